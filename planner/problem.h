@@ -1,0 +1,80 @@
+// The planning problem and its answer: where in which pool does each buffer lie? Knows nothing of graphs.
+//
+//      offset                                   buffers live in half-open logical times [begin, end) and
+//        ^                                      cover half-open byte ranges [offset, offset + size):
+//     12 |      +-----+                           a: size 8, live [0, 2)
+//        |      |  c  |                           b: size 4, live [2, 5)
+//      8 +------+--+--+-+                         c: size 4, live [1, 3)   over a and over b
+//        |    a    |    |
+//      4 |         +----+---+                   Times 1 and 2 need 12 and 8 bytes; the plan above needs 12:
+//      optimal.
+//        |         |   b    |
+//      0 +---------+--------+--> time
+//        0      1  2  3     5
+//
+//   Problem p{.pools = {{"arena"}},
+//             .buffers = {{"a", 8, 1, 0, 2}, {"b", 4, 1, 2, 5}, {"c", 4, 1, 1, 3}}};
+//
+// A buffer's id is its index in `buffers`, a pool's its index in `pools`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace arenac {
+
+// A contiguous piece of memory.
+struct Pool {
+  std::string name;
+  std::optional<int64_t> capacity = {};  // bytes
+  int64_t align = 1;  // bytes; every offset in the pool is a multiple, and so must be its base address
+};
+
+// A block of memory that is in use at the logical times [begin, end).
+struct Buffer {
+  std::string name;
+  int64_t size = 0;              // bytes; 0 is allowed and shares no byte with anybody
+  int64_t align = 1;             // bytes; the offset is a multiple of it, not necessarily a power of two
+  int64_t begin = 0, end = 1;    // begin < end
+  std::vector<int> pools = {0};  // may lie in these, the preferred first
+  std::optional<int64_t> fixed_offset = {};  // the plan must use it
+};
+
+// Lets two buffers share bytes although their lives meet, whenever offset(above) - offset(below) >= distance.
+// Example: an operator that reads `above` upwards and writes `below` upwards, each output byte at most
+// `distance` bytes ahead of the input bytes that are still to be read; 0: in place. A negative distance is
+// the mirrored case, descending kernels.
+struct Overlap {
+  int above = 0, below = 0;
+  int64_t distance = 0;  // bytes
+};
+
+struct Problem {
+  std::vector<Pool> pools;
+  std::vector<Buffer> buffers;
+  std::vector<Overlap> overlaps = {};
+};
+
+enum class Proof { kGap, kOptimal };
+
+struct Placement {
+  int pool = 0;
+  int64_t offset = 0;  // bytes from the pool's base
+};
+
+// How much of a pool the plan takes. The bound and the proof are about the buffers the plan put into this
+// pool: no plan with the same choice of pools is smaller than lower_bound.
+struct PoolUse {
+  int64_t size = 0;         // bytes: the makespan, end of the topmost buffer; 0 if the pool is unused
+  int64_t lower_bound = 0;  // bytes
+  Proof proof() const { return size == lower_bound ? Proof::kOptimal : Proof::kGap; }
+};
+
+struct Plan {
+  std::vector<Placement> placements;  // per buffer
+  std::vector<PoolUse> pools;         // per pool
+};
+
+}  // namespace arenac

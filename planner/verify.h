@@ -1,0 +1,24 @@
+// The independent judge of problems and plans. Shares no code with the planners and assumes nothing of its
+// input.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "planner/problem.h"
+
+namespace arenac {
+
+// Throws UserError unless the problem makes sense by itself: sizes, alignments and indices in range, lives
+// not empty, and all sizes with their alignments small enough (kMaxBytes in total) that planners may add them
+// without care.
+void check(const Problem& problem);
+inline constexpr int64_t kMaxBytes = int64_t{1} << 60;
+
+// The first fault of the plan in words, or nothing if the plan is right: every buffer in a pool of its
+// choice, inside the capacity, aligned, at its fixed offset; no two buffers of one pool whose lives meet
+// share a byte, unless an overlap allows it; each pool's size is the end of its topmost buffer and at least
+// its lower bound. O(n * buffers live at once). Throws UserError as check() does.
+[[nodiscard]] std::optional<std::string> verify(const Problem& problem, const Plan& plan);
+
+}  // namespace arenac
