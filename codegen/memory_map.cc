@@ -1,0 +1,170 @@
+#include "codegen/memory_map.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "frontend/error.h"
+#include "planner/verify.h"
+
+namespace arenac {
+namespace {
+
+using Fault = std::optional<std::string>;
+
+// Names and ids that the rest refers to.
+Fault check_names(const MemoryMap& map) {
+  std::unordered_set<std::string_view> pools;
+  for (const MapPool& pool : map.pools) {
+    if (!pools.insert(pool.name).second) return fmt::format("pool '{}' is listed twice", pool.name);
+  }
+  std::unordered_set<int64_t> ids;
+  for (const MapBuffer& buffer : map.buffers) {
+    if (!ids.insert(buffer.id).second) {
+      return fmt::format("buffer '{}': id {} is taken", buffer.name, buffer.id);
+    }
+    if (!pools.contains(buffer.pool)) {
+      return fmt::format("buffer '{}' lies in pool '{}', which the map does not list", buffer.name,
+                         buffer.pool);
+    }
+  }
+  for (const MapOverlap& overlap : map.overlaps) {
+    for (int64_t id : {overlap.above, overlap.below}) {
+      if (!ids.contains(id))
+        return fmt::format("overlap refers to buffer {}, which the map does not list", id);
+    }
+  }
+  return {};
+}
+
+Fault check_times(const MemoryMap& map) {
+  for (size_t i = 0; i < map.steps.size(); ++i) {
+    if (map.steps[i].time != static_cast<int64_t>(i)) {
+      return fmt::format("step {} ('{}') has time {}", i, map.steps[i].node, map.steps[i].time);
+    }
+  }
+  for (const MapBuffer& buffer : map.buffers) {
+    const bool inside = map.steps.empty() || buffer.end <= static_cast<int64_t>(map.steps.size());
+    if (buffer.begin < buffer.end && inside) continue;
+    return fmt::format("buffer '{}' lives [{}, {}), which is {}", buffer.name, buffer.begin, buffer.end,
+                       inside ? "empty" : fmt::format("beyond the last of {} steps", map.steps.size()));
+  }
+  return {};
+}
+
+template <typename Part, typename Value>
+Fault check_total(std::string_view name, int64_t total, const std::vector<Part>& parts, Value value) {
+  int64_t sum = 0;
+  for (const Part& part : parts) {
+    if (__builtin_add_overflow(sum, value(part), &sum)) return fmt::format("totals.{} leaves 64 bits", name);
+  }
+  if (sum == total) return {};
+  return fmt::format("totals.{} is {}, the parts add up to {}", name, total, sum);
+}
+
+Fault check_totals(const MemoryMap& map) {
+  if (auto fault = check_total("arena", map.totals.arena, map.pools, [](auto& pool) { return pool.size; })) {
+    return fault;
+  }
+  if (auto fault =
+          check_total("weights", map.totals.weights, map.constants, [](auto& c) { return c.size; })) {
+    return fault;
+  }
+  return check_total("macs", map.totals.macs, map.steps, [](auto& step) { return step.macs; });
+}
+
+// The same question in the planner's terms, for the planner's judge.
+Fault check_plan(const MemoryMap& map) {
+  Problem problem;
+  Plan plan;
+  std::unordered_map<std::string_view, int> pool_index;
+  for (const MapPool& pool : map.pools) {
+    pool_index.emplace(pool.name, static_cast<int>(problem.pools.size()));
+    problem.pools.push_back({.name = pool.name, .capacity = pool.capacity, .align = pool.align});
+    plan.pools.push_back({.size = pool.size, .lower_bound = pool.lower_bound});
+  }
+  std::unordered_map<int64_t, int> buffer_index;
+  for (const MapBuffer& buffer : map.buffers) {
+    const int pool = pool_index.at(buffer.pool);
+    buffer_index.emplace(buffer.id, static_cast<int>(problem.buffers.size()));
+    problem.buffers.push_back({.name = buffer.name,
+                               .size = buffer.size,
+                               .begin = buffer.begin,
+                               .end = buffer.end,
+                               .pools = {pool}});
+    plan.placements.push_back({.pool = pool, .offset = buffer.offset});
+  }
+  for (const MapOverlap& overlap : map.overlaps) {
+    problem.overlaps.push_back({.above = buffer_index.at(overlap.above),
+                                .below = buffer_index.at(overlap.below),
+                                .distance = overlap.distance});
+  }
+  try {
+    return verify(problem, plan);
+  } catch (const UserError& unreasonable) {  // sizes that no planner would accept
+    return unreasonable.what();
+  }
+}
+
+}  // namespace
+
+Fault verify(const MemoryMap& map) {
+  for (auto check : {check_names, check_times, check_totals, check_plan}) {
+    if (auto fault = check(map)) return fault;
+  }
+  return {};
+}
+
+LiveBytes live_bytes(const MemoryMap& map, std::string_view pool) {
+  std::map<int64_t, int64_t> change;  // time -> bytes that come or go
+  const auto add = [&](int64_t begin, int64_t end, int64_t bytes) {
+    if (begin >= end || bytes == 0) return;
+    change[begin] += bytes;
+    change[end] -= bytes;
+  };
+  std::unordered_map<int64_t, const MapBuffer*> by_id;
+  for (const MapBuffer& buffer : map.buffers) {
+    if (buffer.pool != pool) continue;
+    by_id.emplace(buffer.id, &buffer);
+    add(buffer.begin, buffer.end, buffer.size);
+  }
+  std::set<std::pair<int64_t, int64_t>> counted;
+  for (const MapOverlap& overlap : map.overlaps) {
+    if (!counted.insert(std::minmax(overlap.above, overlap.below)).second) continue;
+    const auto a = by_id.find(overlap.above), b = by_id.find(overlap.below);
+    if (a == by_id.end() || b == by_id.end() || a == b) continue;
+    const MapBuffer &above = *a->second, &below = *b->second;
+    const int64_t shared =
+        std::min(above.offset + above.size, below.offset + below.size) - std::max(above.offset, below.offset);
+    add(std::max(above.begin, below.begin), std::min(above.end, below.end), -std::max<int64_t>(shared, 0));
+  }
+  LiveBytes live;
+  int64_t bytes = 0;
+  for (const auto& [time, delta] : change) {
+    if (delta == 0) continue;
+    bytes += delta;
+    live.time.push_back(time);
+    live.bytes.push_back(bytes);
+  }
+  return live;
+}
+
+Peak peak_of(const MemoryMap& map, std::string_view pool) {
+  const LiveBytes live = live_bytes(map, pool);
+  if (live.bytes.empty()) return {};
+  const auto most = std::max_element(live.bytes.begin(), live.bytes.end());
+  Peak peak{.time = live.time[most - live.bytes.begin()], .bytes = *most, .buffers = {}};
+  for (size_t i = 0; i < map.buffers.size(); ++i) {
+    const MapBuffer& buffer = map.buffers[i];
+    if (buffer.pool == pool && buffer.begin <= peak.time && peak.time < buffer.end) peak.buffers.push_back(i);
+  }
+  std::stable_sort(peak.buffers.begin(), peak.buffers.end(),
+                   [&](size_t a, size_t b) { return map.buffers[a].size > map.buffers[b].size; });
+  return peak;
+}
+
+}  // namespace arenac

@@ -1,0 +1,179 @@
+// The memory map: where every buffer of a compiled model lies, and when. It is the content of NAME_map.json,
+// it knows no graph, and every report (text, json, csv, svg, html) is a function of it.
+//
+//     address ^
+//        size |      +-------+              pool "arena"
+//             |      |   2   |    +----+
+//             +------+--+----+    | 3  |    buffer 2 lives in [begin, end) and owns [offset, offset + size)
+//             |    0    |  1      |    |
+//             +---------+---------+----+--> time: the index of a step
+//
+//     MemoryMap map = memory_map_from_json(text, "kws_map.json");
+//     std::optional<std::string> fault = verify(map);      e.g. two buffers that collide, by name
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace arenac {
+
+enum class BufferKind { kActivation, kInput, kOutput, kScratch, kState };
+enum class IoKind { kInput, kOutput };
+
+// The words of the file format, indexed by the enumeration.
+inline constexpr std::array<std::string_view, 5> kBufferKindNames = {"activation", "input", "output",
+                                                                     "scratch", "state"};
+inline constexpr std::array<std::string_view, 2> kIoKindNames = {"input", "output"};
+
+inline std::string_view name_of(BufferKind kind) { return kBufferKindNames[static_cast<size_t>(kind)]; }
+inline std::string_view name_of(IoKind kind) { return kIoKindNames[static_cast<size_t>(kind)]; }
+
+// Every number of a map is in [0, kMapNumberLimit), an overlap's distance in (-kMapNumberLimit,
+// kMapNumberLimit): JavaScript reads them exactly and a sum of two never overflows.
+inline constexpr int64_t kMapNumberLimit = int64_t{1} << 53;
+
+struct MapPool {
+  std::string name;
+  int64_t size = 0;                      // bytes in use
+  std::optional<int64_t> capacity = {};  // bytes there are; none: as many as needed
+  int64_t align = 1;                     // bytes, of the pool's base address; every offset is relative to it
+  int64_t lower_bound = 0;               // bytes that no plan of these buffers can beat
+
+  // In the file: "proof": "optimal" | "gap".
+  bool optimal() const { return size == lower_bound; }
+  bool operator==(const MapPool&) const = default;
+};
+
+// A ring of rows: `kept` of the tensor's `total` rows are in memory at a time.
+struct KeptRows {
+  int64_t kept = 0;
+  int64_t total = 0;
+
+  bool operator==(const KeptRows&) const = default;
+};
+
+struct MapBuffer {
+  int64_t id = 0;  // unique in the map; `MapOverlap` refers to it
+  std::string name;
+  std::string pool;
+  int64_t offset = 0;  // bytes from the pool's base
+  int64_t size = 0;    // bytes
+  int64_t begin = 0;   // lives in the steps [begin, end)
+  int64_t end = 0;
+  BufferKind kind = BufferKind::kActivation;
+  std::vector<std::string> tensors = {};  // the model's names of what lies here, views included
+  std::optional<KeptRows> rows = {};      // none: the whole tensor
+
+  bool operator==(const MapBuffer&) const = default;
+};
+
+// Output rows [begin, end) of a step's node.
+struct RowRange {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  bool operator==(const RowRange&) const = default;
+};
+
+struct MapStep {
+  int64_t time = 0;  // its index in `MemoryMap::steps`
+  std::string node;
+  std::string op;
+  std::optional<RowRange> rows = {};  // none: the whole node at once
+  int64_t macs = 0;
+
+  bool operator==(const MapStep&) const = default;
+};
+
+struct MapConstant {
+  std::string name;
+  int64_t size = 0;
+  std::string pool;  // where it lies, e.g. "flash"; not necessarily one of `MemoryMap::pools`
+
+  bool operator==(const MapConstant&) const = default;
+};
+
+// Buffers `above` and `below` may share bytes while both live, provided that above.offset - below.offset >=
+// distance.
+struct MapOverlap {
+  int64_t above = 0;
+  int64_t below = 0;
+  int64_t distance = 0;  // bytes
+
+  bool operator==(const MapOverlap&) const = default;
+};
+
+// A model input or output at the caller's pointer, outside every pool.
+struct MapIo {
+  std::string name;
+  IoKind kind = IoKind::kInput;
+  std::string type;  // ONNX element type in lower case, e.g. "float32"
+  std::vector<int64_t> shape = {};
+  int64_t size = 0;  // bytes
+
+  bool operator==(const MapIo&) const = default;
+};
+
+struct MapTotals {
+  int64_t arena = 0;            // bytes of all pools
+  int64_t weights = 0;          // bytes of all constants
+  int64_t macs = 0;             // multiply-accumulates of one run
+  int64_t layerwise_arena = 0;  // bytes of the arena without row fusion
+
+  bool operator==(const MapTotals&) const = default;
+};
+
+struct MemoryMap {
+  static constexpr std::string_view kFormat = "arenac-memory-map";
+  static constexpr int64_t kVersion = 1;
+
+  std::string model;   // name or file name of the model
+  std::string sha256;  // of the model's file, lower-case hexadecimal
+  std::vector<MapPool> pools;
+  std::vector<MapBuffer> buffers;
+  std::vector<MapStep> steps;
+  std::vector<MapConstant> constants;
+  std::vector<MapOverlap> overlaps;
+  std::vector<MapIo> io;
+  MapTotals totals;
+
+  bool operator==(const MemoryMap&) const = default;
+};
+
+// The file format: keys in the order of the structures above, one array element a line. Bytes that are not
+// UTF-8 become U+FFFD, so the result is always valid JSON.
+std::string to_json(const MemoryMap& map);
+
+// Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants` and `rows` may be
+// absent. `origin` begins every message. Throws UserError with the field's path: "kws_map.json:
+// buffers[3].size: ...". Judges the form only: colliding buffers or dangling names are for `verify`, and no
+// report stumbles over them.
+MemoryMap memory_map_from_json(std::string_view text, std::string_view origin = "memory map");
+
+// The first fault of the map in words, or nothing if it is right: unique names and ids, lives not empty and
+// within the steps, offsets inside pool and capacity, pool sizes and totals that add up, and no two buffers
+// of a pool that share a byte and a time unless an overlap entry allows it. A collision's message names both
+// buffers, addresses and times.
+[[nodiscard]] std::optional<std::string> verify(const MemoryMap& map);
+
+// Bytes in use over time in one pool, a step function: `bytes[i]` hold in [time[i], time[i + 1]); the last
+// entry is 0 bytes. Bytes that an overlap entry lets two buffers share count once.
+struct LiveBytes {
+  std::vector<int64_t> time;
+  std::vector<int64_t> bytes;
+};
+LiveBytes live_bytes(const MemoryMap& map, std::string_view pool);
+
+// The first time at which most bytes of the pool are in use, and the buffers that live then, largest first.
+struct Peak {
+  int64_t time = 0;
+  int64_t bytes = 0;
+  std::vector<size_t> buffers;  // indices into map.buffers
+};
+Peak peak_of(const MemoryMap& map, std::string_view pool);
+
+}  // namespace arenac

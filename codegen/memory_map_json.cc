@@ -1,0 +1,267 @@
+// The memory map as a file: to_json and memory_map_from_json.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <unordered_set>
+
+#include "codegen/memory_map.h"
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <typename Rows>  // KeptRows or RowRange
+Json json_of_rows(const std::optional<Rows>& rows) {
+  if (!rows) return nullptr;
+  const auto& [first, second] = *rows;
+  return Json::array({first, second});
+}
+
+Json json_of(const MapPool& pool) {
+  return {{"name", pool.name},
+          {"size", pool.size},
+          {"capacity", pool.capacity ? Json(*pool.capacity) : Json(nullptr)},
+          {"align", pool.align},
+          {"lower_bound", pool.lower_bound},
+          {"proof", pool.optimal() ? "optimal" : "gap"}};
+}
+
+Json json_of(const MapBuffer& buffer) {
+  return {{"id", buffer.id},           {"name", buffer.name},
+          {"pool", buffer.pool},       {"offset", buffer.offset},
+          {"size", buffer.size},       {"begin", buffer.begin},
+          {"end", buffer.end},         {"kind", name_of(buffer.kind)},
+          {"tensors", buffer.tensors}, {"rows", json_of_rows(buffer.rows)}};
+}
+
+Json json_of(const MapStep& step) {
+  return {{"time", step.time},
+          {"node", step.node},
+          {"op", step.op},
+          {"rows", json_of_rows(step.rows)},
+          {"macs", step.macs}};
+}
+
+Json json_of(const MapConstant& constant) {
+  return {{"name", constant.name}, {"size", constant.size}, {"pool", constant.pool}};
+}
+
+Json json_of(const MapOverlap& overlap) {
+  return {{"above", overlap.above}, {"below", overlap.below}, {"distance", overlap.distance}};
+}
+
+Json json_of(const MapIo& io) {
+  return {{"name", io.name},
+          {"kind", name_of(io.kind)},
+          {"type", io.type},
+          {"shape", io.shape},
+          {"size", io.size}};
+}
+
+Json json_of(const MapTotals& totals) {
+  return {{"arena", totals.arena},
+          {"weights", totals.weights},
+          {"macs", totals.macs},
+          {"layerwise_arena", totals.layerwise_arena}};
+}
+
+std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+// "key": [ one element a line ]
+template <typename Element>
+std::string json_list(std::string_view key, const std::vector<Element>& elements) {
+  std::string lines;
+  for (const Element& element : elements) {
+    lines += fmt::format("{}\n  {}", lines.empty() ? "" : ",", dump(json_of(element)));
+  }
+  return fmt::format(" \"{}\": [{}{}]", key, lines, elements.empty() ? "" : "\n ");
+}
+
+// A value of the file and its path, such as "buffers[3].size".
+class Field {
+ public:
+  Field(const Json& json, std::string origin, std::string path = "")
+      : json_(json), origin_(std::move(origin)), path_(std::move(path)) {}
+
+  [[noreturn]] void fail(const std::string& expected) const {
+    std::string found = json_.dump(-1, ' ', true, Json::error_handler_t::replace);  // ASCII, any cut is fine
+    if (found.size() > 60) found = fmt::format("{}...", found.substr(0, 57));
+    throw UserError(fmt::format("{}: {}: expected {}, found {}", origin_, path_.empty() ? "the file" : path_,
+                                expected, found));
+  }
+
+  bool has(const std::string& key) const {
+    if (!json_.is_object()) fail("an object");
+    const auto found = json_.find(key);
+    return found != json_.end() && !found->is_null();
+  }
+
+  Field at(const std::string& key) const {
+    const bool present = has(key);
+    const std::string path = path_.empty() ? key : fmt::format("{}.{}", path_, key);
+    if (!present) throw UserError(fmt::format("{}: {}: is missing", origin_, path));
+    return {json_[key], origin_, path};
+  }
+
+  int64_t integer(int64_t low, int64_t limit) const {
+    const bool fits = json_.is_number_unsigned() ? json_.get<uint64_t>() < static_cast<uint64_t>(limit)
+                                                 : json_.is_number_integer();
+    if (fits && json_.get<int64_t>() >= low && json_.get<int64_t>() < limit) return json_.get<int64_t>();
+    fail(fmt::format("a whole number from {} to {}", low, limit - 1));
+  }
+
+  int64_t count() const { return integer(0, kMapNumberLimit); }
+
+  std::string text() const {
+    if (!json_.is_string()) fail("a string");
+    return json_.get<std::string>();
+  }
+
+  template <size_t N>
+  size_t word(const std::array<std::string_view, N>& words) const {
+    const std::string found = text();
+    for (size_t i = 0; i < N; ++i) {
+      if (words[i] == found) return i;
+    }
+    fail(fmt::format("one of: {}", fmt::join(words, ", ")));
+  }
+
+  // read(Field) for every element of a list.
+  template <typename Read>
+  auto list(Read read) const -> std::vector<decltype(read(*this))> {
+    if (!json_.is_array()) fail("a list");
+    std::vector<decltype(read(*this))> values;
+    for (size_t i = 0; i < json_.size(); ++i) {
+      values.push_back(read(Field(json_[i], origin_, fmt::format("{}[{}]", path_, i))));
+    }
+    return values;
+  }
+
+  template <typename Read>
+  auto list_or_empty(const std::string& key, Read read) const -> std::vector<decltype(read(*this))> {
+    if (!has(key)) return {};
+    return at(key).list(read);
+  }
+
+ private:
+  const Json& json_;
+  std::string origin_;
+  std::string path_;
+};
+
+template <typename Rows>
+std::optional<Rows> read_rows(const Field& owner) {
+  if (!owner.has("rows")) return {};
+  const Field field = owner.at("rows");
+  const auto pair = field.list([](const Field& f) { return f.count(); });
+  if (pair.size() != 2 || pair[0] > pair[1]) field.fail("two numbers in order");
+  return Rows{pair[0], pair[1]};
+}
+
+MapPool read_pool(const Field& f) {
+  static constexpr std::array<std::string_view, 2> kProofs = {"optimal", "gap"};
+  MapPool pool{.name = f.at("name").text(),
+               .size = f.at("size").count(),
+               .capacity = {},
+               .align = f.at("align").integer(1, kMapNumberLimit),
+               .lower_bound = f.at("lower_bound").count()};
+  if (f.has("capacity")) pool.capacity = f.at("capacity").count();
+  const bool optimal = f.at("proof").word(kProofs) == 0;
+  if (optimal != pool.optimal()) {
+    f.at("proof").fail("\"optimal\" exactly when size and lower_bound are equal");
+  }
+  return pool;
+}
+
+MapBuffer read_buffer(const Field& f) {
+  return {.id = f.at("id").count(),
+          .name = f.at("name").text(),
+          .pool = f.at("pool").text(),
+          .offset = f.at("offset").count(),
+          .size = f.at("size").count(),
+          .begin = f.at("begin").count(),
+          .end = f.at("end").count(),
+          .kind = static_cast<BufferKind>(f.at("kind").word(kBufferKindNames)),
+          .tensors = f.at("tensors").list([](const Field& tensor) { return tensor.text(); }),
+          .rows = read_rows<KeptRows>(f)};
+}
+
+MapStep read_step(const Field& f) {
+  return {.time = f.at("time").count(),
+          .node = f.at("node").text(),
+          .op = f.at("op").text(),
+          .rows = read_rows<RowRange>(f),
+          .macs = f.at("macs").count()};
+}
+
+MapConstant read_constant(const Field& f) {
+  return {.name = f.at("name").text(), .size = f.at("size").count(), .pool = f.at("pool").text()};
+}
+
+MapOverlap read_overlap(const Field& f) {
+  return {.above = f.at("above").count(),
+          .below = f.at("below").count(),
+          .distance = f.at("distance").integer(1 - kMapNumberLimit, kMapNumberLimit)};
+}
+
+MapIo read_io(const Field& f) {
+  return {.name = f.at("name").text(),
+          .kind = static_cast<IoKind>(f.at("kind").word(kIoKindNames)),
+          .type = f.at("type").text(),
+          .shape = f.at("shape").list([](const Field& extent) { return extent.count(); }),
+          .size = f.at("size").count()};
+}
+
+MapTotals read_totals(const Field& f) {
+  return {.arena = f.at("arena").count(),
+          .weights = f.at("weights").count(),
+          .macs = f.at("macs").count(),
+          .layerwise_arena = f.at("layerwise_arena").count()};
+}
+
+Json parse(std::string_view text, const std::string& origin) {
+  try {
+    return Json::parse(text);
+  } catch (const Json::parse_error& error) {
+    throw UserError(fmt::format("{}: not JSON: {}", origin, error.what()));
+  }
+}
+
+}  // namespace
+
+std::string to_json(const MemoryMap& map) {
+  const std::vector<std::string> entries = {fmt::format(" \"format\": \"{}\"", MemoryMap::kFormat),
+                                            fmt::format(" \"version\": {}", MemoryMap::kVersion),
+                                            fmt::format(" \"model\": {}", dump(map.model)),
+                                            fmt::format(" \"sha256\": {}", dump(map.sha256)),
+                                            json_list("pools", map.pools),
+                                            json_list("buffers", map.buffers),
+                                            json_list("steps", map.steps),
+                                            json_list("constants", map.constants),
+                                            json_list("overlaps", map.overlaps),
+                                            json_list("io", map.io),
+                                            fmt::format(" \"totals\": {}", dump(json_of(map.totals)))};
+  return fmt::format("{{\n{}\n}}\n", fmt::join(entries, ",\n"));
+}
+
+MemoryMap memory_map_from_json(std::string_view text, std::string_view origin) {
+  const Json json = parse(text, std::string(origin));
+  const Field file(json, std::string(origin));
+  if (file.at("format").text() != MemoryMap::kFormat) {
+    file.at("format").fail(fmt::format("\"{}\"", MemoryMap::kFormat));
+  }
+  file.at("version").integer(MemoryMap::kVersion, MemoryMap::kVersion + 1);
+  return {.model = file.at("model").text(),
+          .sha256 = file.at("sha256").text(),
+          .pools = file.at("pools").list(read_pool),
+          .buffers = file.at("buffers").list(read_buffer),
+          .steps = file.at("steps").list(read_step),
+          .constants = file.list_or_empty("constants", read_constant),
+          .overlaps = file.list_or_empty("overlaps", read_overlap),
+          .io = file.list_or_empty("io", read_io),
+          .totals = read_totals(file.at("totals"))};
+}
+
+}  // namespace arenac
