@@ -1,9 +1,10 @@
 // The two words for failure:
 //
-//   throw UserError("net.onnx: node 'conv1' (Conv): weight shape [8,3,3] needs rank 4");   the model or the call is at fault
-//   ARENAC_CHECK(offset % align == 0, "misaligned plan");                                  arenac is at fault
+//   throw UserError("net.onnx: node 'conv1' (Conv): weight shape [8,3,3] needs rank 4");   the model or the
+//   call is at fault ARENAC_CHECK(offset % align == 0, "misaligned plan"); arenac is at fault
 //
-// The driver turns the first into its exit status and the second into "a fault of arenac itself" with status 70.
+// The driver turns the first into its exit status and the second into "a fault of arenac itself" with
+// status 70.
 #pragma once
 
 #include <stdexcept>

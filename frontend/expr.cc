@@ -1,0 +1,405 @@
+#include "frontend/expr.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+constexpr OpInfo kOps[] = {
+    {Op::kConst, "const", 0, false, nullptr},
+    {Op::kAxis, "axis", 0, false, nullptr},
+    {Op::kRead, "read", -1, false, nullptr},
+    {Op::kAcc, "acc", 0, false, nullptr},
+    {Op::kNeg, "neg", 1, false, nullptr},
+    {Op::kAbs, "abs", 1, false, "fabs"},
+    {Op::kSqrt, "sqrt", 1, false, "sqrt"},
+    {Op::kExp, "exp", 1, false, "exp"},
+    {Op::kLog, "log", 1, false, "log"},
+    {Op::kSin, "sin", 1, false, "sin"},
+    {Op::kCos, "cos", 1, false, "cos"},
+    {Op::kTan, "tan", 1, false, "tan"},
+    {Op::kAsin, "asin", 1, false, "asin"},
+    {Op::kAcos, "acos", 1, false, "acos"},
+    {Op::kAtan, "atan", 1, false, "atan"},
+    {Op::kSinh, "sinh", 1, false, "sinh"},
+    {Op::kCosh, "cosh", 1, false, "cosh"},
+    {Op::kTanh, "tanh", 1, false, "tanh"},
+    {Op::kAsinh, "asinh", 1, false, "asinh"},
+    {Op::kAcosh, "acosh", 1, false, "acosh"},
+    {Op::kAtanh, "atanh", 1, false, "atanh"},
+    {Op::kErf, "erf", 1, false, "erf"},
+    {Op::kFloor, "floor", 1, false, "floor"},
+    {Op::kCeil, "ceil", 1, false, "ceil"},
+    {Op::kRound, "round", 1, false, nullptr},
+    {Op::kTrunc, "trunc", 1, false, "trunc"},
+    {Op::kNot, "not", 1, false, nullptr},
+    {Op::kIsNan, "isnan", 1, true, nullptr},
+    {Op::kIsInf, "isinf", 1, true, nullptr},
+    {Op::kCast, "cast", 1, false, nullptr},
+    {Op::kBitCast, "bitcast", 1, false, nullptr},
+    {Op::kAdd, "+", 2, false, nullptr},
+    {Op::kSub, "-", 2, false, nullptr},
+    {Op::kMul, "*", 2, false, nullptr},
+    {Op::kDiv, "/", 2, false, nullptr},
+    {Op::kMod, "mod", 2, false, "fmod"},
+    {Op::kPow, "pow", 2, false, "pow"},
+    {Op::kMin, "min", 2, false, nullptr},
+    {Op::kMax, "max", 2, false, nullptr},
+    {Op::kAnd, "&", 2, false, nullptr},
+    {Op::kOr, "|", 2, false, nullptr},
+    {Op::kXor, "^", 2, false, nullptr},
+    {Op::kShl, "<<", 2, false, nullptr},
+    {Op::kShr, ">>", 2, false, nullptr},
+    {Op::kEq, "==", 2, true, nullptr},
+    {Op::kLt, "<", 2, true, nullptr},
+    {Op::kLe, "<=", 2, true, nullptr},
+    {Op::kSelect, "select", 3, false, nullptr},
+};
+
+Expr leaf(Expr::Tree tree) { return Expr(std::make_shared<const Expr::Tree>(std::move(tree))); }
+
+bool is_const(const Expr& e) { return e->op == Op::kConst; }
+
+double math(Op op, double a, double b) {
+  switch (op) {
+    case Op::kNeg:
+      return -a;
+    case Op::kAbs:
+      return std::fabs(a);
+    case Op::kSqrt:
+      return std::sqrt(a);
+    case Op::kExp:
+      return std::exp(a);
+    case Op::kLog:
+      return std::log(a);
+    case Op::kSin:
+      return std::sin(a);
+    case Op::kCos:
+      return std::cos(a);
+    case Op::kTan:
+      return std::tan(a);
+    case Op::kAsin:
+      return std::asin(a);
+    case Op::kAcos:
+      return std::acos(a);
+    case Op::kAtan:
+      return std::atan(a);
+    case Op::kSinh:
+      return std::sinh(a);
+    case Op::kCosh:
+      return std::cosh(a);
+    case Op::kTanh:
+      return std::tanh(a);
+    case Op::kAsinh:
+      return std::asinh(a);
+    case Op::kAcosh:
+      return std::acosh(a);
+    case Op::kAtanh:
+      return std::atanh(a);
+    case Op::kErf:
+      return std::erf(a);
+    case Op::kFloor:
+      return std::floor(a);
+    case Op::kCeil:
+      return std::ceil(a);
+    case Op::kRound:
+      return std::nearbyint(a);
+    case Op::kTrunc:
+      return std::trunc(a);
+    case Op::kAdd:
+      return a + b;
+    case Op::kSub:
+      return a - b;
+    case Op::kMul:
+      return a * b;
+    case Op::kDiv:
+      return a / b;
+    case Op::kMod: {
+      const double r = std::fmod(a, b);
+      return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+    }
+    case Op::kPow:
+      return std::pow(a, b);
+    // As C's a < b ? a : b with NaN of either side kept.
+    case Op::kMin:
+      return std::isnan(a) || a < b ? a : b;
+    case Op::kMax:
+      return std::isnan(a) || a > b ? a : b;
+    default:
+      internal_error(__FILE__, __LINE__, fmt::format("'{}' has no meaning on floats", info(op).name));
+  }
+}
+
+uint64_t integer_power(uint64_t base, int64_t exponent) {
+  if (exponent < 0) return base == 1 ? 1 : 0;
+  uint64_t result = 1;
+  for (; exponent > 0; exponent >>= 1, base *= base)
+    if (exponent & 1) result *= base;
+  return result;
+}
+
+// Truncating division; the one overflow (minimum / -1) wraps.
+int64_t divide(int64_t a, int64_t b) {
+  if (b == 0) return 0;
+  return b == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a / b;
+}
+
+int64_t floor_mod(int64_t a, int64_t b) {
+  if (b == 0 || b == -1) return 0;
+  const int64_t r = a % b;
+  return r != 0 && (r < 0) != (b < 0) ? r + b : r;
+}
+
+int64_t bits(Op op, Type type, int64_t sa, int64_t sb) {
+  const auto a = static_cast<uint64_t>(sa), b = static_cast<uint64_t>(sb);
+  const bool is_signed = info(type).is_signed;
+  const auto less = [&](uint64_t x, uint64_t y) {
+    return is_signed ? static_cast<int64_t>(x) < static_cast<int64_t>(y) : x < y;
+  };
+  const uint64_t width = size_of(type) * 8u;
+  switch (op) {
+    case Op::kNeg:
+      return static_cast<int64_t>(0 - a);
+    case Op::kAbs:
+      return static_cast<int64_t>(is_signed && sa < 0 ? 0 - a : a);
+    case Op::kFloor:
+    case Op::kCeil:
+    case Op::kRound:
+    case Op::kTrunc:
+      return sa;
+    case Op::kNot:
+      return type == Type::kBool ? !sa : static_cast<int64_t>(~a);
+    case Op::kAdd:
+      return static_cast<int64_t>(a + b);
+    case Op::kSub:
+      return static_cast<int64_t>(a - b);
+    case Op::kMul:
+      return static_cast<int64_t>(a * b);
+    case Op::kDiv:
+      return is_signed ? divide(sa, sb) : static_cast<int64_t>(b == 0 ? 0 : a / b);
+    case Op::kMod:
+      return is_signed ? floor_mod(sa, sb) : static_cast<int64_t>(b == 0 ? 0 : a % b);
+    case Op::kPow:
+      return static_cast<int64_t>(integer_power(a, sb));
+    case Op::kMin:
+      return less(b, a) ? sb : sa;
+    case Op::kMax:
+      return less(a, b) ? sb : sa;
+    case Op::kAnd:
+      return sa & sb;
+    case Op::kOr:
+      return sa | sb;
+    case Op::kXor:
+      return sa ^ sb;
+    case Op::kShl:
+      return b >= width ? 0 : static_cast<int64_t>(a << b);
+    case Op::kShr:
+      return b >= width ? 0 : is_signed ? sa >> b : static_cast<int64_t>(a >> b);
+    case Op::kEq:
+      return a == b;
+    case Op::kLt:
+      return less(a, b);
+    case Op::kLe:
+      return !less(b, a);
+    default:
+      internal_error(__FILE__, __LINE__, fmt::format("'{}' has no meaning on integers", info(op).name));
+  }
+}
+
+// Neutral and absorbing elements of integer arithmetic, and (c*x + r) / c. Empty when nothing applies.
+Expr simplify(Op op, const Expr& a, const Expr& b) {
+  switch (op) {
+    case Op::kAdd:
+      if (is_constant(a, 0)) return b;
+      if (is_constant(b, 0)) return a;
+      break;
+    case Op::kSub:
+      if (is_constant(b, 0)) return a;
+      break;
+    case Op::kMul:
+      if (is_constant(a, 1)) return b;
+      if (is_constant(b, 1)) return a;
+      if (is_constant(a, 0)) return a;
+      if (is_constant(b, 0)) return b;
+      break;
+    case Op::kDiv:
+      if (is_constant(b, 1)) return a;
+      break;
+    case Op::kMod:
+      if (is_constant(b, 1)) return constant(a->type, 0);
+      break;
+    default:
+      break;
+  }
+  return {};
+}
+
+int64_t saturate(Type to, double value) {
+  const TypeInfo& t = info(to);
+  if (std::isnan(value)) return 0;
+  const int width = t.size * 8;
+  const double low = t.is_signed ? -std::ldexp(1.0, width - 1) : 0.0;
+  const double high = std::ldexp(1.0, t.is_signed ? width - 1 : width);  // first value too large
+  if (value <= low) return t.is_signed ? std::numeric_limits<int64_t>::min() >> (64 - width) : 0;
+  if (value >= high)
+    return static_cast<int64_t>(t.is_signed ? ~uint64_t{0} >> (65 - width) : ~uint64_t{0} >> (64 - width));
+  return t.is_signed ? static_cast<int64_t>(value) : static_cast<int64_t>(static_cast<uint64_t>(value));
+}
+
+}  // namespace
+
+const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
+
+Scalar apply(Op op, Type type, Scalar a, Scalar b) {
+  if (!is_float(type)) {
+    const int64_t result = bits(op, type, a.i, b.i);
+    return info(op).boolean ? Scalar{.i = result} : round_to(type, {.i = result});
+  }
+  switch (op) {
+    case Op::kEq:
+      return {.i = a.f == b.f};
+    case Op::kLt:
+      return {.i = a.f < b.f};
+    case Op::kLe:
+      return {.i = a.f <= b.f};
+    case Op::kIsNan:
+      return {.i = std::isnan(a.f)};
+    case Op::kIsInf:
+      return {.i = std::isinf(a.f)};
+    default:
+      return round_to(type, {.f = math(op, a.f, b.f)});
+  }
+}
+
+Scalar convert(Type to, Type from, Scalar value) {
+  if (to == Type::kBool) return {.i = is_float(from) ? value.f != 0 : value.i != 0};
+  if (is_float(from)) return is_float(to) ? round_to(to, value) : Scalar{.i = saturate(to, value.f)};
+  if (!is_float(to)) return round_to(to, value);
+  const bool wide = from == Type::kUint64;
+  if (compute_type(to) == Type::kFloat64)
+    return {.f = wide ? static_cast<double>(static_cast<uint64_t>(value.i)) : static_cast<double>(value.i)};
+  // Straight to float: by way of double some 64-bit integers would round twice.
+  return round_to(
+      to, {.f = wide ? static_cast<float>(static_cast<uint64_t>(value.i)) : static_cast<float>(value.i)});
+}
+
+Expr constant(Type type, Scalar value) { return leaf({Op::kConst, type, {}, round_to(type, value)}); }
+
+Expr constant(Type type, double value) {
+  return constant(type, is_float(type) ? Scalar{.f = value} : Scalar{.i = saturate(type, value)});
+}
+
+Expr integer(int64_t value) { return constant(Type::kInt64, Scalar{.i = value}); }
+
+Expr axis(int index) { return leaf({Op::kAxis, Type::kInt64, {}, {}, index}); }
+
+Expr iteration(int symbol, int64_t trips) {
+  return leaf({Op::kAxis, Type::kInt64, {}, {}, -1 - symbol, trips});
+}
+
+Expr read(int operand, Type type, std::vector<Expr> indices) {
+  const Expr element = leaf({Op::kRead, type, std::move(indices), {}, operand});
+  return cast(compute_type(type), element);
+}
+
+Expr accumulator(Type type) { return leaf({Op::kAcc, type, {}}); }
+
+Expr make(Op op, std::vector<Expr> args) {
+  const OpInfo& how = info(op);
+  ARENAC_CHECK(static_cast<int>(args.size()) == how.arity && op != Op::kSelect, "wrong number of arguments");
+  const Type type = args[0]->type;
+  if (how.arity == 2)
+    ARENAC_CHECK(args[1]->type == type,
+                 fmt::format("'{}' of {} and {}", how.name, info(type).name, info(args[1]->type).name));
+  const Type result = how.boolean ? Type::kBool : type;
+  const bool all_constant = is_const(args[0]) && (how.arity == 1 || is_const(args[1]));
+  if (all_constant) return constant(result, apply(op, type, args[0]->value, args.back()->value));
+  if (how.arity == 2 && !is_float(type)) {
+    if (Expr simpler = simplify(op, args[0], args[1]); !simpler.empty()) return simpler;
+  }
+  return leaf({op, result, std::move(args)});
+}
+
+Expr cast(Type type, const Expr& x) {
+  if (x->type == type) return x;
+  if (is_const(x)) return constant(type, convert(type, x->type, x->value));
+  return leaf({Op::kCast, type, {x}});
+}
+
+Expr bit_cast(Type type, const Expr& x) { return x->type == type ? x : leaf({Op::kBitCast, type, {x}}); }
+
+Expr select(const Expr& condition, const Expr& yes, const Expr& no) {
+  ARENAC_CHECK(condition->type == Type::kBool && yes->type == no->type, "select of unequal types");
+  if (is_const(condition)) return condition->value.i ? yes : no;
+  return leaf({Op::kSelect, yes->type, {condition, yes, no}});
+}
+
+bool is_constant(const Expr& e, double value) {
+  return is_const(e) && (is_float(e->type) ? e->value.f == value : static_cast<double>(e->value.i) == value);
+}
+
+bool same(const Expr& a, const Expr& b) {
+  if (&*a == &*b) return true;
+  if (a->op != b->op || a->type != b->type || a->index != b->index || a->extent != b->extent ||
+      a->args.size() != b->args.size())
+    return false;
+  if (a->op == Op::kConst && a->value.i != b->value.i) return false;  // floats by their bits
+  for (size_t k = 0; k < a->args.size(); ++k)
+    if (!same(a->args[k], b->args[k])) return false;
+  return true;
+}
+
+bool any_of(const Expr& e, const std::function<bool(const Expr&)>& predicate) {
+  if (predicate(e)) return true;
+  for (const Expr& arg : e->args)
+    if (any_of(arg, predicate)) return true;
+  return false;
+}
+
+Expr substitute(const Expr& e, const std::function<Expr(const Expr&)>& replace) {
+  if (Expr other = replace(e); !other.empty()) return other;
+  if (e->args.empty()) return e;
+  std::vector<Expr> args;
+  bool changed = false;
+  for (const Expr& arg : e->args) {
+    args.push_back(substitute(arg, replace));
+    changed |= &*args.back() != &*arg;
+  }
+  if (!changed) return e;
+  if (e->op == Op::kSelect) return select(args[0], args[1], args[2]);
+  if (e->op == Op::kCast) return cast(e->type, args[0]);
+  if (e->op == Op::kRead || e->op == Op::kBitCast) {
+    Expr::Tree tree = *e;
+    tree.args = std::move(args);
+    return leaf(std::move(tree));
+  }
+  return make(e->op, std::move(args));
+}
+
+std::string to_string(const Expr& e) {
+  switch (e->op) {
+    case Op::kConst:
+      return is_float(e->type) ? fmt::format("{}", e->value.f) : fmt::format("{}", e->value.i);
+    case Op::kAxis:
+      return e->index >= 0 ? fmt::format("i{}", e->index) : fmt::format("t{}", -1 - e->index);
+    case Op::kAcc:
+      return "acc";
+    default:
+      break;
+  }
+  std::string args;
+  for (const Expr& arg : e->args) args += (args.empty() ? "" : ", ") + to_string(arg);
+  if (e->op == Op::kRead) return fmt::format("x{}[{}]", e->index, args);
+  if (e->op == Op::kCast || e->op == Op::kBitCast)
+    return fmt::format("{}<{}>({})", info(e->op).name, info(e->type).name, args);
+  if (info(e->op).arity == 2)
+    return fmt::format("({} {} {})", to_string(e->args[0]), info(e->op).name, to_string(e->args[1]));
+  return fmt::format("{}({})", info(e->op).name, args);
+}
+
+}  // namespace arenac

@@ -1,0 +1,245 @@
+#include "frontend/facts.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+// Wide enough for every index, narrow enough that products of two do not overflow in 128 bits.
+constexpr int64_t kFar = int64_t{1} << 62;
+
+int64_t clamp(__int128 value) { return static_cast<int64_t>(std::clamp<__int128>(value, -kFar, kFar)); }
+
+// Closed bounds are easier to calculate with.
+struct Closed {
+  int64_t low, high;
+};
+
+Closed closed(Interval i) { return {i.begin, i.end - 1}; }
+Closed hull(Closed a, Closed b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+Closed of_type(Type type) {
+  const int bits = size_of(type) * 8;
+  if (is_float(type) || bits == 64) return {-kFar, kFar};
+  if (type == Type::kBool) return {0, 1};
+  if (!info(type).is_signed) return {0, (int64_t{1} << bits) - 1};
+  return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
+}
+
+Closed of_value(const Value& value) {
+  if (is_float(value.type) || value.count() == 0) return of_type(value.type);
+  Closed all = {load(value, 0).i, load(value, 0).i};
+  for (int64_t k = 1; k < value.count(); ++k) all = hull(all, {load(value, k).i, load(value, k).i});
+  return all;
+}
+
+Closed times(Closed a, Closed b) {
+  const __int128 products[] = {__int128{a.low} * b.low, __int128{a.low} * b.high, __int128{a.high} * b.low,
+                               __int128{a.high} * b.high};
+  return {clamp(*std::min_element(products, products + 4)), clamp(*std::max_element(products, products + 4))};
+}
+
+Closed range(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {
+  const auto arg = [&](int k) { return range(e->args[k], axes, reads); };
+  switch (e->op) {
+    case Op::kConst:
+      return is_float(e->type) ? of_type(e->type) : Closed{e->value.i, e->value.i};
+    case Op::kAxis:
+      return e->index < 0 ? Closed{0, e->extent - 1} : closed(axes.at(e->index));
+    case Op::kRead: {
+      const bool known = e->index < static_cast<int>(reads.size()) && reads[e->index]->constant;
+      return known ? of_value(*reads[e->index]->constant) : of_type(e->type);
+    }
+    case Op::kCast: {
+      const Closed from = arg(0), to = of_type(e->type);
+      const bool fits = !is_float(e->args[0]->type) && from.low >= to.low && from.high <= to.high;
+      return fits ? from : to;
+    }
+    case Op::kNeg:
+      return {-arg(0).high, -arg(0).low};
+    case Op::kAdd:
+      return {clamp(__int128{arg(0).low} + arg(1).low), clamp(__int128{arg(0).high} + arg(1).high)};
+    case Op::kSub:
+      return {clamp(__int128{arg(0).low} - arg(1).high), clamp(__int128{arg(0).high} - arg(1).low)};
+    case Op::kMul:
+      return times(arg(0), arg(1));
+    case Op::kDiv: {
+      const Closed a = arg(0), b = arg(1);
+      if (b.low <= 0) break;
+      return hull({a.low / b.low, a.high / b.low}, {a.low / b.high, a.high / b.high});
+    }
+    case Op::kMod: {
+      const Closed a = arg(0), b = arg(1);
+      if (b.low <= 0) break;
+      const bool one_period = b.low == b.high && floor_div(a.low, b.low) == floor_div(a.high, b.low);
+      if (!one_period) return {0, b.high - 1};
+      const int64_t base = floor_div(a.low, b.low) * b.low;
+      return {a.low - base, a.high - base};
+    }
+    case Op::kMin:
+      return {std::min(arg(0).low, arg(1).low), std::min(arg(0).high, arg(1).high)};
+    case Op::kMax:
+      return {std::max(arg(0).low, arg(1).low), std::max(arg(0).high, arg(1).high)};
+    case Op::kSelect:
+      return hull(arg(1), arg(2));
+    default:
+      break;
+  }
+  return of_type(e->type);
+}
+
+Expr to_expr(const Affine& form, const std::vector<Expr>& atoms) {
+  Expr sum = integer(form.constant);
+  for (const auto& [a, c] : form.terms) sum = sum + atoms[a] * integer(c);
+  return sum;
+}
+
+// A linear combination of atoms: sub-expressions that are not themselves sums or multiples.
+struct Combination {
+  Affine form;  // its "axes" are indices into atoms
+  std::vector<Expr> atoms;
+};
+
+void collect(const Expr& e, int64_t factor, Combination& into) {
+  if (e->op == Op::kConst) {
+    into.form.constant += factor * e->value.i;
+  } else if (e->op == Op::kAdd || e->op == Op::kSub) {
+    collect(e->args[0], factor, into);
+    collect(e->args[1], e->op == Op::kAdd ? factor : -factor, into);
+  } else if (e->op == Op::kMul && e->args[1]->op == Op::kConst) {
+    collect(e->args[0], factor * e->args[1]->value.i, into);
+  } else if (e->op == Op::kMul && e->args[0]->op == Op::kConst) {
+    collect(e->args[1], factor * e->args[0]->value.i, into);
+  } else {
+    size_t k = 0;
+    while (k < into.atoms.size() && !same(into.atoms[k], e)) ++k;
+    if (k == into.atoms.size()) into.atoms.push_back(e);
+    into.form = into.form + Affine{0, {{static_cast<int>(k), factor}}};
+  }
+}
+
+// e = d * quotient + rest with the multiples of d moved into the quotient.
+std::pair<Expr, Expr> split_multiples(const Expr& e, int64_t d) {
+  Combination all;
+  collect(e, 1, all);
+  Affine quotient, rest;
+  quotient.constant = floor_div(all.form.constant, d);
+  rest.constant = all.form.constant - quotient.constant * d;
+  for (const auto& [atom, c] : all.form.terms)
+    (c % d == 0 ? quotient : rest).terms.emplace_back(atom, c % d == 0 ? c / d : c);
+  return {to_expr(quotient, all.atoms), to_expr(rest, all.atoms)};
+}
+
+Expr simplify_division(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
+  // (x / a) / b is x / (a*b), and (x % m) / d is (x / d) % (m / d) when d divides m; both for x >= 0.
+  if (e->op == Op::kDiv && e->args[1]->op == Op::kConst && e->args[1]->value.i > 0)
+    return simplify_index(e->args[0] / integer(e->args[1]->value.i * d), axes);
+  if (e->op == Op::kMod && e->args[1]->op == Op::kConst && e->args[1]->value.i % d == 0)
+    return simplify_index((e->args[0] / integer(d)) % integer(e->args[1]->value.i / d), axes);
+  const auto [quotient, rest] = split_multiples(e, d);
+  const Closed r = range(rest, axes, {});
+  if (r.low >= 0 && r.high < d) return quotient;
+  return e / integer(d);
+}
+
+Expr simplify_modulo(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
+  if (e->op == Op::kMod && e->args[1]->op == Op::kConst && e->args[1]->value.i % d == 0)
+    return simplify_modulo(e->args[0], d, axes);
+  const Closed whole = range(e, axes, {});
+  if (whole.low >= 0 && whole.high < d) return e;
+  const auto [quotient, rest] = split_multiples(e, d);
+  const Closed r = range(rest, axes, {});
+  if (r.low >= 0 && r.high < d) return rest;
+  return e % integer(d);
+}
+
+}  // namespace
+
+int64_t Affine::coefficient(int axis) const {
+  for (const auto& [a, c] : terms)
+    if (a == axis) return c;
+  return 0;
+}
+
+Affine operator+(const Affine& a, const Affine& b) {
+  Affine sum{a.constant + b.constant, a.terms};
+  for (const auto& [axis, c] : b.terms) {
+    auto at = std::lower_bound(sum.terms.begin(), sum.terms.end(),
+                               std::pair{axis, std::numeric_limits<int64_t>::min()});
+    if (at != sum.terms.end() && at->first == axis) {
+      at->second += c;
+      if (at->second == 0) sum.terms.erase(at);
+    } else {
+      sum.terms.insert(at, {axis, c});
+    }
+  }
+  return sum;
+}
+
+Affine operator*(const Affine& a, int64_t factor) {
+  if (factor == 0) return {};
+  Affine product{a.constant * factor, a.terms};
+  for (auto& term : product.terms) term.second *= factor;
+  return product;
+}
+
+std::optional<Affine> affine_form(const Expr& e) {
+  switch (e->op) {
+    case Op::kConst:
+      return is_float(e->type) ? std::nullopt : std::optional(Affine{e->value.i, {}});
+    case Op::kAxis:
+      return Affine{0, {{e->index, 1}}};
+    case Op::kAdd:
+    case Op::kSub: {
+      const auto a = affine_form(e->args[0]), b = affine_form(e->args[1]);
+      if (!a || !b) return std::nullopt;
+      return *a + *b * (e->op == Op::kAdd ? 1 : -1);
+    }
+    case Op::kNeg: {
+      const auto a = affine_form(e->args[0]);
+      return a ? std::optional(*a * -1) : std::nullopt;
+    }
+    case Op::kMul: {
+      const auto a = affine_form(e->args[0]), b = affine_form(e->args[1]);
+      if (!a || !b) return std::nullopt;
+      if (b->terms.empty()) return *a * b->constant;
+      if (a->terms.empty()) return *b * a->constant;
+      return std::nullopt;
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+Interval interval(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {
+  const Closed r = range(e, axes, reads);
+  return {r.low, r.high + 1};
+}
+
+std::vector<Interval> axis_intervals(const Nest& nest) {
+  std::vector<Interval> all;
+  for (const Axis& a : nest.axes) all.push_back({0, a.extent});
+  return all;
+}
+
+Expr simplify_index(const Expr& e, const std::vector<Interval>& axes) {
+  if (e->args.empty() || e->op == Op::kRead) return e;
+  if (e->type != Type::kInt64) return e;
+  std::vector<Expr> args;
+  for (const Expr& arg : e->args) args.push_back(simplify_index(arg, axes));
+  const bool by_constant = args.size() == 2 && args[1]->op == Op::kConst && args[1]->value.i > 0;
+  if (by_constant && range(args[0], axes, {}).low >= 0) {
+    if (e->op == Op::kDiv) return simplify_division(args[0], args[1]->value.i, axes);
+    if (e->op == Op::kMod) return simplify_modulo(args[0], args[1]->value.i, axes);
+  }
+  if (e->op == Op::kSelect) return select(args[0], args[1], args[2]);
+  if (e->op == Op::kCast) return cast(e->type, args[0]);
+  return make(e->op, std::move(args));
+}
+
+}  // namespace arenac

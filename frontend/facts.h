@@ -1,0 +1,46 @@
+// Facts derived from a nest by small numeric arithmetic: affine forms and intervals. No symbolic engine.
+//
+//   affine_form(axis(1) * 2 + axis(3) - 1)          ->  -1 + 2*i1 + 1*i3
+//   interval(axis(1) * 2 + axis(3) - 1, nest axes)  ->  [-1, 2*(extent1-1) + extent3-1)
+#pragma once
+
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "frontend/graph.h"
+
+namespace arenac {
+
+// constant + sum of coefficient * axis; axes ascending, no zero coefficients. Negative axes are loop
+// iterations.
+struct Affine {
+  int64_t constant = 0;
+  std::vector<std::pair<int, int64_t>> terms;
+
+  int64_t coefficient(int axis) const;
+  bool operator==(const Affine&) const = default;
+};
+
+Affine operator+(const Affine& a, const Affine& b);
+Affine operator*(const Affine& a, int64_t factor);
+
+std::optional<Affine> affine_form(const Expr& index);
+
+// Half-open.
+struct Interval {
+  int64_t begin, end;
+  bool operator==(const Interval&) const = default;
+};
+
+// What an int64 (or integer) expression can be when every axis runs over `axes`. Reads of constants span
+// their values; other reads span their type.
+Interval interval(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads);
+std::vector<Interval> axis_intervals(const Nest& nest);
+
+// Index arithmetic made smaller with the axes' ranges: (4*i0 + i1) / 4 is i0 when i1 < 4, i0 % 8 is i0 when
+// i0 < 8.
+Expr simplify_index(const Expr& index, const std::vector<Interval>& axes);
+
+}  // namespace arenac

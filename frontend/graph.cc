@@ -1,0 +1,255 @@
+#include "frontend/graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "frontend/error.h"
+#include "frontend/facts.h"
+
+namespace arenac {
+namespace {
+
+// What is known about indices at some place of a nest: from its bounds and from enclosing selects.
+using Known = std::vector<std::pair<Expr, Interval>>;
+
+constexpr int64_t kFar = int64_t{1} << 61;
+
+// The intervals that a condition, being true, implies: conjunctions of comparisons with constants.
+void learn(const Expr& condition, Known& known) {
+  if (condition->op == Op::kAnd) {
+    learn(condition->args[0], known);
+    learn(condition->args[1], known);
+    return;
+  }
+  if (condition->op != Op::kLt && condition->op != Op::kLe) return;
+  const Expr &a = condition->args[0], &b = condition->args[1];
+  const int64_t closed = condition->op == Op::kLe;
+  if (a->op == Op::kConst && a->type == Type::kInt64) known.push_back({b, {a->value.i + 1 - closed, kFar}});
+  if (b->op == Op::kConst && b->type == Type::kInt64) known.push_back({a, {-kFar, b->value.i + closed}});
+}
+
+struct Checker {
+  const Graph& graph;
+  const Node& node;
+  std::vector<const Tensor*> reads;
+
+  void check(bool condition, const std::string& what) const {
+    ARENAC_CHECK(condition, fmt::format("node '{}' ({}): {}", node.origin, node.op, what));
+  }
+
+  Interval range_of(const Expr& index, const std::vector<Interval>& axes, const Known& known) const {
+    Interval range = interval(index, axes, reads);
+    for (const auto& [e, fact] : known)
+      if (same(e, index)) range = {std::max(range.begin, fact.begin), std::min(range.end, fact.end)};
+    return range;
+  }
+
+  void indices(const std::vector<Expr>& all, const Tensor& tensor, const std::vector<Interval>& axes,
+               const Known& known) const {
+    check(all.size() == tensor.shape.size(),
+          fmt::format("'{}' accessed with {} indices", tensor.name, all.size()));
+    for (size_t d = 0; d < all.size(); ++d) {
+      const Interval range = range_of(all[d], axes, known);
+      check(range.begin >= range.end || (range.begin >= 0 && range.end <= tensor.shape[d]),
+            fmt::format("index {} of dimension {} of '{}' {} reaches [{}, {})", to_string(all[d]), d,
+                        tensor.name, to_string(tensor.shape), range.begin, range.end));
+    }
+  }
+
+  void expression(const Expr& e, const std::vector<Interval>& axes, const Known& known) const {
+    if (e->op == Op::kSelect) {
+      expression(e->args[0], axes, known);
+      Known inner = known;
+      learn(e->args[0], inner);
+      expression(e->args[1], axes, inner);
+      expression(e->args[2], axes, known);
+      return;
+    }
+    for (const Expr& arg : e->args) expression(arg, axes, known);
+    if (e->op == Op::kAxis) check(e->index < static_cast<int>(axes.size()), "an unknown axis");
+    if (e->op != Op::kRead) return;
+    check(e->index < static_cast<int>(reads.size()), "an unknown operand");
+    check(e->type == reads[e->index]->type,
+          fmt::format("'{}' read as {}", reads[e->index]->name, info(e->type).name));
+    indices(e->args, *reads[e->index], axes, known);
+  }
+
+  void nest(const Nest& nest) const {
+    const auto axes = axis_intervals(nest);
+    if (std::any_of(axes.begin(), axes.end(), [](Interval i) { return i.begin >= i.end; }))
+      return;  // no point at all
+    const bool reduces =
+        std::any_of(nest.axes.begin(), nest.axes.end(), [](const Axis& a) { return a.reduced; });
+    check(!nest.body.empty(), "a nest without body");
+    check(nest.accumulate ? nest.combine != Combine::kNone && !reduces && nest.finish.empty()
+                          : reduces == (nest.combine != Combine::kNone),
+          "combination and reduced axes disagree");
+    Known known;
+    for (const Bound& bound : nest.where) {
+      expression(bound.index, axes, {});
+      known.push_back({bound.index, {bound.begin, bound.end}});
+    }
+    expression(nest.body, axes, known);
+    if (!nest.finish.empty()) expression(nest.finish, axes, {});
+    for (const Expr& index : nest.store) expression(index, axes, {});
+    indices(nest.store, graph.tensors[node.writes[0]], axes, known);
+  }
+};
+
+void verify_block(const Graph& graph, const Block& block) {
+  for (const Node& node : block) {
+    Checker checker{graph, node, {}};
+    for (TensorId id : node.reads) checker.reads.push_back(&graph.tensors.at(id));
+    if (const Nests* nests = std::get_if<Nests>(&node.body)) {
+      checker.check(node.writes.size() == 1, "nests write one tensor");
+      for (const Nest& nest : *nests) checker.nest(nest);
+    } else if (const If* branch = std::get_if<If>(&node.body)) {
+      verify_block(graph, branch->then_block);
+      verify_block(graph, branch->else_block);
+    } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+      verify_block(graph, loop->body);
+    }
+  }
+}
+
+// Backwards over a block: keeps nodes that write something wanted. Loops make the wanted set grow until it is
+// stable.
+Block live_nodes(Block block, std::vector<bool>& wanted) {
+  Block kept;
+  for (auto node = block.rbegin(); node != block.rend(); ++node) {
+    if (If* branch = std::get_if<If>(&node->body)) {
+      auto other = wanted;
+      branch->then_block = live_nodes(std::move(branch->then_block), wanted);
+      branch->else_block = live_nodes(std::move(branch->else_block), other);
+      if (branch->then_block.empty() && branch->else_block.empty()) continue;
+      for (size_t k = 0; k < other.size(); ++k) wanted[k] = wanted[k] || other[k];
+    } else if (Loop* loop = std::get_if<Loop>(&node->body)) {
+      Block body;
+      for (auto before = std::vector<bool>(); before != wanted;) {
+        before = wanted;
+        body = live_nodes(loop->body, wanted);
+        if (loop->condition && !body.empty()) wanted[*loop->condition] = true;
+      }
+      loop->body = std::move(body);
+      if (loop->body.empty()) continue;
+      if (loop->count) wanted[*loop->count] = true;
+    } else if (std::none_of(node->writes.begin(), node->writes.end(),
+                            [&](TensorId id) { return wanted[id]; })) {
+      continue;
+    }
+    for (TensorId id : node->reads) wanted[id] = true;
+    kept.push_back(std::move(*node));
+  }
+  std::reverse(kept.begin(), kept.end());
+  return kept;
+}
+
+std::string dump_nest(const Nest& nest) {
+  std::string text = "for";
+  for (size_t k = 0; k < nest.axes.size(); ++k)
+    text += fmt::format(" {}i{}<{}", nest.axes[k].reduced ? "+" : "", k, nest.axes[k].extent);
+  for (const Bound& bound : nest.where)
+    text += fmt::format(" where {}<={}<{}", bound.begin, to_string(bound.index), bound.end);
+  text += ": out[";
+  for (size_t d = 0; d < nest.store.size(); ++d) text += (d ? ", " : "") + to_string(nest.store[d]);
+  constexpr const char* kNames[] = {"", "sum ", "product ", "min ", "max "};
+  text += fmt::format("] {} {}{}", nest.accumulate ? "<-" : "=", kNames[static_cast<int>(nest.combine)],
+                      to_string(nest.body));
+  if (!nest.finish.empty()) text += " then " + to_string(nest.finish);
+  return text;
+}
+
+std::string dump_block(const Graph& graph, const Block& block, const std::string& indent) {
+  const auto name = [&](TensorId id) { return fmt::format("%{}", id); };
+  std::string text;
+  for (const Node& node : block) {
+    std::string reads, writes;
+    for (TensorId id : node.reads) reads += " " + name(id);
+    for (TensorId id : node.writes)
+      writes += fmt::format(" {} {}{}", name(id), info(graph.tensors[id].type).name,
+                            to_string(graph.tensors[id].shape));
+    text += fmt::format("{}{} '{}':{} <-{}\n", indent, node.op, node.origin, writes, reads);
+    if (const Nests* nests = std::get_if<Nests>(&node.body)) {
+      for (const Nest& nest : *nests) text += fmt::format("{}    {}\n", indent, dump_nest(nest));
+    } else if (const Call* call = std::get_if<Call>(&node.body)) {
+      text += fmt::format("{}    kernel {}<{}>\n", indent, call->kernel, info(call->type).name);
+    } else if (const If* branch = std::get_if<If>(&node.body)) {
+      text += indent + "  then\n" + dump_block(graph, branch->then_block, indent + "    ");
+      text += indent + "  else\n" + dump_block(graph, branch->else_block, indent + "    ");
+    } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+      text += fmt::format("{}  t{} < {}\n", indent, loop->symbol, loop->trips) +
+              dump_block(graph, loop->body, indent + "    ");
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+Nest copy_nest(Type type, const Shape& shape) {
+  Nest nest;
+  std::vector<Expr> indices;
+  for (int64_t extent : shape) {
+    indices.push_back(axis(static_cast<int>(nest.axes.size())));
+    nest.axes.push_back({extent, false});
+  }
+  nest.store = indices;
+  nest.body = read(0, type, indices);
+  return nest;
+}
+
+bool is_copy(const Node& node) {
+  const Nests* nests = std::get_if<Nests>(&node.body);
+  if (!nests || nests->size() != 1) return false;
+  const Nest& nest = nests->front();
+  if (nest.combine != Combine::kNone || !nest.where.empty() || !nest.finish.empty()) return false;
+  Expr value = nest.body;
+  if (value->op == Op::kCast && value->args[0]->op == Op::kRead) value = value->args[0];  // of a 16-bit float
+  if (value->op != Op::kRead || value->args.size() != nest.store.size()) return false;
+  for (size_t d = 0; d < nest.store.size(); ++d)
+    if (!same(value->args[d], nest.store[d]) || nest.store[d]->op != Op::kAxis) return false;
+  return true;
+}
+
+Graph without_dead_code(Graph graph) {
+  std::vector<bool> wanted(graph.tensors.size());
+  for (TensorId id : graph.outputs) wanted[id] = true;
+  graph.block = live_nodes(std::move(graph.block), wanted);
+  return graph;
+}
+
+int64_t multiply_accumulates(const Node& node) {
+  int64_t total = 0;
+  if (const Nests* nests = std::get_if<Nests>(&node.body)) {
+    for (const Nest& nest : *nests) {
+      if (nest.combine != Combine::kSum || nest.body->op != Op::kMul) continue;
+      int64_t points = 1;
+      for (const Axis& a : nest.axes) points *= a.extent;
+      total += points;
+    }
+  } else if (const If* branch = std::get_if<If>(&node.body)) {
+    int64_t yes = 0, no = 0;
+    for (const Node& inner : branch->then_block) yes += multiply_accumulates(inner);
+    for (const Node& inner : branch->else_block) no += multiply_accumulates(inner);
+    total = std::max(yes, no);
+  } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+    for (const Node& inner : loop->body) total += loop->trips * multiply_accumulates(inner);
+  }
+  return total;
+}
+
+void verify(const Graph& graph) { verify_block(graph, graph.block); }
+
+std::string dump(const Graph& graph) {
+  std::string text = fmt::format("graph {}\n", graph.name);
+  for (TensorId id : graph.inputs)
+    text += fmt::format("input %{} '{}' {}{}\n", id, graph.tensors[id].name,
+                        info(graph.tensors[id].type).name, to_string(graph.tensors[id].shape));
+  text += dump_block(graph, graph.block, "");
+  for (TensorId id : graph.outputs) text += fmt::format("output %{} '{}'\n", id, graph.tensors[id].name);
+  return text;
+}
+
+}  // namespace arenac

@@ -1,0 +1,127 @@
+// The dataflow graph: what an ONNX model means, as loop nests over tensors of static shape.
+//
+//   x ──▶ [conv1: out[n,m,y,x] = bias[m] + sum(c,ky,kx) x[n,c,y+ky-1,x+kx-1] * w[m,c,ky,kx]] ──▶ conv1_out
+//   ──▶ ...
+//
+// A Graph is pure meaning: row-major shapes, no layout, no storage, no time. The scheduler decides those.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/expr.h"
+#include "frontend/type.h"
+
+namespace arenac {
+
+using TensorId = int;
+
+struct Tensor {
+  std::string name;  // the model's own name; may hold any bytes
+  Type type;
+  Shape shape;
+  std::shared_ptr<const Value> constant;  // null unless known at compile time
+};
+
+struct Axis {
+  int64_t extent;
+  bool reduced;
+};
+
+// begin <= index < end, or the point of the iteration space contributes nothing.
+struct Bound {
+  Expr index;
+  int64_t begin, end;
+};
+
+enum class Combine : uint8_t { kNone, kSum, kProduct, kMin, kMax };
+
+// One loop nest. For every point of the axes that are not reduced:
+//
+//   write[store] = finish( combine over the reduced axes of body, where all bounds hold )
+//
+// Without reduced axes `combine` is kNone, the value is `body` itself, and a point outside the bounds stores
+// nothing. `accumulate` starts the combination from what write[store] holds (as an earlier nest of the node
+// left it) instead of the neutral element; then `finish` is empty, there may be no reduced axes, and points
+// may collide. An empty `finish` stores the combined value as it is. The write's element type is that of
+// finish (or body), rounded to its storage type.
+struct Nest {
+  std::vector<Axis> axes;
+  std::vector<Expr> store;  // one index per dimension of the write
+  Combine combine = Combine::kNone;
+  bool accumulate = false;
+  std::vector<Bound> where;
+  Expr body;
+  Expr finish;
+};
+
+struct Node;
+using Block = std::vector<Node>;
+
+// Writes writes[0], nest after nest: a later nest overwrites an earlier one's elements. The nests together
+// write every element.
+using Nests = std::vector<Nest>;
+
+// A C kernel (a row of `kernels.h`) instantiated for one element type, on dense row-major operands;
+// `parameters` are its integer arguments.
+struct Call {
+  std::string kernel;
+  Type type;
+  std::vector<int64_t> parameters;
+};
+
+// reads[0] is a bool scalar. Both branches assign the same outer tensors by copies at their ends.
+struct If {
+  Block then_block, else_block;
+};
+
+// for (t = 0; t < trips && t < *count && *condition; ++t) body. `count` (int64) and `condition` (bool) are
+// scalars and optional. The body reads t as iteration(symbol, trips). What it carries from one iteration to
+// the next it reads from and assigns to tensors of the enclosing block, which hold the results afterwards.
+struct Loop {
+  int symbol;
+  int64_t trips;
+  std::optional<TensorId> count, condition;
+  Block body;
+};
+
+struct Node {
+  std::string origin;  // the ONNX node's name, or that of its first output: for messages and the map
+  std::string op;      // the ONNX operator it comes from
+  std::vector<TensorId> reads, writes;  // of Nests and Call; a control node's are those of its blocks
+  std::variant<Nests, Call, If, Loop> body;
+};
+
+// Every tensor is written by one node before it is read, except those that control flow assigns: they are
+// written by one copy before a loop and one in it, or by one copy in each branch of an If.
+struct Graph {
+  std::string name;  // the model's file name, for messages
+  std::vector<Tensor> tensors;
+  Block block;
+  std::vector<TensorId> inputs, outputs;
+  std::vector<std::string> input_names, output_names;  // as the model spells them
+  std::vector<std::string> warnings;
+};
+
+// out[i...] = in[i...]: the nest of a plain copy.
+Nest copy_nest(Type type, const Shape& shape);
+bool is_copy(const Node& node);  // of the whole of reads[0] to the whole of writes[0], index by index
+
+// The graph without the nodes whose results nothing uses.
+Graph without_dead_code(Graph graph);
+
+// The multiply-accumulates of one run of a node: points of nests that reduce a product. Loops count all their
+// trips.
+int64_t multiply_accumulates(const Node& node);
+
+// Checks every promise of this header, and by interval arithmetic that no index leaves its tensor; throws
+// InternalError naming the node.
+void verify(const Graph& graph);
+
+std::string dump(const Graph& graph);
+
+}  // namespace arenac

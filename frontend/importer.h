@@ -1,0 +1,87 @@
+// The state of one import: private to the frontend (import.cc, lower.cc and the control-flow operators).
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "frontend/facts.h"
+#include "frontend/graph.h"
+#include "frontend/lower.h"
+
+namespace onnx {
+class AttributeProto;
+class FunctionProto;
+class GraphProto;
+class NodeProto;
+class TensorProto;
+}  // namespace onnx
+
+namespace arenac {
+
+// `name` with control characters, quotes and invalid UTF-8 escaped: safe in a one-line message.
+std::string printable(const std::string& name);
+
+class Importer {
+ public:
+  Graph graph;
+  std::map<std::string, int> opsets;                            // domain -> version in force
+  std::map<std::string, const onnx::FunctionProto*> functions;  // "domain:name" -> local function
+  std::string directory;  // of the model file: where external data may lie
+
+  TensorId add_tensor(const std::string& name, Type type, Shape shape);
+  TensorId add_constant(const std::string& name, std::shared_ptr<const Value> value);
+  // Appends to the current block, or folds: a node all of whose reads are constants becomes constants.
+  void add_node(Node node);
+  // copy of `from` into the already existing tensor `to`; never folded.
+  void assign(TensorId to, TensorId from, const std::string& origin);
+
+  // Lowers one operator application; the results of its outputs (kAbsent where not wanted).
+  std::vector<TensorId> lower(const OnnxNode& node);
+
+  // Names. Inner scopes see outer ones.
+  void push_scope() { scopes_.emplace_back(); }
+  void pop_scope() { scopes_.pop_back(); }
+  void bind(const std::string& name, TensorId id) { scopes_.back()[name] = id; }
+  TensorId lookup(const std::string& name, const std::string& who) const;  // UserError when unknown
+
+  // Lowers the nodes and initializers of a (sub)graph into the current block in the current scope.
+  void lower_graph(const onnx::GraphProto& proto);
+  // The same as a block of its own; afterwards the scope still holds its names, until pop_scope.
+  Block lower_block(const onnx::GraphProto& proto);
+  // Everything that add_node appends inside `body` goes to a new block.
+  template <typename Body>
+  Block in_block(const Body& body) {
+    Block block;
+    std::swap(block_, block);
+    ++depth_;
+    body();
+    --depth_;
+    std::swap(block_, block);
+    return block;
+  }
+  Block take_block() { return std::move(block_); }
+  int new_symbol() { return symbols_++; }
+  bool nested() const { return depth_ > 0; }
+
+  std::shared_ptr<const Value> value_of(const onnx::TensorProto& proto, const std::string& who);
+  // What went wrong with nodes that the import could step over, to report them all.
+  std::vector<std::string> problems;
+
+ private:
+  void lower_node(const onnx::NodeProto& proto);
+  void lower_function(const onnx::FunctionProto& function, const onnx::NodeProto& call);
+  OnnxNode resolve(const onnx::NodeProto& proto);
+  Attribute attribute_of(const onnx::AttributeProto& proto, const std::string& who);
+
+  Block block_;
+  int depth_ = 0;
+  int symbols_ = 0;
+  int64_t folded_bytes_ = 0;
+  int function_depth_ = 0;
+  std::vector<std::shared_ptr<onnx::NodeProto>> instances_;  // nodes of inlined functions, attributes bound
+  std::vector<std::map<std::string, TensorId>> scopes_ = {{}};
+};
+
+}  // namespace arenac

@@ -1,0 +1,217 @@
+#include "frontend/interpret.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <limits>
+
+#include "frontend/error.h"
+#include "frontend/kernels.h"
+
+namespace arenac {
+namespace {
+
+// One point of a nest's iteration space.
+struct Point {
+  std::vector<int64_t> axes;
+  std::span<const int64_t> iterations;
+  std::span<const Value* const> reads;
+  Scalar acc;
+};
+
+Scalar evaluate(const Expr& e, const Point& at);
+
+int64_t element_of(const Shape& shape, const std::vector<Expr>& indices, const Point& at) {
+  ARENAC_CHECK(indices.size() == shape.size(), "an access of the wrong rank");
+  int64_t element = 0;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const int64_t index = evaluate(indices[d], at).i;
+    ARENAC_CHECK(index >= 0 && index < shape[d],
+                 fmt::format("index {} = {} leaves dimension {} of {}", to_string(indices[d]), index, d,
+                             to_string(shape)));
+    element = element * shape[d] + index;
+  }
+  return element;
+}
+
+Scalar evaluate(const Expr& e, const Point& at) {
+  switch (e->op) {
+    case Op::kConst:
+      return e->value;
+    case Op::kAxis:
+      return {.i = e->index >= 0 ? at.axes[e->index] : at.iterations[-1 - e->index]};
+    case Op::kAcc:
+      return at.acc;
+    case Op::kRead: {
+      const Value& from = *at.reads[e->index];
+      return load(from, element_of(from.shape, e->args, at));
+    }
+    case Op::kSelect:
+      return evaluate(e->args[evaluate(e->args[0], at).i ? 1 : 2], at);
+    case Op::kCast:
+      return convert(e->type, e->args[0]->type, evaluate(e->args[0], at));
+    case Op::kBitCast: {
+      std::byte room[8] = {};
+      store(e->args[0]->type, room, evaluate(e->args[0], at));
+      return load(e->type, room);
+    }
+    default: {
+      const Scalar a = evaluate(e->args[0], at);
+      return apply(e->op, e->args[0]->type, a, e->args.size() > 1 ? evaluate(e->args[1], at) : a);
+    }
+  }
+}
+
+Op op_of(Combine combine) {
+  switch (combine) {
+    case Combine::kSum:
+      return Op::kAdd;
+    case Combine::kProduct:
+      return Op::kMul;
+    case Combine::kMin:
+      return Op::kMin;
+    case Combine::kMax:
+      return Op::kMax;
+    case Combine::kNone:
+      break;
+  }
+  internal_error(__FILE__, __LINE__, "no operation combines this nest");
+}
+
+bool inside(const std::vector<Bound>& where, const Point& at) {
+  for (const Bound& bound : where) {
+    const int64_t index = evaluate(bound.index, at).i;
+    if (index < bound.begin || index >= bound.end) return false;
+  }
+  return true;
+}
+
+// Calls `body` at every combination of the axes of `loops`, the first outermost.
+template <typename Body>
+void for_each(const std::vector<Axis>& axes, const std::vector<int>& loops, size_t depth, Point& at,
+              const Body& body) {
+  if (depth == loops.size()) return body();
+  const int a = loops[depth];
+  for (at.axes[a] = 0; at.axes[a] < axes[a].extent; ++at.axes[a]) for_each(axes, loops, depth + 1, at, body);
+}
+
+void run_block(const Block& block, const Graph& graph, std::vector<std::shared_ptr<const Value>>& values,
+               std::vector<int64_t>& iterations) {
+  for (const Node& node : block) run_node(node, graph, values, iterations);
+}
+
+void run_loop(const Loop& loop, const Graph& graph, std::vector<std::shared_ptr<const Value>>& values,
+              std::vector<int64_t>& iterations) {
+  if (static_cast<int>(iterations.size()) <= loop.symbol) iterations.resize(loop.symbol + 1);
+  const int64_t count = loop.count ? load(*values[*loop.count], 0).i : loop.trips;
+  for (int64_t t = 0; t < loop.trips && t < count; ++t) {
+    if (loop.condition && !load(*values[*loop.condition], 0).i) break;
+    iterations[loop.symbol] = t;
+    run_block(loop.body, graph, values, iterations);
+  }
+}
+
+std::shared_ptr<Value> room_for(TensorId id, const Graph& graph,
+                                const std::vector<std::shared_ptr<const Value>>& values) {
+  if (values[id]) return std::make_shared<Value>(*values[id]);  // a later partial write keeps what stands
+  return std::make_shared<Value>(graph.tensors[id].type, graph.tensors[id].shape);
+}
+
+}  // namespace
+
+Scalar neutral(Combine combine, Type type) {
+  const bool f = is_float(type);
+  const double infinity = std::numeric_limits<double>::infinity();
+  switch (combine) {
+    case Combine::kSum:
+    case Combine::kNone:
+      return f ? Scalar{.f = 0} : Scalar{.i = 0};
+    case Combine::kProduct:
+      return f ? Scalar{.f = 1} : Scalar{.i = 1};
+    // Saturating conversion of an infinity gives the type's own extreme.
+    case Combine::kMin:
+      return f ? Scalar{.f = infinity} : convert(type, Type::kFloat64, {.f = infinity});
+    case Combine::kMax:
+      return f ? Scalar{.f = -infinity} : convert(type, Type::kFloat64, {.f = -infinity});
+  }
+  internal_error(__FILE__, __LINE__, "unknown combination");
+}
+
+void run_nest(const Nest& nest, std::span<const Value* const> reads, Value& write,
+              std::span<const int64_t> iterations, std::span<const int> order) {
+  Point at{std::vector<int64_t>(nest.axes.size()), iterations, reads, {}};
+  std::vector<int> kept, reduced;
+  for (size_t k = 0; k < nest.axes.size(); ++k) {
+    const int a = order.empty() ? static_cast<int>(k) : order[k];
+    (nest.axes[a].reduced ? reduced : kept).push_back(a);
+  }
+  const Type type = nest.body->type;
+  for_each(nest.axes, kept, 0, at, [&] {
+    Scalar value{};
+    if (nest.combine == Combine::kNone) {
+      if (!inside(nest.where, at)) return;
+      value = evaluate(nest.body, at);
+    } else if (nest.accumulate) {
+      if (!inside(nest.where, at)) return;
+      const Scalar before = convert(type, write.type, load(write, element_of(write.shape, nest.store, at)));
+      value = apply(op_of(nest.combine), type, before, evaluate(nest.body, at));
+    } else {
+      value = neutral(nest.combine, type);
+      for_each(nest.axes, reduced, 0, at, [&] {
+        if (inside(nest.where, at)) value = apply(op_of(nest.combine), type, value, evaluate(nest.body, at));
+      });
+    }
+    Type result = type;
+    if (!nest.finish.empty()) {
+      at.acc = value;
+      value = evaluate(nest.finish, at);
+      result = nest.finish->type;
+    }
+    store(write, element_of(write.shape, nest.store, at), convert(write.type, result, value));
+  });
+}
+
+void run_node(const Node& node, const Graph& graph, std::vector<std::shared_ptr<const Value>>& values,
+              std::vector<int64_t>& iterations) {
+  const auto operand = [&](TensorId id) -> const Value* {
+    ARENAC_CHECK(values[id] != nullptr,
+                 fmt::format("'{}' reads '{}' before it is written", node.origin, graph.tensors[id].name));
+    return values[id].get();
+  };
+  std::vector<const Value*> reads;
+  for (TensorId id : node.reads) reads.push_back(operand(id));
+
+  if (const Nests* nests = std::get_if<Nests>(&node.body)) {
+    auto write = room_for(node.writes[0], graph, values);
+    for (const Nest& nest : *nests) run_nest(nest, reads, *write, iterations);
+    values[node.writes[0]] = write;
+  } else if (const Call* call = std::get_if<Call>(&node.body)) {
+    std::vector<const void*> in;
+    for (const Value* read : reads) in.push_back(read->bytes.data());
+    std::vector<std::shared_ptr<Value>> writes;
+    std::vector<void*> out;
+    for (TensorId id : node.writes)
+      out.push_back(writes.emplace_back(room_for(id, graph, values))->bytes.data());
+    KernelFunction* run = kernel(call->kernel).instance(call->type);
+    ARENAC_CHECK(run != nullptr,
+                 fmt::format("kernel {} has no {} instance", call->kernel, info(call->type).name));
+    run(in.data(), out.data(), call->parameters.data());
+    for (size_t k = 0; k < writes.size(); ++k) values[node.writes[k]] = writes[k];
+  } else if (const If* branch = std::get_if<If>(&node.body)) {
+    run_block(load(*reads[0], 0).i ? branch->then_block : branch->else_block, graph, values, iterations);
+  } else {
+    run_loop(std::get<Loop>(node.body), graph, values, iterations);
+  }
+}
+
+std::vector<std::shared_ptr<const Value>> interpret(const Graph& graph, const std::vector<Value>& inputs) {
+  std::vector<std::shared_ptr<const Value>> values(graph.tensors.size());
+  for (size_t k = 0; k < graph.tensors.size(); ++k) values[k] = graph.tensors[k].constant;
+  ARENAC_CHECK(inputs.size() == graph.inputs.size(), "one value per graph input");
+  for (size_t k = 0; k < inputs.size(); ++k) values[graph.inputs[k]] = std::make_shared<Value>(inputs[k]);
+  std::vector<int64_t> iterations;
+  run_block(graph.block, graph, values, iterations);
+  return values;
+}
+
+}  // namespace arenac

@@ -1,0 +1,193 @@
+#include "frontend/lower.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "frontend/importer.h"
+
+namespace arenac {
+
+const Attribute& Lowering::attribute(const std::string& name) const {
+  const auto at = node_.attributes.find(name);
+  if (at == node_.attributes.end()) fail(fmt::format("attribute '{}' is missing", name));
+  return at->second;
+}
+
+int64_t Lowering::int_attr(const std::string& name, int64_t fallback) const {
+  return has(name) ? attribute(name).i : fallback;
+}
+float Lowering::float_attr(const std::string& name, float fallback) const {
+  return has(name) ? attribute(name).f : fallback;
+}
+std::string Lowering::string_attr(const std::string& name, const std::string& fallback) const {
+  return has(name) ? attribute(name).s : fallback;
+}
+std::vector<int64_t> Lowering::ints_attr(const std::string& name,
+                                         const std::vector<int64_t>& fallback) const {
+  return has(name) ? attribute(name).ints : fallback;
+}
+
+TensorId Lowering::in(int k) const {
+  if (!has_input(k)) fail(fmt::format("input {} is missing", k));
+  return node_.inputs[k];
+}
+
+const Tensor& Lowering::tensor(TensorId id) const { return importer_.graph.tensors[id]; }
+
+std::vector<int64_t> Lowering::constant_ints(TensorId id, const std::string& what) const {
+  const Tensor& t = tensor(id);
+  if (!t.constant)
+    fail(fmt::format(
+        "{} ('{}') is computed at run time; arenac needs it at compile time: bind the symbolic dimensions "
+        "(--dim, --shape) or make it a constant",
+        what, t.name));
+  if (is_float(t.type)) fail(fmt::format("{} ('{}') must be integers", what, t.name));
+  std::vector<int64_t> all;
+  for (int64_t k = 0; k < t.constant->count(); ++k) all.push_back(load(*t.constant, k).i);
+  return all;
+}
+
+std::vector<double> Lowering::constant_floats(TensorId id, const std::string& what) const {
+  const Tensor& t = tensor(id);
+  if (!t.constant)
+    fail(fmt::format("{} ('{}') is computed at run time; arenac needs it at compile time", what, t.name));
+  std::vector<double> all;
+  for (int64_t k = 0; k < t.constant->count(); ++k)
+    all.push_back(convert(Type::kFloat64, t.type, load(*t.constant, k)).f);
+  return all;
+}
+
+int64_t Lowering::normalized_axis(int64_t axis, int64_t rank) const {
+  if (axis < -rank || axis >= rank) fail(fmt::format("axis {} is outside rank {}", axis, rank));
+  return axis < 0 ? axis + rank : axis;
+}
+
+TensorId Lowering::constant(Value value) const {
+  return importer_.add_constant(node_.origin, std::make_shared<const Value>(std::move(value)));
+}
+
+TensorId Lowering::constant_ints(std::vector<int64_t> values) const {
+  Value all(Type::kInt64, {static_cast<int64_t>(values.size())});
+  if (!values.empty()) std::memcpy(all.bytes.data(), values.data(), all.bytes.size());
+  return constant(std::move(all));
+}
+
+TensorId Lowering::scalar(Type type, double value) const {
+  Value one(type, {});
+  store(one, 0, convert(type, Type::kFloat64, {.f = value}));
+  return constant(std::move(one));
+}
+
+TensorId Lowering::add(Type type, Shape shape, std::vector<TensorId> reads, Nests nests) const {
+  const TensorId id = importer_.add_tensor(node_.origin, type, std::move(shape));
+  importer_.add_node({node_.origin, node_.op, std::move(reads), {id}, std::move(nests)});
+  return id;
+}
+
+std::vector<TensorId> Lowering::call(const std::string& kernel, Type type, std::vector<TensorId> reads,
+                                     std::vector<int64_t> parameters,
+                                     std::vector<std::pair<Type, Shape>> writes) const {
+  std::vector<TensorId> ids;
+  for (auto& [t, shape] : writes) ids.push_back(importer_.add_tensor(node_.origin, t, std::move(shape)));
+  importer_.add_node(
+      {node_.origin, node_.op, std::move(reads), ids, Call{kernel, type, std::move(parameters)}});
+  return ids;
+}
+
+TensorId Lowering::apply(const std::string& op, std::vector<TensorId> inputs,
+                         std::map<std::string, Attribute> attributes) const {
+  OnnxNode inner{node_.origin, op, "", 18, std::move(inputs), {"result"}, std::move(attributes)};
+  return importer_.lower(inner).at(0);
+}
+
+void Lowering::fail(const std::string& problem) const {
+  std::string operands;
+  for (TensorId id : node_.inputs) {
+    if (!operands.empty()) operands += ", ";
+    operands += id == kAbsent ? "-" : fmt::format("{} {}", info(type(id)).name, to_string(shape(id)));
+  }
+  throw UserError(fmt::format("node '{}' ({}{}{}, inputs {}): {}", printable(node_.origin),
+                              printable(node_.domain), node_.domain.empty() ? "" : ".", printable(node_.op),
+                              operands, problem));
+}
+
+void Lowering::warn(const std::string& text) const {
+  importer_.graph.warnings.push_back(
+      fmt::format("node '{}' ({}): {}", printable(node_.origin), printable(node_.op), text));
+}
+
+std::vector<Expr> Formula::axes(const Shape& extents) {
+  std::vector<Expr> all;
+  for (int64_t extent : extents) all.push_back(axis(extent));
+  return all;
+}
+
+Expr Formula::add_axis(int64_t extent, bool reduced) {
+  nest().axes.push_back({extent, reduced});
+  const Expr a = arenac::axis(static_cast<int>(nest().axes.size()) - 1);
+  if (!reduced) nest().store.push_back(a);
+  return a;
+}
+
+Expr Formula::read(TensorId id, std::vector<Expr> indices) {
+  auto at = std::find(reads_.begin(), reads_.end(), id);
+  if (at == reads_.end()) at = reads_.insert(at, id);
+  const auto axes = axis_intervals(nest());
+  for (Expr& index : indices) index = simplify_index(index, axes);
+  return arenac::read(static_cast<int>(at - reads_.begin()), node_.type(id), std::move(indices));
+}
+
+Expr Formula::broadcast(TensorId id, const std::vector<Expr>& out) {
+  const Shape& shape = node_.shape(id);
+  ARENAC_CHECK(shape.size() <= out.size(), "broadcast to a lower rank");
+  std::vector<Expr> indices;
+  for (size_t d = 0; d < shape.size(); ++d)
+    indices.push_back(shape[d] == 1 ? integer(0) : out[out.size() - shape.size() + d]);
+  return read(id, std::move(indices));
+}
+
+void Formula::reduce(Combine combine, const Expr& value) {
+  nest().combine = combine;
+  nest().body = value;
+  // A reduction whose axes all vanished still needs one, so that every reduction looks alike.
+  if (std::none_of(nest().axes.begin(), nest().axes.end(), [](const Axis& a) { return a.reduced; }))
+    reduced(1);
+}
+
+void Formula::accumulate(Combine combine, const Expr& value) {
+  nest().combine = combine;
+  nest().accumulate = true;
+  nest().body = value;
+}
+
+TensorId Formula::emit(Type type) {
+  Shape shape;
+  for (const Axis& a : nest().axes)
+    if (!a.reduced) shape.push_back(a.extent);
+  return emit(type, std::move(shape));
+}
+
+TensorId Formula::emit(Type type, Shape shape) {
+  for (Nest& n : nests_)
+    for (Expr& index : n.store) index = simplify_index(index, axis_intervals(n));
+  return node_.add(type, std::move(shape), std::move(reads_), std::move(nests_));
+}
+
+Shape broadcast_shape(const Lowering& node, const std::vector<Shape>& shapes) {
+  size_t rank = 0;
+  for (const Shape& s : shapes) rank = std::max(rank, s.size());
+  Shape out(rank, 1);
+  for (const Shape& s : shapes) {
+    for (size_t d = 0; d < s.size(); ++d) {
+      int64_t& extent = out[rank - s.size() + d];
+      node.require(extent == 1 || s[d] == 1 || extent == s[d],
+                   fmt::format("shapes do not broadcast: {} against {}", to_string(s), to_string(out)));
+      if (extent == 1) extent = s[d];
+    }
+  }
+  return out;
+}
+
+}  // namespace arenac

@@ -1,0 +1,155 @@
+#include "frontend/onnx_tensor.h"
+
+#include <fmt/format.h>
+#include <onnx/onnx_pb.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+#include "frontend/error.h"
+#include "frontend/import.h"
+#include "frontend/importer.h"
+
+namespace arenac {
+namespace {
+
+// The file that external data names, which must lie in the model's own folder.
+std::filesystem::path external_path(const std::string& location, const std::string& directory,
+                                    const std::string& who) {
+  namespace fs = std::filesystem;
+  const fs::path relative(location);
+  std::error_code ignored;
+  const fs::path folder = fs::weakly_canonical(directory.empty() ? "." : directory, ignored);
+  const fs::path file = fs::weakly_canonical(folder / relative, ignored);
+  const bool inside =
+      std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
+  if (location.empty() || relative.is_absolute() || !inside)
+    throw UserError(
+        fmt::format("{}: external data '{}' lies outside the model's folder", who, printable(location)));
+  if (!fs::is_regular_file(file, ignored))
+    throw UserError(
+        fmt::format("{}: external data file '{}' is missing beside the model", who, printable(location)));
+  return file;
+}
+
+int64_t parse_count(const std::string& text, const std::string& who) {
+  try {
+    const long long value = std::stoll(text);
+    if (value >= 0) return value;
+  } catch (const std::exception&) {
+  }
+  throw UserError(fmt::format("{}: '{}' is no offset or length of external data", who, printable(text)));
+}
+
+std::string external_bytes(const onnx::TensorProto& proto, const std::string& directory,
+                           const std::string& who) {
+  std::string location;
+  int64_t offset = 0, length = -1;
+  for (const onnx::StringStringEntryProto& entry : proto.external_data()) {
+    if (entry.key() == "location") location = entry.value();
+    if (entry.key() == "offset") offset = parse_count(entry.value(), who);
+    if (entry.key() == "length") length = parse_count(entry.value(), who);
+  }
+  const std::filesystem::path path = external_path(location, directory, who);
+  const auto size = static_cast<int64_t>(std::filesystem::file_size(path));
+  if (length < 0) length = size - offset;
+  if (offset > size || length > size - offset)
+    throw UserError(fmt::format("{}: external data [{}, {}+{}) reaches past the end of '{}' ({} bytes)", who,
+                                offset, offset, length, printable(location), size));
+  std::ifstream file(path, std::ios::binary);
+  file.seekg(offset);
+  std::string bytes(length, '\0');
+  if (!file.read(bytes.data(), length))
+    throw UserError(fmt::format("{}: '{}' cannot be read", who, printable(location)));
+  return bytes;
+}
+
+// Typed data: each field serves several element types, one element an entry.
+template <typename Field, typename Convert>
+void fill(Value& value, const Field& field, const std::string& who, const Convert& convert_element) {
+  if (field.size() != value.count())
+    throw UserError(fmt::format("{}: shape {} needs {} elements, the data hold {}", who,
+                                to_string(value.shape), value.count(), field.size()));
+  for (int64_t k = 0; k < value.count(); ++k) store(value, k, convert_element(field[static_cast<int>(k)]));
+}
+
+void fill_typed(Value& value, const onnx::TensorProto& proto, const std::string& who) {
+  const auto as_float = [](auto x) { return Scalar{.f = static_cast<double>(x)}; };
+  const auto as_int = [](auto x) { return Scalar{.i = static_cast<int64_t>(x)}; };
+  switch (value.type) {
+    case Type::kFloat32:
+      return fill(value, proto.float_data(), who, as_float);
+    case Type::kFloat64:
+      return fill(value, proto.double_data(), who, as_float);
+    case Type::kFloat16:
+      return fill(value, proto.int32_data(), who,
+                  [](int32_t x) { return Scalar{.f = half_to_float(static_cast<uint16_t>(x))}; });
+    case Type::kBFloat16:
+      return fill(value, proto.int32_data(), who,
+                  [](int32_t x) { return Scalar{.f = bfloat_to_float(static_cast<uint16_t>(x))}; });
+    case Type::kInt64:
+      return fill(value, proto.int64_data(), who, as_int);
+    case Type::kUint32:
+    case Type::kUint64:
+      return fill(value, proto.uint64_data(), who, as_int);
+    default:
+      return fill(value, proto.int32_data(), who, as_int);
+  }
+}
+
+}  // namespace
+
+Type type_of_onnx(int data_type, const std::string& who) {
+  for (int k = 0; k <= static_cast<int>(Type::kBool); ++k)
+    if (info(static_cast<Type>(k)).onnx == data_type) return static_cast<Type>(k);
+  const bool named = onnx::TensorProto::DataType_IsValid(data_type);
+  throw UserError(fmt::format(
+      "{}: element type {} is not supported", who,
+      named ? onnx::TensorProto::DataType_Name(static_cast<onnx::TensorProto::DataType>(data_type))
+            : std::to_string(data_type)));
+}
+
+Value tensor_value(const onnx::TensorProto& proto, const std::string& directory, const std::string& who) {
+  const Type type = type_of_onnx(proto.data_type(), who);
+  Shape shape(proto.dims().begin(), proto.dims().end());
+  const int64_t bytes = element_count(shape) * size_of(type);
+  const bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
+  if (!external && !proto.has_raw_data()) {
+    // The typed fields hold at least a byte an element: a shape larger than the whole message is a lie.
+    if (element_count(shape) > static_cast<int64_t>(proto.ByteSizeLong()))
+      throw UserError(fmt::format("{}: shape {} is larger than its data", who, to_string(shape)));
+    Value value(type, std::move(shape));
+    fill_typed(value, proto, who);
+    return value;
+  }
+  const std::string raw = external ? external_bytes(proto, directory, who) : proto.raw_data();
+  if (static_cast<int64_t>(raw.size()) != bytes)
+    throw UserError(fmt::format("{}: shape {} of {} needs {} bytes, the data hold {}", who, to_string(shape),
+                                info(type).name, bytes, raw.size()));
+  Value value(type, std::move(shape));
+  if (!raw.empty()) std::memcpy(value.bytes.data(), raw.data(), raw.size());
+  if (type == Type::kBool)
+    for (std::byte& b : value.bytes) b = std::byte{b != std::byte{0}};
+  return value;
+}
+
+Value read_tensor_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  onnx::TensorProto proto;
+  if (!file || !proto.ParseFromIstream(&file))
+    throw UserError(fmt::format("{}: no readable TensorProto", path));
+  return tensor_value(proto, std::filesystem::path(path).parent_path().string(), path);
+}
+
+void write_tensor_file(const std::string& path, const std::string& name, const Value& value) {
+  onnx::TensorProto proto;
+  proto.set_name(name);
+  proto.set_data_type(info(value.type).onnx);
+  for (int64_t extent : value.shape) proto.add_dims(extent);
+  proto.set_raw_data(value.bytes.data(), value.bytes.size());
+  std::ofstream file(path, std::ios::binary);
+  if (!file || !proto.SerializeToOstream(&file)) throw UserError(fmt::format("{}: cannot be written", path));
+}
+
+}  // namespace arenac

@@ -1,0 +1,14 @@
+// The families of operators. A family is one file, frontend/ops_FAMILY.cc, whose last lines are its table.
+#pragma once
+
+#include <span>
+
+#include "frontend/lower.h"
+
+namespace arenac {
+
+std::span<const OperatorRow> elementwise_operators();
+std::span<const OperatorRow> movement_operators();
+std::span<const OperatorRow> matmul_operators();
+
+}  // namespace arenac

@@ -1,0 +1,85 @@
+// Element types, shapes and constant values.
+//
+//   Value v{Type::kFloat32, {2, 3}};      // six zeros, row-major
+//   store(v, 4, {.f = 1.5});              // element 4 = 1.5
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace arenac {
+
+enum class Type : uint8_t {
+  kFloat32,
+  kFloat64,
+  kFloat16,
+  kBFloat16,  // float16 and bfloat16 are storage types: arithmetic is float32
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kUint8,
+  kUint16,
+  kUint32,
+  kUint64,
+  kBool,
+};
+
+struct TypeInfo {
+  Type type;
+  const char* name;    // as ONNX spells it
+  const char* c_name;  // storage type in C
+  int size;            // bytes
+  bool is_float, is_signed;
+  int onnx;  // TensorProto::DataType
+};
+
+const TypeInfo& info(Type type);
+inline bool is_float(Type type) { return info(type).is_float; }
+inline int size_of(Type type) { return info(type).size; }
+
+// The type whose arithmetic serves `storage`: float32 for the two 16-bit floats, else itself.
+Type compute_type(Type storage);
+
+using Shape = std::vector<int64_t>;
+
+// Number of elements; throws UserError when the product exceeds 2^40 or an extent is negative.
+int64_t element_count(const Shape& shape);
+std::string to_string(const Shape& shape);  // "[1,3,224,224]", "[]" for a scalar
+
+// Strides, in elements, of a dense row-major tensor.
+std::vector<int64_t> row_major_strides(const Shape& shape);
+
+// One number whose type is known from elsewhere: floats in `f` (exactly representable in their type),
+// integers and bool in `i` (uint64 as its bit pattern).
+union Scalar {
+  double f;
+  int64_t i;
+};
+
+// A dense row-major tensor of numbers.
+struct Value {
+  Value(Type type, Shape shape);
+  Type type;
+  Shape shape;
+  std::vector<std::byte> bytes;
+
+  int64_t count() const { return static_cast<int64_t>(bytes.size()) / size_of(type); }
+};
+
+Scalar load(Type type, const std::byte* at);
+void store(Type type, std::byte* at, Scalar value);
+Scalar load(const Value& value, int64_t element);
+void store(Value& value, int64_t element, Scalar scalar);
+
+// Rounds to what `type` can hold: floats to nearest even, integers wrap modulo 2^bits.
+Scalar round_to(Type type, Scalar value);
+
+float half_to_float(uint16_t bits);
+uint16_t float_to_half(float value);
+float bfloat_to_float(uint16_t bits);
+uint16_t float_to_bfloat(float value);
+
+}  // namespace arenac
