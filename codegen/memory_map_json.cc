@@ -221,6 +221,17 @@ MapTotals read_totals(const Field& f) {
           .layerwise_arena = f.at("layerwise_arena").count()};
 }
 
+// Reports and judges add sizes and work without care, so what they add is bounded here.
+template <typename Part, typename Value>
+void check_sum(std::string_view origin, std::string_view list, const std::vector<Part>& parts, Value value) {
+  int64_t sum = 0;  // of two numbers below the limit each: no overflow
+  for (const Part& part : parts) {
+    sum += value(part);
+    if (sum >= kMapNumberLimit)
+      throw UserError(fmt::format("{}: {}: add up to more than {}", origin, list, kMapNumberLimit - 1));
+  }
+}
+
 Json parse(std::string_view text, const std::string& origin) {
   try {
     return Json::parse(text);
@@ -253,15 +264,20 @@ MemoryMap memory_map_from_json(std::string_view text, std::string_view origin) {
     file.at("format").fail(fmt::format("\"{}\"", MemoryMap::kFormat));
   }
   file.at("version").integer(MemoryMap::kVersion, MemoryMap::kVersion + 1);
-  return {.model = file.at("model").text(),
-          .sha256 = file.at("sha256").text(),
-          .pools = file.at("pools").list(read_pool),
-          .buffers = file.at("buffers").list(read_buffer),
-          .steps = file.at("steps").list(read_step),
-          .constants = file.list_or_empty("constants", read_constant),
-          .overlaps = file.list_or_empty("overlaps", read_overlap),
-          .io = file.list_or_empty("io", read_io),
-          .totals = read_totals(file.at("totals"))};
+  MemoryMap map = {.model = file.at("model").text(),
+                   .sha256 = file.at("sha256").text(),
+                   .pools = file.at("pools").list(read_pool),
+                   .buffers = file.at("buffers").list(read_buffer),
+                   .steps = file.at("steps").list(read_step),
+                   .constants = file.list_or_empty("constants", read_constant),
+                   .overlaps = file.list_or_empty("overlaps", read_overlap),
+                   .io = file.list_or_empty("io", read_io),
+                   .totals = read_totals(file.at("totals"))};
+  check_sum(origin, "buffers", map.buffers, [](const MapBuffer& buffer) { return buffer.size; });
+  check_sum(origin, "constants", map.constants, [](const MapConstant& constant) { return constant.size; });
+  check_sum(origin, "steps", map.steps, [](const MapStep& step) { return step.macs; });
+  check_sum(origin, "pools", map.pools, [](const MapPool& pool) { return pool.size; });
+  return map;
 }
 
 }  // namespace arenac

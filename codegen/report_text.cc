@@ -1,0 +1,315 @@
+// The memory map for a terminal, at most kWidth columns:
+//
+//     kws.onnx   arena 22,528 B ...
+//
+//      22.0K |aaaabbbb  ++        each letter is a row of the table below,
+//            |aaaabbbbcccc        '+' a smaller buffer, '.' a cell less than half in use
+//          0 +------------
+//             ▂▂▂▂████▄▄▄▄        bytes in use
+//                 ^ peak: step 4, conv2 (Conv)
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <unordered_map>
+
+#include "codegen/report_words.h"
+#include "codegen/reports.h"
+
+namespace arenac {
+namespace {
+
+constexpr int kWidth = 100;
+constexpr int kMargin = 10;  // left of the picture: addresses
+constexpr int kColumns = kWidth - kMargin;
+constexpr int kRows = 20;
+constexpr size_t kAllUpTo = 40;  // buffers that a table lists one by one; above, only the largest
+constexpr size_t kLargest = 20;
+constexpr size_t kAtPeak = 10;
+constexpr size_t kMaxIo = 8;
+constexpr std::string_view kKeys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+static_assert(kAllUpTo <= kKeys.size());
+
+// What the sections about one pool share.
+struct PoolView {
+  const MemoryMap& map;
+  const MapPool& pool;
+  std::vector<size_t> buffers;            // of the pool, indices into map.buffers
+  std::vector<size_t> listed;             // those of them that the table lists, in order of time
+  std::unordered_map<size_t, char> keys;  // of the listed
+  Peak peak;
+  int64_t begin = 0, end = 1;  // of all lives
+};
+
+PoolView view_of(const MemoryMap& map, const MapPool& pool) {
+  PoolView view{
+      .map = map, .pool = pool, .buffers = {}, .listed = {}, .keys = {}, .peak = peak_of(map, pool.name)};
+  for (size_t i = 0; i < map.buffers.size(); ++i) {
+    if (map.buffers[i].pool == pool.name) view.buffers.push_back(i);
+  }
+  const auto by_time = [&](size_t a, size_t b) { return map.buffers[a].begin < map.buffers[b].begin; };
+  const auto by_size = [&](size_t a, size_t b) { return map.buffers[a].size > map.buffers[b].size; };
+  view.listed = view.buffers;
+  if (view.listed.size() > kAllUpTo) {
+    std::stable_sort(view.listed.begin(), view.listed.end(), by_size);
+    view.listed.resize(kLargest);
+  }
+  std::stable_sort(view.listed.begin(), view.listed.end(), by_time);
+  for (size_t k = 0; k < view.listed.size(); ++k) view.keys[view.listed[k]] = kKeys[k];
+  if (map.steps.empty() && !view.listed.empty()) view.begin = view.end = map.buffers[view.listed[0]].begin;
+  view.end = std::max(view.begin + 1, static_cast<int64_t>(map.steps.size()));
+  for (size_t i : view.buffers) {
+    view.begin = std::min(view.begin, map.buffers[i].begin);
+    view.end = std::max({view.end, map.buffers[i].begin + 1, map.buffers[i].end});
+  }
+  return view;
+}
+
+// Maps a range of times or addresses onto cells: `scale` cells a unit.
+struct Axis {
+  int64_t begin;
+  double scale;
+  int cells;
+
+  double at(int64_t value) const { return static_cast<double>(value - begin) * scale; }
+  int cell(int64_t value) const { return std::clamp(static_cast<int>(at(value)), 0, cells - 1); }
+};
+
+// Few times take several whole columns each, so that steps have equal widths.
+Axis time_axis(const PoolView& view) {
+  const int64_t span = view.end - view.begin;
+  if (span > kColumns)
+    return {view.begin, static_cast<double>(kColumns) / static_cast<double>(span), kColumns};
+  const auto each = std::min<int64_t>(kColumns / span, 8);
+  return {view.begin, static_cast<double>(each), static_cast<int>(span * each)};
+}
+
+// Length of [begin, end) inside cell [cell, cell + 1).
+double inside(double begin, double end, int cell) {
+  return std::max(0.0, std::min(end, cell + 1.0) - std::max(begin, static_cast<double>(cell)));
+}
+
+struct Cell {
+  double used = 0;  // share of its area
+  double most = 0;  // of one buffer
+  char key = '+';
+};
+
+// Rows from address 0 upwards.
+std::vector<std::vector<Cell>> paint(const PoolView& view, const Axis& time, const Axis& address) {
+  std::vector<std::vector<Cell>> cells(address.cells, std::vector<Cell>(time.cells));
+  for (size_t i : view.buffers) {
+    const MapBuffer& b = view.map.buffers[i];
+    if (b.begin >= b.end || b.size <= 0) continue;
+    const double left = time.at(b.begin), right = time.at(b.end);
+    const double low = address.at(b.offset), high = address.at(b.offset + b.size);
+    const auto key = view.keys.find(i);
+    for (int y = address.cell(b.offset); y < address.cells && y < high; ++y) {
+      for (int x = time.cell(b.begin); x < time.cells && x < right; ++x) {
+        const double area = inside(left, right, x) * inside(low, high, y);
+        Cell& cell = cells[y][x];
+        cell.used += area;
+        if (area <= cell.most) continue;
+        cell.most = area;
+        cell.key = key == view.keys.end() ? '+' : key->second;
+      }
+    }
+  }
+  return cells;
+}
+
+// Bytes in use: the highest of each column.
+std::string live_line(const PoolView& view, const Axis& time, int64_t top) {
+  constexpr std::array<std::string_view, 9> kBars = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  const LiveBytes live = live_bytes(view.map, view.pool.name);
+  std::vector<int64_t> highest(time.cells, 0);
+  for (size_t i = 0; i + 1 < live.time.size(); ++i) {
+    const double right = time.at(live.time[i + 1]);
+    for (int x = time.cell(live.time[i]); x < time.cells && x < right; ++x) {
+      highest[x] = std::max(highest[x], live.bytes[i]);
+    }
+  }
+  std::string line;
+  for (int64_t bytes : highest) {
+    const double share = static_cast<double>(bytes) / static_cast<double>(top);
+    line += kBars[std::clamp(static_cast<int>(std::ceil(share * 8)), 0, 8)];
+  }
+  return line;
+}
+
+std::string rule(const Axis& time) { return std::string(time.cells, '-'); }
+
+std::string time_labels(const Axis& time, int64_t end) {
+  const std::string last = fmt::format("{}", end);
+  const int gap = std::max(1, time.cells - 1 - static_cast<int>(last.size()));
+  return fmt::format("{}{:{}}{}", time.begin, "", gap, last);
+}
+
+// A caret under the peak's column and the words on the side where there is room.
+std::string peak_line(const PoolView& view, const Axis& time) {
+  const int column = kMargin + time.cell(view.peak.time);
+  const std::string title = step_title(view.map, view.peak.time);
+  const std::string words =
+      fmt::format("peak at step {}{}{}", view.peak.time, title.empty() ? "" : ": ", title);
+  const int width = columns_of(words);
+  if (column + 2 + width <= kWidth) return fmt::format("{:{}}^ {}\n", "", column, words);
+  const int room = std::min(width, column - 1);
+  return fmt::format("{:{}}{} ^\n", "", column - 1 - room, fitted(words, room));
+}
+
+std::string picture(const PoolView& view) {
+  int64_t top = view.pool.size;
+  for (size_t i : view.buffers) top = std::max(top, view.map.buffers[i].offset + view.map.buffers[i].size);
+  if (top == 0) return {};
+  const Axis time = time_axis(view);
+  const Axis address{0, kRows / static_cast<double>(top), kRows};
+  const auto cells = paint(view, time, address);
+  std::string text;
+  for (int y = kRows - 1; y >= 0; --y) {
+    const bool labelled =
+        y == kRows - 1 || y == kRows * 3 / 4 - 1 || y == kRows / 2 - 1 || y == kRows / 4 - 1;
+    const auto upper_edge = static_cast<int64_t>(static_cast<double>(top) * (y + 1) / kRows);
+    std::string row;
+    for (const Cell& cell : cells[y]) row += cell.used >= 0.5 ? cell.key : cell.used > 0 ? '.' : ' ';
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += fmt::format("{:>{}} |{}\n", labelled ? short_bytes(upper_edge) : "", kMargin - 2, row);
+  }
+  text += fmt::format("{:>{}} +{}\n", 0, kMargin - 2, rule(time));
+  text += fmt::format("{:>{}}  {}\n", "in use", kMargin - 2, live_line(view, time, top));
+  text += fmt::format("{:>{}}  {}\n", "step", kMargin - 2, time_labels(time, view.end));
+  return text + peak_line(view, time);
+}
+
+std::string names_of(const MapBuffer& buffer) {
+  const std::string tensors = fmt::format("{}", fmt::join(buffer.tensors, ", "));
+  return printable(buffer.name == tensors || tensors.empty() ? buffer.name : buffer.name + ": " + tensors);
+}
+
+// Key, peak mark, offset, size, life, rows, kind; the names take what is left of the line.
+constexpr size_t kFields = 7;
+constexpr std::array<char, kFields> kAlign = {'<', '<', '>', '>', '<', '<', '<'};
+using Row = std::array<std::string, kFields + 1>;
+
+Row table_row(const PoolView& view, size_t index) {
+  const MapBuffer& b = view.map.buffers[index];
+  const bool at_peak = b.begin <= view.peak.time && view.peak.time < b.end;
+  const auto key = view.keys.find(index);
+  return {std::string(1, key == view.keys.end() ? '+' : key->second),
+          at_peak ? "*" : " ",
+          grouped(b.offset),
+          grouped(b.size),
+          fmt::format("[{}, {})", b.begin, b.end),
+          b.rows ? fmt::format("{}/{}", b.rows->kept, b.rows->total) : "",
+          std::string(name_of(b.kind)),
+          names_of(b)};
+}
+
+std::string table(const PoolView& view, const std::vector<size_t>& buffers) {
+  std::vector<Row> rows = {{" ", " ", "offset", "size", "life", "rows", "kind", "name: tensors"}};
+  for (size_t i : buffers) rows.push_back(table_row(view, i));
+  std::array<size_t, kFields> widths = {};
+  for (const Row& row : rows) {
+    for (size_t f = 0; f < kFields; ++f) widths[f] = std::max(widths[f], row[f].size());
+  }
+  std::string text;
+  for (const Row& row : rows) {
+    std::string line = " ";
+    for (size_t f = 0; f < kFields; ++f) {
+      if (widths[f] == 0) continue;
+      const std::string padding(widths[f] - row[f].size(), ' ');
+      line += (f < 2 ? " " : "  ") + (kAlign[f] == '>' ? padding + row[f] : row[f] + padding);
+    }
+    const int room = std::max(12, kWidth - 2 - static_cast<int>(line.size()));
+    text += line + "  " + fitted(row[kFields], std::min(room, columns_of(row[kFields]))) + "\n";
+  }
+  return text;
+}
+
+int64_t sum_of_sizes(const PoolView& view, const std::vector<size_t>& buffers) {
+  int64_t sum = 0;
+  for (size_t i : buffers) sum += view.map.buffers[i].size;
+  return sum;
+}
+
+std::string buffer_section(const PoolView& view) {
+  const auto others = static_cast<int64_t>(view.buffers.size() - view.listed.size());
+  if (others == 0) return "Buffers by time, * in use at the peak\n" + table(view, view.listed);
+  const int64_t bytes = sum_of_sizes(view, view.buffers) - sum_of_sizes(view, view.listed);
+  return fmt::format("The {} largest buffers by time, * in use at the peak\n", kLargest) +
+         table(view, view.listed) +
+         fmt::format("  +   and {} smaller ones, {} in all\n", grouped(others), short_bytes(bytes));
+}
+
+// Worth its own table only where the other one leaves buffers out.
+std::string peak_section(const PoolView& view) {
+  const std::vector<size_t>& all = view.peak.buffers;
+  if (view.listed.size() == view.buffers.size()) return {};
+  const std::vector<size_t> largest(all.begin(), all.begin() + std::min(all.size(), kAtPeak));
+  return fmt::format("\nAt the peak, step {}: {} bytes in {}{}\n", view.peak.time, grouped(view.peak.bytes),
+                     all.size(), largest.size() < all.size() ? ", the largest are" : "") +
+         table(view, largest);
+}
+
+std::string pool_section(const MemoryMap& map, const MapPool& pool) {
+  const PoolView view = view_of(map, pool);
+  const double gap = 100.0 * static_cast<double>(pool.size - pool.lower_bound) /
+                     static_cast<double>(std::max<int64_t>(1, pool.lower_bound));
+  std::string text = fmt::format(
+      "Pool {}: {} bytes{}, {}, align {}, {}\n", printable(pool.name), grouped(pool.size),
+      pool.capacity ? fmt::format(" of {}", grouped(*pool.capacity)) : "",
+      pool.optimal() ? "optimal"
+                     : fmt::format("lower bound {}, gap {:.1f} %", grouped(pool.lower_bound), gap),
+      pool.align, counted(view.buffers.size(), "buffer"));
+  if (view.buffers.empty()) return text;
+  return text + "\n" + picture(view) + "\n" + buffer_section(view) + peak_section(view);
+}
+
+std::string io_lines(const MemoryMap& map) {
+  std::string text;
+  for (size_t i = 0; i < std::min(map.io.size(), kMaxIo); ++i) {
+    const MapIo& io = map.io[i];
+    text += fmt::format("{:<9}{} {}[{}], {} bytes at the caller's pointer\n", name_of(io.kind),
+                        printable(io.name), printable(io.type), fmt::join(io.shape, ","), grouped(io.size));
+  }
+  if (map.io.size() > kMaxIo)
+    text += fmt::format("{:9}and {} more inputs and outputs\n", "", map.io.size() - kMaxIo);
+  return text;
+}
+
+std::string header(const MemoryMap& map) {
+  const MapTotals& totals = map.totals;
+  std::string arena = bytes_words(totals.arena);
+  if (totals.layerwise_arena > totals.arena && totals.arena > 0) {
+    arena += fmt::format(", {:.1f} times less than layer by layer ({})",
+                         static_cast<double>(totals.layerwise_arena) / static_cast<double>(totals.arena),
+                         grouped(totals.layerwise_arena));
+  }
+  return fmt::format(
+             "{}\nsha256   {}\narena    {}\nweights  {} in {}\nwork     {} multiply-accumulates in {}\n",
+             printable(map.model), printable(map.sha256), arena, bytes_words(totals.weights),
+             counted(map.constants.size(), "constant"), short_count(totals.macs),
+             counted(map.steps.size(), "step")) +
+         io_lines(map);
+}
+
+// The last word on width, for names and numbers beyond all expectation.
+std::string clipped(const std::string& text) {
+  std::string result;
+  size_t begin = 0;
+  for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
+    const std::string line = text.substr(begin, end - begin);
+    result += (columns_of(line) > kWidth ? fitted(line, kWidth) : line) + "\n";
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string text_report(const MemoryMap& map) {
+  std::string text = header(map);
+  for (const MapPool& pool : map.pools) text += "\n" + pool_section(map, pool);
+  return clipped(text);
+}
+
+}  // namespace arenac

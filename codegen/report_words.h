@@ -1,0 +1,35 @@
+// Names and numbers as the reports show them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "codegen/memory_map.h"
+
+namespace arenac {
+
+// Valid UTF-8 on one line that cannot steer a terminal or turn the text around: bytes that are not UTF-8,
+// control characters and bidirectional overrides become U+FFFD.
+std::string printable(std::string_view name);
+
+// Terminal columns that printable text takes, wide letters as two.
+int columns_of(std::string_view printable_text);
+
+// Exactly `columns` wide: padded on the right, or cut with "…" in the middle, where names differ least.
+std::string fitted(std::string_view printable_text, int columns);
+
+std::string grouped(int64_t number);     // 22,528
+std::string short_bytes(int64_t bytes);  // 22.0K, as the command line's suffixes: 1024
+std::string short_count(int64_t count);  // 5.7M, in powers of 1000
+
+std::string bytes_words(int64_t bytes);                    // 22,528 bytes (22.0K)
+std::string counted(size_t count, std::string_view noun);  // 1 buffer, 1,200 buffers
+
+// Printable, and safe as XML or HTML text and attribute value.
+std::string escaped(std::string_view name);
+
+// The node of the step at `time`, "conv3 (Conv)"; empty if the map lists none.
+std::string step_title(const MemoryMap& map, int64_t time);
+
+}  // namespace arenac

@@ -1,0 +1,36 @@
+// What can be made of a memory map: one function a report, one row each.
+//
+//     for (const Report& report : kReports) fmt::print("{}: {}\n", report.name, report.description);
+//     std::string table = find_report("csv")->write(map);
+//
+// A new report is one file report_NAME.cc and one row here; the command line and the tests iterate the table.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "codegen/memory_map.h"
+
+namespace arenac {
+
+// Each is deterministic and takes any map, verified or not; names are shown as harmless text.
+std::string text_report(const MemoryMap& map);  // at most 100 columns
+std::string csv_report(const MemoryMap& map);   // RFC 4180; also a planning problem with its solution
+
+struct Report {
+  std::string_view name;  // also the usual file extension and the command line's word
+  std::string_view description;
+  std::string (*write)(const MemoryMap& map);
+};
+
+inline constexpr std::array kReports = {
+    Report{"text", "address over time and the largest buffers, for a terminal", text_report},
+    Report{"json", "the memory map's file format, complete", to_json},
+    Report{"csv", "one buffer a line, also a planning problem with its solution", csv_report},
+};
+
+// Null if there is none of that name.
+const Report* find_report(std::string_view name);
+
+}  // namespace arenac

@@ -1,0 +1,121 @@
+// Every report of the table, on ordinary, empty, large and hostile maps.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "codegen/report_words.h"
+#include "codegen/reports.h"
+#include "frontend/error.h"
+#include "tests/report_maps.h"
+
+namespace arenac {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kHostile =
+    "</script><script>alert(1)</script><!--<b>\"'*/ &\n\r\t\x01\x1b[31m\x7f\xff\xc3(\xe2\x80\xae]]>`${x}";
+
+class EveryReport : public testing::TestWithParam<Report> {};
+
+TEST_P(EveryReport, IsTheSameTwiceAndValidUtf8) {
+  for (const MemoryMap& map : {MemoryMap{}, small_map(), network_map(60), map_named(kHostile)}) {
+    const std::string text = GetParam().write(map);
+    EXPECT_FALSE(text.empty());
+    EXPECT_EQ(text, GetParam().write(map));
+    EXPECT_NO_THROW(nlohmann::json(text).dump()) << "not UTF-8";
+  }
+}
+
+TEST_P(EveryReport, HostileNamesStayText) {
+  const std::string text = GetParam().write(map_named(kHostile));
+  for (const char* control : {"\x01", "\x1b", "\r", "\t"}) EXPECT_THAT(text, Not(HasSubstr(control)));
+}
+
+TEST_P(EveryReport, TakesMapsThatNoJudgeHasSeen) {
+  MemoryMap map = small_map();
+  map.pools[0].size = 0;
+  map.buffers[0].end = map.buffers[0].begin;
+  map.buffers[1] = map.buffers[2];
+  map.buffers[1].pool = "elsewhere";
+  map.overlaps = {{7, 8, 9}, {0, 0, 0}};
+  EXPECT_FALSE(GetParam().write(map).empty());
+  MemoryMap far = small_map();
+  far.steps.clear();
+  far.buffers[0] = {.id = kMapNumberLimit - 1,
+                    .name = "far",
+                    .pool = "arena",
+                    .offset = kMapNumberLimit - 1,
+                    .size = kMapNumberLimit / 4,
+                    .begin = kMapNumberLimit - 2,
+                    .end = kMapNumberLimit - 1};
+  EXPECT_FALSE(GetParam().write(far).empty());
+}
+
+INSTANTIATE_TEST_SUITE_P(Reports, EveryReport, testing::ValuesIn(kReports),
+                         [](auto& info) { return std::string(info.param.name); });
+
+TEST(Reports, AreFoundByName) {
+  for (const Report& report : kReports) EXPECT_EQ(find_report(report.name), &report);
+  EXPECT_EQ(find_report("yaml"), nullptr);
+}
+
+TEST(TextReport, FitsOneHundredColumns) {
+  MemoryMap wide = map_named(std::string(300, 'n') + "\xe6\xbc\xa2\xe5\xad\x97");
+  wide.buffers[0].offset = wide.buffers[0].size = wide.totals.macs = kMapNumberLimit - 1;
+  for (const MemoryMap& map :
+       {MemoryMap{}, small_map(), network_map(5), network_map(500), map_named(kHostile), wide}) {
+    std::istringstream lines(text_report(map));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 100) << line;
+  }
+}
+
+TEST(TextReport, Golden) {
+  const std::string text = text_report(small_map());
+  EXPECT_THAT(text, HasSubstr("small.onnx\nsha256   aaaa"));
+  EXPECT_THAT(text, HasSubstr("arena    64 bytes, 1.5 times less than layer by layer (96)\n"
+                              "weights  432 bytes in 1 constant\n"));
+  EXPECT_THAT(text, HasSubstr("input    image float32[1,3,2,2], 48 bytes at the caller's pointer\n"));
+  EXPECT_THAT(text, HasSubstr("Pool arena: 64 bytes of 128, optimal, align 16, 3 buffers\n"));
+  EXPECT_THAT(text, HasSubstr("      64 |        bbbbbbbbbbbbbbbb\n"));
+  EXPECT_THAT(text, HasSubstr("      16 |aaaaaaaaaaaaaaaacccccccccccccccc\n"));
+  EXPECT_THAT(text, HasSubstr("                  ^ peak at step 1: conv (Conv)\n"));
+  EXPECT_THAT(text, HasSubstr("  b *      16    48  [1, 3)  3/48  activation  b: conv, conv_view\n"));
+}
+
+TEST(TextReport, LargeMapsListTheLargestAndCountTheRest) {
+  const std::string text = text_report(network_map(500));
+  EXPECT_THAT(text, HasSubstr("The 20 largest buffers"));
+  EXPECT_THAT(text, HasSubstr("and 435 smaller ones"));
+  EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 140);
+}
+
+TEST(CsvReport, QuotesAsSpreadsheetsExpect) {
+  EXPECT_EQ(csv_report(small_map()),
+            "id,lower,upper,size,offset,pool,kind,name,tensors,rows_kept,rows_total\n"
+            "0,0,2,48,0,arena,input,a,image,,\n"
+            "1,1,3,48,16,arena,activation,b,conv conv_view,3,48\n"
+            "2,2,4,16,0,arena,output,c,scores,,\n");
+  EXPECT_THAT(csv_report(map_named("a,\"b\"\nc")), HasSubstr(",\"a,\"\"b\"\"\uFFFDc\","));
+}
+
+TEST(ReportWords, NumbersAndNames) {
+  EXPECT_EQ(grouped(0), "0");
+  EXPECT_EQ(grouped(999), "999");
+  EXPECT_EQ(grouped(-123456), "-123,456");
+  EXPECT_EQ(grouped(22528), "22,528");
+  EXPECT_EQ(short_bytes(1023), "1023");
+  EXPECT_EQ(short_bytes(22528), "22.0K");
+  EXPECT_EQ(short_count(5700000), "5.7M");
+  EXPECT_EQ(fitted("abcdefghij", 7), "abc…hij");
+  EXPECT_EQ(fitted("abc", 5), "abc  ");
+  EXPECT_EQ(columns_of(fitted("\xe6\xbc\xa2\xe5\xad\x97\xe6\xbc\xa2", 4)), 4);
+  EXPECT_EQ(printable("a\xff\x7f\xe2\x80\xae z"), "a\uFFFD\uFFFD\uFFFD z");
+  EXPECT_EQ(escaped("<a b='1'>&\"\x1b"), "&lt;a b=&#39;1&#39;&gt;&amp;&quot;\uFFFD");
+}
+
+}  // namespace
+}  // namespace arenac
