@@ -1,0 +1,63 @@
+#include "driver/compare.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+
+namespace arenac {
+namespace {
+
+double number(Type type, Scalar value) {
+  if (is_float(type)) return value.f;
+  return type == Type::kUint64 ? static_cast<double>(static_cast<uint64_t>(value.i))
+                               : static_cast<double>(value.i);
+}
+
+// |got - want|; infinite where no finite tolerance can help.
+double distance(Type type, Scalar got, Scalar want) {
+  if (!is_float(type)) {
+    const auto a = static_cast<uint64_t>(got.i), b = static_cast<uint64_t>(want.i);
+    const bool less = type == Type::kUint64 ? a < b : got.i < want.i;
+    return static_cast<double>(less ? b - a : a - b);
+  }
+  if (got.f == want.f || (std::isnan(got.f) && std::isnan(want.f))) return 0;
+  const double off = std::abs(got.f - want.f);
+  return std::isfinite(off) ? off : std::numeric_limits<double>::infinity();
+}
+
+std::string position(const Shape& shape, int64_t element) {
+  std::vector<int64_t> index(shape.size());
+  for (size_t d = shape.size(); d-- > 0; element /= shape[d]) index[d] = element % shape[d];
+  return to_string(index);
+}
+
+}  // namespace
+
+std::optional<std::string> difference(const Value& got, const Value& want, const Tolerance& tolerance) {
+  if (got.type != want.type)
+    return fmt::format("type is {}, expected {}", info(got.type).name, info(want.type).name);
+  if (got.shape != want.shape)
+    return fmt::format("shape is {}, expected {}", to_string(got.shape), to_string(want.shape));
+  int64_t differing = 0, worst = -1;
+  double worst_off = -1;
+  for (int64_t k = 0; k < got.count(); ++k) {
+    const Scalar b = load(want, k);
+    const double off = distance(got.type, load(got, k), b);
+    const double relative = is_float(got.type) ? tolerance.rtol * std::abs(b.f) : 0;
+    if (off == 0 || off <= tolerance.atol + (std::isfinite(relative) ? relative : 0)) continue;
+    ++differing;
+    if (off > worst_off) worst = k, worst_off = off;
+  }
+  if (differing == 0) return std::nullopt;
+  return fmt::format("element {} is {:.9g}, expected {:.9g} (off by {:.3g}); {} of {} elements differ",
+                     position(got.shape, worst), number(got.type, load(got, worst)),
+                     number(want.type, load(want, worst)), worst_off, differing, got.count());
+}
+
+Value reinterpret_bfloat(Value value, Type type) {
+  if (type == Type::kBFloat16 && value.type == Type::kUint16) value.type = type;
+  return value;
+}
+
+}  // namespace arenac

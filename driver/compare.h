@@ -1,0 +1,27 @@
+// How far a computed tensor is from the expected one.
+//
+//   difference(got, want, {.rtol = 1e-3, .atol = 1e-5})
+//     -> "element [0,17] is 0.25, expected 0.5 (off by 0.25); 3 of 1000 elements differ"
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "frontend/type.h"
+
+namespace arenac {
+
+struct Tolerance {
+  double rtol = 1e-3;  // relative to the expected value; floats only
+  double atol = 1e-5;
+};
+
+// Nothing when types and shapes are the same and every element is within atol + rtol * |expected| (integers
+// and bool: within atol). NaN equals NaN, an infinity only itself. Otherwise says which element differs most.
+std::optional<std::string> difference(const Value& got, const Value& want, const Tolerance& tolerance);
+
+// `value` as `type` where both store 16 bits: ONNX's backend data keep bfloat16 as UINT16. Else `value`
+// itself.
+Value reinterpret_bfloat(Value value, Type type);
+
+}  // namespace arenac

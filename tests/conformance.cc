@@ -1,0 +1,228 @@
+#include "tests/conformance.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fstream>
+#include <map>
+
+#include "driver/compare.h"
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSecondsACase = 60;
+
+const fs::path kRoot = ARENAC_ROOT;
+const fs::path kKnownFailures = kRoot / "tests" / "known_failures.txt";
+
+// Where the cases lie: Debian's package libonnx-testdata, and those newer than it beside the project.
+std::vector<std::pair<std::string, fs::path>> suites() {
+  const fs::path debian = "/usr/share/libonnx-testdata/data";
+  return {{"node", debian / "node"},
+          {"simple", debian / "simple"},
+          {"pytorch-converted", debian / "pytorch-converted"},
+          {"pytorch-operator", debian / "pytorch-operator"},
+          {"shared", kRoot / ".." / "shared" / "onnx" / "cases"}};
+}
+
+std::vector<Case> all_cases() {
+  std::vector<Case> cases;
+  for (const auto& [suite, folder] : suites()) {
+    if (!fs::is_directory(folder)) {
+      fmt::print("SKIPPED: the cases of '{}': {} is absent\n", suite, folder.lexically_normal().string());
+      continue;
+    }
+    for (const auto& entry : fs::directory_iterator(folder))
+      if (fs::exists(entry.path() / "model.onnx"))
+        cases.push_back({suite + "/" + entry.path().filename().string(), entry.path()});
+  }
+  std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
+  return cases;
+}
+
+std::vector<Value> read_values(const fs::path& folder, const std::string& prefix) {
+  std::vector<Value> values;
+  for (int k = 0;; ++k) {
+    const fs::path file = folder / fmt::format("{}_{}.pb", prefix, k);
+    if (!fs::exists(file)) return values;
+    values.push_back(read_tensor_file(file.string()));
+  }
+}
+
+std::string one_line(std::string text) {
+  text = text.substr(0, text.find('\n'));
+  return text.substr(0, 200);
+}
+
+const char* word(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::kPass:
+      return "pass";
+    case Outcome::kRefused:
+      return "refused";
+    case Outcome::kWrong:
+      return "WRONG";
+    case Outcome::kCrash:
+      return "CRASH";
+  }
+  return "";
+}
+
+std::string describe(const Result& result) {
+  return fmt::format("{}: {}", word(result.outcome), result.reason);
+}
+
+// A line is "case: reason"; '#' begins a comment.
+std::map<std::string, std::string> read_known_failures() {
+  std::map<std::string, std::string> known;
+  std::ifstream file(kKnownFailures);
+  for (std::string line; std::getline(file, line);)
+    if (const size_t colon = line.find(": "); !line.starts_with('#') && colon != std::string::npos)
+      known[line.substr(0, colon)] = line.substr(colon + 2);
+  return known;
+}
+
+using Results = std::map<std::string, Result>;
+
+// Cases that were not run keep their lines, and so does a reason given by hand ("not comparable").
+void update_known_failures(const Results& results) {
+  std::map<std::string, std::string> known = read_known_failures();
+  for (const auto& [id, result] : results) {
+    if (result.outcome == Outcome::kPass)
+      known.erase(id);
+    else if (!known[id].starts_with("not comparable"))
+      known[id] = describe(result);
+  }
+  std::ofstream file(kKnownFailures);
+  file << "# Conformance cases that do not pass, each with its reason; written by a conformance test's "
+          "--update.\n"
+          "# A reason given by hand begins with \"not comparable\" and is kept.\n";
+  for (const auto& [id, reason] : known) file << id << ": " << reason << '\n';
+}
+
+// The number of surprises: failures that are not listed, and listed cases that pass.
+int report(const Results& results) {
+  const std::map<std::string, std::string> known = read_known_failures();
+  int surprises = 0;
+  std::map<std::string, std::map<Outcome, int>> counts;
+  for (const auto& [id, result] : results) {
+    ++counts[id.substr(0, id.find('/'))][result.outcome];
+    ++counts["total"][result.outcome];
+    const bool passed = result.outcome == Outcome::kPass;
+    if (passed != known.contains(id)) continue;
+    ++surprises;
+    fmt::print("{}: {}\n", id, passed ? "passes, but is listed as a known failure" : describe(result));
+  }
+  fmt::print("\n{:<20}{:>8}{:>8}{:>8}{:>8}\n", "", "pass", "refused", "WRONG", "CRASH");
+  for (auto& [suite, count] : counts)
+    fmt::print("{:<20}{:>8}{:>8}{:>8}{:>8}\n", suite, count[Outcome::kPass], count[Outcome::kRefused],
+               count[Outcome::kWrong], count[Outcome::kCrash]);
+  return surprises;
+}
+
+std::string text_of(int descriptor) {
+  std::string text;
+  char buffer[4096];
+  for (ssize_t n; (n = ::read(descriptor, buffer, sizeof buffer)) > 0;) text.append(buffer, n);
+  return text;
+}
+
+Result guarded(const std::function<Result()>& attempt) {
+  try {
+    return attempt();
+  } catch (const UserError& error) {
+    return {Outcome::kRefused, error.what()};
+  } catch (const std::exception& error) {
+    return {Outcome::kCrash, error.what()};
+  }
+}
+
+}  // namespace
+
+std::vector<fs::path> data_sets(const fs::path& folder) {
+  std::vector<fs::path> sets;
+  for (int k = 0; fs::is_directory(folder / fmt::format("test_data_set_{}", k)); ++k)
+    sets.push_back(folder / fmt::format("test_data_set_{}", k));
+  return sets;
+}
+
+DataSet read_data_set(const fs::path& folder) {
+  return {read_values(folder, "input"), read_values(folder, "output")};
+}
+
+ImportOptions bound_to(const fs::path& model, const std::vector<Value>& inputs) {
+  ImportOptions options;
+  const std::vector<InputDeclaration> declared = declared_inputs(model.string());
+  for (size_t k = 0; k < std::min(declared.size(), inputs.size()); ++k)
+    options.shapes[declared[k].name] = inputs[k].shape;
+  return options;
+}
+
+Result compare_outputs(const std::vector<std::string>& names, const std::vector<Value>& got,
+                       const std::vector<Value>& want) {
+  if (got.size() != want.size())
+    return {Outcome::kWrong, fmt::format("{} outputs, expected {}", got.size(), want.size())};
+  for (size_t k = 0; k < got.size(); ++k)
+    if (const auto text = difference(got[k], reinterpret_bfloat(want[k], got[k].type), {}))
+      return {Outcome::kWrong, fmt::format("output '{}': {}", names[k], *text)};
+  return {Outcome::kPass, ""};
+}
+
+Result in_child(const std::function<Result()>& attempt) {
+  int ends[2];
+  if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
+  fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    close(ends[0]);
+    alarm(kSecondsACase);
+    const Result result = guarded(attempt);
+    const std::string text = std::to_string(static_cast<int>(result.outcome)) + one_line(result.reason);
+    _exit(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
+  }
+  close(ends[1]);
+  const std::string text = text_of(ends[0]);
+  close(ends[0]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  if (WIFSIGNALED(status))
+    return {Outcome::kCrash, WTERMSIG(status) == SIGALRM ? fmt::format("not done after {} s", kSecondsACase)
+                                                         : fmt::format("signal {}", WTERMSIG(status))};
+  if (text.empty()) return {Outcome::kCrash, fmt::format("exit status {}", WEXITSTATUS(status))};
+  return {static_cast<Outcome>(text[0] - '0'), text.substr(1)};
+}
+
+int run_conformance(int argc, char** argv, const TryAll& try_all) {
+  CLI::App app("Runs ONNX's backend test cases; see tests/conformance.h.");
+  std::string only;
+  bool update = false, list = false;
+  app.add_option("--only", only, "only cases whose id contains this");
+  app.add_flag("--update", update, "rewrite the list of known failures");
+  app.add_flag("--list", list, "print the outcome of every case");
+  CLI11_PARSE(app, argc, argv);
+
+  std::vector<Case> cases = all_cases();
+  std::erase_if(cases, [&](const Case& c) { return c.id.find(only) == std::string::npos; });
+  if (cases.empty()) {
+    fmt::print("SKIPPED: no case to run: install libonnx-testdata, or mend --only\n");
+    return 77;
+  }
+  const std::vector<Result> outcomes = try_all(cases);
+  Results results;
+  for (size_t k = 0; k < cases.size(); ++k) results[cases[k].id] = outcomes.at(k);
+  if (list || !only.empty())
+    for (const auto& [id, result] : results) fmt::print("{}: {}\n", id, describe(result));
+  if (update) update_known_failures(results);
+  const int surprises = report(results);
+  if (surprises) fmt::print("\n{} cases differ from {}\n", surprises, kKnownFailures.filename().string());
+  return surprises ? 1 : 0;
+}
+
+}  // namespace arenac
