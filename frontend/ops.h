@@ -7,6 +7,7 @@
 
 namespace arenac {
 
+std::span<const OperatorRow> conv_operators();
 std::span<const OperatorRow> elementwise_operators();
 std::span<const OperatorRow> movement_operators();
 std::span<const OperatorRow> matmul_operators();

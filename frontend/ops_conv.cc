@@ -1,0 +1,192 @@
+// Convolutions.
+//
+//   Conv             y[n,m,o] = b[m] + sum(c,k) x[n, c, o*s + k*d - p] * w[m,c,k]
+//   ConvTranspose    y[n,m,i*s + k*d - p] += x[n,c,i] * w[c,m,k], turned round so that y is written once
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "frontend/activation.h"
+#include "frontend/ops.h"
+#include "frontend/window.h"
+
+namespace arenac {
+namespace {
+
+// com.microsoft.FusedConv adds input 3 and applies an activation.
+void conv(Lowering& node) {
+  const TensorId x = node.in(0), w = node.in(1);
+  node.require(node.type(x) == node.type(w) && is_float(node.type(x)), "the operands' types do not fit");
+  Formula f(node);
+  const Convolution c = convolution(node, f, x, w);
+  f.sum(f.read(x, c.x) * f.read(w, c.w));
+  Expr y = f.acc();
+  if (node.has_input(2)) {
+    node.require(node.shape(node.in(2)) == Shape{c.shape[1]}, "the bias does not fit");
+    y = y + f.read(node.in(2), {c.channel});
+  }
+  if (node.has_input(3)) {
+    node.require(node.shape(node.in(3)) == c.shape, "the addend does not fit the output");
+    y = y + f.read(node.in(3), c.out);
+  }
+  if (node.has("activation"))
+    y = activation(
+        node, node.attribute("activation").s,
+        node.has("activation_params") ? node.attribute("activation_params").floats : std::vector<float>{})(y);
+  if (y->op != Op::kAcc) f.finish(y);
+  node.out(0, f.emit(node.type(x), c.shape));
+}
+
+// Output extents and padding of a transposed convolution.
+Window parse_transposed(const Lowering& node, const Shape& input, const Shape& kernel) {
+  const size_t rank = input.size();
+  Window window = parse_steps(node, input, kernel);
+  const auto extra = node.ints_attr("output_padding", std::vector<int64_t>(rank, 0));
+  const auto pads = node.ints_attr("pads", std::vector<int64_t>(2 * rank, 0));
+  auto wanted = node.ints_attr("output_shape", {});
+  if (wanted.size() == rank + 2) wanted.erase(wanted.begin(), wanted.begin() + 2);
+  node.require(extra.size() == rank && pads.size() == 2 * rank && (wanted.empty() || wanted.size() == rank),
+               "output_padding, pads or output_shape have the wrong length");
+  const std::string auto_pad = node.string_attr("auto_pad", "NOTSET");
+  const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
+  for (size_t k = 0; k < rank; ++k) {
+    WindowDim& d = window[k];
+    node.require(extra[k] >= 0 && extra[k] < kLargestWindow && std::abs(pads[k]) < kLargestWindow &&
+                     std::abs(pads[rank + k]) < kLargestWindow,
+                 "output_padding or pads make no sense");
+    const int64_t full = (d.input - 1) * d.stride + extra[k] + d.span();
+    if (wanted.empty() && !same) {
+      d.begin = auto_pad == "VALID" ? 0 : pads[k];
+      d.output = full - d.begin - (auto_pad == "VALID" ? 0 : pads[rank + k]);
+    } else {
+      d.output = wanted.empty() ? d.input * d.stride : wanted[k];
+      const int64_t total = std::max<int64_t>(full - d.output, 0);
+      d.begin = auto_pad == "SAME_UPPER" ? total / 2 : total - total / 2;
+    }
+    node.require(d.output > 0, "the output is empty");
+  }
+  return window;
+}
+
+// The output positions q*stride + offset of one dimension: its taps, and where they read.
+struct Phase {
+  int64_t offset, outputs;  // of q
+  int64_t taps;             // tap j is kernel element first + j*step
+  int64_t first, step;
+  int64_t shift, back;  // input index is q + shift - j*back
+};
+
+// o + begin = i*stride + k*dilation: with o = q*stride + offset, the taps k solve
+// k*dilation = offset + begin (mod stride).
+std::vector<Phase> phases(const WindowDim& d) {
+  const int64_t common = std::gcd(d.dilation, d.stride);
+  std::vector<Phase> all;
+  for (int64_t offset = 0; offset < std::min(d.stride, d.output); ++offset) {
+    Phase p{offset,
+            (d.output - offset + d.stride - 1) / d.stride,
+            0,
+            0,
+            d.stride / common,
+            0,
+            d.dilation / common};
+    const auto misses = [&](int64_t k) { return (offset + d.begin - k * d.dilation) % d.stride != 0; };
+    while (p.first < std::min(p.step, d.kernel) && misses(p.first)) ++p.first;
+    if (p.first < std::min(p.step, d.kernel)) {
+      p.taps = (d.kernel - p.first - 1) / p.step + 1;
+      p.shift = (offset + d.begin - p.first * d.dilation) / d.stride;
+    }
+    all.push_back(p);
+  }
+  return all;
+}
+
+struct Transposed {
+  TensorId x, w, bias;
+  Window window;
+  int64_t groups, channels;
+};
+
+// Writes the outputs of one phase of every dimension.
+void phase_nest(const Lowering& node, Formula& f, const Transposed& t, const std::vector<Phase>& phase) {
+  const int64_t inputs = node.shape(t.w)[0] / t.groups, outputs = t.channels / t.groups;
+  const Expr n = f.axis(node.shape(t.x)[0]);
+  const auto [group, channel] = channel_axes(f, t.groups, t.channels);
+  std::vector<Expr> q, store = {n, channel};
+  bool empty = false;
+  for (size_t k = 0; k < phase.size(); ++k) {
+    q.push_back(f.axis(phase[k].outputs));
+    store.push_back(q[k] * integer(t.window[k].stride) + integer(phase[k].offset));
+    empty |= phase[k].taps == 0;
+  }
+  f.store(store);
+  const auto bias = [&] { return f.read(t.bias, {channel}); };
+  if (empty) {
+    f.body(t.bias == kAbsent ? constant(compute_type(node.type(t.x)), 0) : bias());
+    return;
+  }
+  const Expr c = f.reduced(inputs);
+  std::vector<Expr> x = {n, group * integer(inputs) + c};
+  std::vector<Expr> w = {group * integer(inputs) + c, channel - group * integer(outputs)};
+  std::vector<Expr> taps;
+  for (const Phase& p : phase) taps.push_back(f.reduced(p.taps));
+  for (size_t k = 0; k < phase.size(); ++k) {
+    const Phase& p = phase[k];
+    x.push_back(q[k] + integer(p.shift) - taps[k] * integer(p.back));
+    w.push_back(taps[k] * integer(p.step) + integer(p.first));
+    const int64_t low = p.shift - (p.taps - 1) * p.back, high = p.outputs - 1 + p.shift;
+    if (low < 0 || high >= t.window[k].input) f.where(x.back(), 0, t.window[k].input);
+  }
+  f.sum(f.read(t.x, x) * f.read(t.w, w));
+  if (t.bias != kAbsent) f.finish(f.acc() + bias());
+}
+
+void conv_transpose(Lowering& node) {
+  const TensorId x = node.in(0), w = node.in(1);
+  const Shape &input = node.shape(x), &weight = node.shape(w);
+  node.require(node.type(x) == node.type(w) && is_float(node.type(x)), "the operands' types do not fit");
+  node.require(input.size() >= 3 && weight.size() == input.size(),
+               fmt::format("weights {} do not fit input {}", to_string(weight), to_string(input)));
+  const int64_t groups = node.int_attr("group", 1);
+  node.require(groups >= 1 && weight[0] == input[1] && weight[0] % groups == 0 && weight[1] >= 1 &&
+                   groups <= weight[0],
+               fmt::format("{} groups do not fit input {} and weights {}", groups, to_string(input),
+                           to_string(weight)));
+  const Shape kernel(weight.begin() + 2, weight.end());
+  node.require(node.ints_attr("kernel_shape", kernel) == kernel, "kernel_shape is not that of the weights");
+  Transposed t{x, w, node.has_input(2) ? node.in(2) : kAbsent, {}, groups, weight[1] * groups};
+  if (t.bias != kAbsent) node.require(node.shape(t.bias) == Shape{t.channels}, "the bias does not fit");
+  t.window = parse_transposed(node, Shape(input.begin() + 2, input.end()), kernel);
+
+  // Every combination of one phase a dimension.
+  std::vector<std::vector<Phase>> combinations = {{}};
+  for (const WindowDim& d : t.window) {
+    std::vector<std::vector<Phase>> longer;
+    for (const auto& combination : combinations)
+      for (const Phase& p : phases(d)) {
+        longer.push_back(combination);
+        longer.back().push_back(p);
+      }
+    combinations = std::move(longer);
+    node.require(combinations.size() <= 4096, "strides this large are not supported");
+  }
+  Formula f(node);
+  for (size_t k = 0; k < combinations.size(); ++k) {
+    if (k > 0) f.next_nest();
+    phase_nest(node, f, t, combinations[k]);
+  }
+  Shape shape = output_extents(t.window);
+  shape.insert(shape.begin(), {input[0], t.channels});
+  node.out(0, f.emit(node.type(x), std::move(shape)));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"", "Conv", 1, conv},
+    {"", "ConvTranspose", 1, conv_transpose},
+    {"com.microsoft", "FusedConv", 1, conv},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> conv_operators() { return kRows; }
+
+}  // namespace arenac
