@@ -1,16 +1,15 @@
 // The planning problem and its answer: where in which pool does each buffer lie? Knows nothing of graphs.
 //
-//      offset                                   buffers live in half-open logical times [begin, end) and
-//        ^                                      cover half-open byte ranges [offset, offset + size):
-//     12 |      +-----+                           a: size 8, live [0, 2)
-//        |      |  c  |                           b: size 4, live [2, 5)
-//      8 +------+--+--+-+                         c: size 4, live [1, 3)   over a and over b
-//        |    a    |    |
-//      4 |         +----+---+                   Times 1 and 2 need 12 and 8 bytes; the plan above needs 12:
-//      optimal.
-//        |         |   b    |
-//      0 +---------+--------+--> time
-//        0      1  2  3     5
+//      offset                           buffers live in half-open logical times [begin, end) and
+//        ^                              cover half-open byte ranges [offset, offset + size):
+//     12 |    +---------+
+//        |    |    c    |                 a: size 8, live [0, 2)
+//      8 +----+----+----+                 b: size 4, live [2, 5)
+//        |    a    |                      c: size 4, live [1, 3)
+//      4 |         +--------------+
+//        |         |      b       |     Time 1 needs 12 bytes, and 12 is what
+//      0 +---------+--------------+-->  this plan takes: it is optimal.
+//        0    1    2    3    4    5  time
 //
 //   Problem p{.pools = {{"arena"}},
 //             .buffers = {{"a", 8, 1, 0, 2}, {"b", 4, 1, 2, 5}, {"c", 4, 1, 1, 3}}};

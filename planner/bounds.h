@@ -1,0 +1,27 @@
+// What no plan can beat.
+//
+//   load         the greatest sum of the sizes of buffers that live at one time
+//   lower_bound  the load, raised by what alignment wastes for certain, lowered by what overlaps may save,
+//   and at least
+//                the top of every buffer at a fixed offset
+#pragma once
+
+#include <vector>
+
+#include "planner/problem.h"
+
+namespace arenac {
+
+// Bytes. `members` are ids of the buffers that count. Both take a checked problem, O(n log n) plus, at each
+// time, the overlaps whose two buffers both live.
+int64_t load(const Problem& problem, const std::vector<int>& members);
+int64_t lower_bound(const Problem& problem, int pool, const std::vector<int>& members);
+
+// The plan that puts the buffers at these places, with each pool's size and lower bound.
+Plan make_plan(const Problem& problem, const std::vector<Placement>& placements);
+
+// Ids of the buffers per pool.
+std::vector<std::vector<int>> members_by_pool(const Problem& problem,
+                                              const std::vector<Placement>& placements);
+
+}  // namespace arenac

@@ -1,0 +1,120 @@
+#include "planner/packing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+
+struct Packer {
+  const Problem& problem;
+  Timeline timeline = make_timeline(problem, all_buffers(problem));
+  std::vector<std::vector<Overlap>> overlaps = overlaps_by_buffer(problem);
+  std::vector<SpanIndex> placed = std::vector<SpanIndex>(problem.pools.size(), SpanIndex(timeline.slots));
+  std::vector<Placement> placements = std::vector<Placement>(problem.buffers.size());
+
+  void place(int id, Placement where) {
+    placements[id] = where;
+    placed[where.pool].insert(id, timeline.spans[id]);
+  }
+
+  std::vector<ForbiddenStarts> forbidden(int id, int pool) const {
+    std::vector<ForbiddenStarts> result;
+    placed[pool].meeting(timeline.spans[id], [&](int other) {
+      auto range = forbidden_starts(problem, other, placements[other].offset, id, overlaps[id]);
+      if (range.begin < range.end) result.push_back(range);
+    });
+    std::sort(result.begin(), result.end(),
+              [](const ForbiddenStarts& a, const ForbiddenStarts& b) { return a.begin < b.begin; });
+    return result;
+  }
+
+  int64_t offset_for(int id, int pool, Fit fit) const {
+    int64_t step = alignment_in(problem, id, pool);
+    int64_t start = 0;  // the lowest offset above all ranges so far
+    int64_t best = -1, least_waste = std::numeric_limits<int64_t>::max();
+    for (const ForbiddenStarts& range : forbidden(id, pool)) {
+      // The free starts are [start, range.begin): the gap has range.begin - 1 - start bytes more than the
+      // buffer.
+      int64_t waste = range.begin - 1 - start;
+      if (start < range.begin && waste < least_waste) {
+        best = start;
+        least_waste = waste;
+        if (fit == Fit::kLowest) return best;
+      }
+      if (range.end > start) start = round_up(range.end, step);
+    }
+    return best >= 0 ? best : start;
+  }
+
+  void place_free(int id, Fit fit) {
+    const Buffer& b = problem.buffers[id];
+    for (size_t choice = 0; choice < b.pools.size(); ++choice) {
+      int pool = b.pools[choice];
+      int64_t offset = offset_for(id, pool, fit);
+      bool fits = offset + b.size <= problem.pools[pool].capacity.value_or(offset + b.size);
+      if (fits || choice + 1 == b.pools.size()) return place(id, {pool, offset});
+    }
+  }
+
+  void place_fixed(int id) {
+    const Buffer& b = problem.buffers[id];
+    int64_t offset = *b.fixed_offset;
+    for (int pool : b.pools) {
+      auto ranges = forbidden(id, pool);
+      bool free = std::none_of(ranges.begin(), ranges.end(),
+                               [&](const ForbiddenStarts& r) { return r.begin <= offset && offset < r.end; });
+      bool fits = offset + b.size <= problem.pools[pool].capacity.value_or(offset + b.size);
+      if (free && fits && offset % alignment_in(problem, id, pool) == 0) return place(id, {pool, offset});
+    }
+    throw UserError(
+        fmt::format("planning problem: buffer {} '{}' cannot lie at its fixed offset {}: misaligned, above "
+                    "the capacity, or taken",
+                    id, b.name, offset));
+  }
+};
+
+}  // namespace
+
+int64_t alignment_in(const Problem& problem, int id, int pool) {
+  return std::lcm(problem.buffers[id].align, problem.pools[pool].align);
+}
+
+std::vector<std::vector<Overlap>> overlaps_by_buffer(const Problem& problem) {
+  std::vector<std::vector<Overlap>> result(problem.buffers.size());
+  for (const Overlap& o : problem.overlaps) {
+    result[o.above].push_back(o);
+    result[o.below].push_back(o);
+  }
+  return result;
+}
+
+ForbiddenStarts forbidden_starts(const Problem& problem, int placed, int64_t offset, int other,
+                                 const std::vector<Overlap>& overlaps) {
+  int64_t size = problem.buffers[placed].size, other_size = problem.buffers[other].size;
+  if (size == 0 || other_size == 0) return {};
+  ForbiddenStarts range{offset - other_size + 1, offset + size};
+  for (const Overlap& o : overlaps) {
+    if (o.above == other && o.below == placed) range.end = std::min(range.end, offset + o.distance);
+    if (o.above == placed && o.below == other) range.begin = std::max(range.begin, offset - o.distance + 1);
+  }
+  return range;
+}
+
+std::vector<Placement> pack(const Problem& problem, const std::vector<int>& order, Fit fit) {
+  Packer packer{problem};
+  for (int id : order)
+    if (problem.buffers[id].fixed_offset) packer.place_fixed(id);
+  for (int id : order)
+    if (!problem.buffers[id].fixed_offset) packer.place_free(id, fit);
+  return packer.placements;
+}
+
+}  // namespace arenac

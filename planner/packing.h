@@ -1,0 +1,49 @@
+// A plan in the making: buffers are placed one after the other, each where it fits among those already there.
+//
+// Each placed buffer whose life meets forbids the next one a single range of offsets, which an overlap
+// makes smaller:
+//
+//        offset ^   +-------+                       forbidden starts of a buffer of size s:
+//               |   |placed |                         (offset(placed) - s, offset(placed) + size(placed))
+//               |   +-------+  +-----+              and the free gaps between the forbidden ranges are what
+//               |              | s?  |              the rules below choose from
+//               +--------------+-----+--> time
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "planner/problem.h"
+#include "planner/timeline.h"
+
+namespace arenac {
+
+// Where among the free gaps.
+enum class Fit {
+  kLowest,    // the lowest offset
+  kTightest,  // the gap that leaves the fewest bytes unused; above everything only if no gap will do
+};
+
+// Offsets [begin, end) at which a buffer must not start.
+struct ForbiddenStarts {
+  int64_t begin = 0, end = 0;
+};
+
+// What the placed buffer forbids the other one, given that their lives meet; an empty range if nothing.
+// `overlaps` are those between the two, in either direction.
+ForbiddenStarts forbidden_starts(const Problem& problem, int placed, int64_t offset, int other,
+                                 const std::vector<Overlap>& overlaps);
+
+// Overlaps per buffer, each listed with both.
+std::vector<std::vector<Overlap>> overlaps_by_buffer(const Problem& problem);
+
+// The multiple that the offset of the buffer must be of, in this pool.
+int64_t alignment_in(const Problem& problem, int id, int pool);
+
+// Places the buffers in this order, those at fixed offsets before all others. Each goes to the first pool of
+// its choice whose capacity it keeps to; where none is left it goes beyond the capacity of the last. Throws
+// UserError if a fixed offset is misaligned, or two fixed buffers collide. O(n log n) and, per buffer, the
+// sorted ones it meets.
+std::vector<Placement> pack(const Problem& problem, const std::vector<int>& order, Fit fit);
+
+}  // namespace arenac

@@ -1,0 +1,109 @@
+// The default: the greedy rows, a few more orders, then local search on the best of them, until one is proven
+// optimal.
+#include <algorithm>
+#include <tuple>
+
+#include "planner/bounds.h"
+#include "planner/local_search.h"
+#include "planner/packing.h"
+#include "planner/planners.h"
+
+namespace arenac {
+namespace {
+
+constexpr int kClimbs = 3;                  // from so many of the best starts: they end in different places
+constexpr int64_t kClimbWork = 10'000'000;  // each, about 10 ms
+
+// Greatest key first, each buffer at its lowest free offset.
+template <class Key>
+Plan pack_by(const Problem& problem, Key key) {
+  std::vector<int> order = all_buffers(problem);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) > key(b); });
+  return make_plan(problem, pack(problem, order, Fit::kLowest));
+}
+
+Plan by_size_then_life(const Problem& problem) {
+  Timeline timeline = make_timeline(problem, all_buffers(problem));
+  return pack_by(problem, [&](int id) {
+    return std::pair(problem.buffers[id].size, timeline.spans[id].end - timeline.spans[id].begin);
+  });
+}
+
+Plan by_life(const Problem& problem) {
+  Timeline timeline = make_timeline(problem, all_buffers(problem));
+  return pack_by(problem, [&](int id) {
+    return std::pair(timeline.spans[id].end - timeline.spans[id].begin, problem.buffers[id].size);
+  });
+}
+
+Plan by_area(const Problem& problem) {
+  Timeline timeline = make_timeline(problem, all_buffers(problem));
+  return pack_by(problem, [&](int id) {
+    return double(problem.buffers[id].size) * (timeline.spans[id].end - timeline.spans[id].begin);
+  });
+}
+
+// By the number of buffers each one meets.
+Plan by_conflicts(const Problem& problem) {
+  Timeline timeline = make_timeline(problem, all_buffers(problem));
+  std::vector<int> begun(timeline.slots + 1, 0), ended(timeline.slots + 1, 0);  // before or at the slot
+  for (const Span& span : timeline.spans) {
+    ++begun[span.begin];
+    ++ended[span.end];
+  }
+  for (int slot = 1; slot <= timeline.slots; ++slot) {
+    begun[slot] += begun[slot - 1];
+    ended[slot] += ended[slot - 1];
+  }
+  return pack_by(problem, [&](int id) {
+    const Span& span = timeline.spans[id];
+    return std::pair(begun[span.end - 1] - ended[span.begin], problem.buffers[id].size);
+  });
+}
+
+constexpr Plan (*kStarts[])(const Problem&) = {
+    greedy_by_size,    best_fit, greedy_by_breadth, greedy_in_order,
+    by_size_then_life, by_area,  by_conflicts,      by_life,
+};
+
+// What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice, bytes
+// of all pools.
+std::tuple<int64_t, int64_t, int64_t> cost(const Problem& problem, const Plan& plan) {
+  int64_t above = 0, strayed = 0, total = 0;
+  for (size_t i = 0; i < plan.pools.size(); ++i) {
+    int64_t size = plan.pools[i].size;
+    above += std::max<int64_t>(0, size - problem.pools[i].capacity.value_or(size));
+    total += size;
+  }
+  for (size_t i = 0; i < plan.placements.size(); ++i)
+    if (plan.placements[i].pool != problem.buffers[i].pools.front()) strayed += problem.buffers[i].size;
+  return {above, strayed, total};
+}
+
+// Nothing is left to gain.
+bool is_proven(const Problem& problem, const Plan& plan) {
+  auto [above, strayed, total] = cost(problem, plan);
+  return above == 0 && strayed == 0 &&
+         std::all_of(plan.pools.begin(), plan.pools.end(),
+                     [](const PoolUse& use) { return use.proof() == Proof::kOptimal; });
+}
+
+}  // namespace
+
+Plan portfolio(const Problem& problem) {
+  std::vector<Plan> plans;
+  auto cheaper = [&](const Plan& a, const Plan& b) { return cost(problem, a) < cost(problem, b); };
+  for (auto start : kStarts) {
+    plans.push_back(start(problem));
+    if (is_proven(problem, plans.back())) return plans.back();
+  }
+  std::stable_sort(plans.begin(), plans.end(), cheaper);
+  plans.resize(kClimbs);
+  for (Plan& plan : plans) {
+    plan = make_plan(problem, climb(problem, plan, kClimbWork));
+    if (is_proven(problem, plan)) return plan;
+  }
+  return *std::min_element(plans.begin(), plans.end(), cheaper);
+}
+
+}  // namespace arenac
