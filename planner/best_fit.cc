@@ -1,5 +1,5 @@
-// The best-fit heuristic: Sekiyama, Imamichi, Imai and Raymond, "Profile-guided memory optimization for deep neural
-// networks" (2018, arXiv 1804.10001), a rectangle packing.
+// The best-fit heuristic: Sekiyama, Imamichi, Imai and Raymond, "Profile-guided memory optimization for deep
+// neural networks" (2018, arXiv 1804.10001), a rectangle packing.
 //
 //   height ^   |      |     +---+       The skyline is the top of what is placed, per time. Take its lowest
 //          |   |      +-----+   |       segment, the leftmost if several; put into it the buffer of longest
@@ -7,9 +7,9 @@
 //          |      |  valley |           one of its walls.
 //          |      +---------+
 //
-// The result is an order of the buffers by offset. They are then placed anew in that order, each at its lowest free
-// offset, which is never worse, and honours alignment, overlaps, fixed offsets and pools, of which the skyline knows
-// nothing.
+// The result is an order of the buffers by offset. They are then placed anew in that order, each at its
+// lowest free offset, which is never worse, and honours alignment, overlaps, fixed offsets and pools, of
+// which the skyline knows nothing.
 #include <algorithm>
 #include <list>
 

@@ -1,7 +1,8 @@
-// Greedy by breadth for offset calculation: Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
-// Inference" (2020, arXiv 2001.03288): the operators by the sum of the sizes live at them (their breadth), greatest
-// first; the buffers live there by size, each where greedy by size would put it. Slots stand for the operators: the
-// buffers live at any time are among those of one slot, so the order of the buffers is the same.
+// Greedy by breadth for offset calculation: Pisarchyk and Lee, "Efficient Memory Management for Deep Neural
+// Net Inference" (2020, arXiv 2001.03288): the operators by the sum of the sizes live at them (their
+// breadth), greatest first; the buffers live there by size, each where greedy by size would put it. Slots
+// stand for the operators: the buffers live at any time are among those of one slot, so the order of the
+// buffers is the same.
 #include <algorithm>
 
 #include "planner/bounds.h"

@@ -1,5 +1,5 @@
-// Buffers in the order in which their lives begin, each into the tightest gap, as a best-fit allocator at run time would
-// do it. What it loses against the others is what planning ahead is worth.
+// Buffers in the order in which their lives begin, each into the tightest gap, as a best-fit allocator at run
+// time would do it. What it loses against the others is what planning ahead is worth.
 #include <algorithm>
 
 #include "planner/bounds.h"

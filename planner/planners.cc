@@ -11,13 +11,14 @@
 namespace arenac {
 
 const std::vector<Planner> kPlanners = {
-    {"portfolio", "the best of several orders, improved by local search until proven optimal", "own", portfolio},
+    {"portfolio", "the best of several orders, improved by local search until proven optimal", "own",
+     portfolio},
     {"greedy_by_size", "largest buffer first, each into the tightest gap",
      "Pisarchyk and Lee 2020, greedy by size for offset calculation", greedy_by_size},
     {"greedy_by_breadth", "times of most live bytes first, their buffers by size into the tightest gap",
      "Pisarchyk and Lee 2020, greedy by breadth for offset calculation", greedy_by_breadth},
-    {"greedy_in_order", "by begin of life, each into the tightest gap", "best fit as at run time, known in advance",
-     greedy_in_order},
+    {"greedy_in_order", "by begin of life, each into the tightest gap",
+     "best fit as at run time, known in advance", greedy_in_order},
     {"best_fit", "lowest valley of the skyline first, filled with the longest life that fits into it",
      "Sekiyama et al. 2018, best-fit heuristic", best_fit},
 };

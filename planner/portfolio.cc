@@ -11,8 +11,10 @@
 namespace arenac {
 namespace {
 
-constexpr int kClimbs = 3;                  // from so many of the best starts: they end in different places
-constexpr int64_t kClimbWork = 10'000'000;  // each, about 10 ms
+// The best starts, for they end in different places, and the work spent on each: about 10 ms, less for few
+// buffers.
+constexpr int kClimbs = 3;
+constexpr int64_t kClimbWork = 10'000'000, kClimbWorkPerBuffer = 50'000;
 
 // Greatest key first, each buffer at its lowest free offset.
 template <class Key>
@@ -99,8 +101,9 @@ Plan portfolio(const Problem& problem) {
   }
   std::stable_sort(plans.begin(), plans.end(), cheaper);
   plans.resize(kClimbs);
+  int64_t work = std::min(kClimbWork, kClimbWorkPerBuffer * int64_t(problem.buffers.size()));
   for (Plan& plan : plans) {
-    plan = make_plan(problem, climb(problem, plan, kClimbWork));
+    plan = make_plan(problem, climb(problem, plan, work));
     if (is_proven(problem, plan)) return plan;
   }
   return *std::min_element(plans.begin(), plans.end(), cheaper);

@@ -1,5 +1,3 @@
-#include "planner/planners.h"
-
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +11,7 @@
 
 #include "frontend/error.h"
 #include "planner/bounds.h"
+#include "planner/planners.h"
 #include "planner/timeline.h"
 #include "planner/verify.h"
 
@@ -25,8 +24,9 @@ using ::testing::HasSubstr;
 // Brute force by its own rules: the smallest sum of pool sizes at offsets below `limit`, or nothing.
 bool compatible(const Problem& p, int i, Placement at, int j, Placement bt) {
   const Buffer &a = p.buffers[i], &b = p.buffers[j];
-  bool apart = at.pool != bt.pool || a.end <= b.begin || b.end <= a.begin || at.offset + a.size <= bt.offset ||
-               bt.offset + b.size <= at.offset || a.size == 0 || b.size == 0;
+  bool apart = at.pool != bt.pool || a.end <= b.begin || b.end <= a.begin ||
+               at.offset + a.size <= bt.offset || bt.offset + b.size <= at.offset || a.size == 0 ||
+               b.size == 0;
   return apart || std::any_of(p.overlaps.begin(), p.overlaps.end(), [&](const Overlap& o) {
            return (o.above == i && o.below == j && at.offset >= bt.offset + o.distance) ||
                   (o.above == j && o.below == i && bt.offset >= at.offset + o.distance);
@@ -108,7 +108,8 @@ TEST(Timeline, SpansMeetExactlyWhenLivesDo) {
       std::vector<int> found, expected;
       index.meeting(timeline.spans[i], [&](int id) { found.push_back(id); });
       for (int j = 0; j < 8; ++j)
-        if (p.buffers[i].begin < p.buffers[j].end && p.buffers[j].begin < p.buffers[i].end) expected.push_back(j);
+        if (p.buffers[i].begin < p.buffers[j].end && p.buffers[j].begin < p.buffers[i].end)
+          expected.push_back(j);
       EXPECT_THAT(found, ::testing::UnorderedElementsAreArray(expected));
     }
   }
@@ -147,7 +148,8 @@ TEST(Planners, SolveEverySmallProblem) {
 
 Buffer random_buffer(std::mt19937& random, int times) {
   int64_t begin = random() % times, length = 1 + random() % (1 + times / 3);
-  return {fmt::format("b{}", random() % 100), int64_t(random() % 9), int64_t(1) << random() % 3, begin, begin + length};
+  return {fmt::format("b{}", random() % 100), int64_t(random() % 9), int64_t(1) << random() % 3, begin,
+          begin + length};
 }
 
 // Alignment, overlaps in both directions and a fixed buffer, small enough for brute force.
@@ -164,7 +166,8 @@ TEST(Planners, BoundsAreSoundAndPlansCloseToBruteForce) {
     }
     int64_t best = optimum(p, 40);
     ASSERT_LE(bound(p), best) << round;
-    for (const Planner& row : kPlanners) ASSERT_GE(plan(p, row.name).pools[0].size, best) << row.name << round;
+    for (const Planner& row : kPlanners)
+      ASSERT_GE(plan(p, row.name).pools[0].size, best) << row.name << round;
     reached += plan(p).pools[0].size == best;
   }
   RecordProperty("reached", reached);
@@ -179,9 +182,15 @@ TEST(Planners, HonourFixedOffsetsAlignmentOverlapsAndPools) {
     for (int i = 0; i < 60; ++i) {
       Buffer b = random_buffer(random, 40);
       switch (random() % 3) {
-        case 0: b.pools = {0, 1}; break;
-        case 1: b.pools = {1, 0}; break;
-        case 2: b.pools = {1}; break;
+        case 0:
+          b.pools = {0, 1};
+          break;
+        case 1:
+          b.pools = {1, 0};
+          break;
+        case 2:
+          b.pools = {1};
+          break;
       }
       p.buffers.push_back(b);
     }
@@ -218,14 +227,17 @@ TEST(Planners, AreDeterministic) {
   for (int i = 0; i < 100; ++i) p.buffers.push_back(random_buffer(random, 30));
   for (const Planner& row : kPlanners) {
     Plan first = plan(p, row.name), second = plan(p, row.name);
-    for (int i = 0; i < 100; ++i) EXPECT_EQ(first.placements[i].offset, second.placements[i].offset) << row.name;
+    for (int i = 0; i < 100; ++i)
+      EXPECT_EQ(first.placements[i].offset, second.placements[i].offset) << row.name;
   }
 }
 
 TEST(Planners, NamesAndDescriptionsAreComplete) {
   for (const Planner& row : kPlanners) {
     EXPECT_FALSE(row.description.empty() || row.source.empty()) << row.name;
-    EXPECT_EQ(std::count_if(kPlanners.begin(), kPlanners.end(), [&](auto& other) { return other.name == row.name; }), 1);
+    EXPECT_EQ(std::count_if(kPlanners.begin(), kPlanners.end(),
+                            [&](auto& other) { return other.name == row.name; }),
+              1);
   }
   EXPECT_EQ(kPlanners.front().name, kDefaultPlanner);
 }
@@ -245,16 +257,19 @@ TEST(Planners, ErrorsSayWhatIsWrong) {
   EXPECT_THAT(error_of(p, "magic", Exit::kUsage), AllOf(HasSubstr("'magic'"), HasSubstr("greedy_by_size")));
   p.pools[0].capacity = 11;
   for (const Planner& row : kPlanners)
-    EXPECT_THAT(error_of(p, row.name, Exit::kDoesNotFit), HasSubstr("pool 'arena' needs 12 bytes")) << row.name;
+    EXPECT_THAT(error_of(p, row.name, Exit::kDoesNotFit), HasSubstr("pool 'arena' needs 12 bytes"))
+        << row.name;
   p.pools[0].capacity = {};
   p.buffers[0].fixed_offset = 4;
   p.buffers[1].fixed_offset = 8;
   for (const Planner& row : kPlanners)
-    EXPECT_THAT(error_of(p, row.name, Exit::kModel), HasSubstr("buffer 1 'b' cannot lie at its fixed offset 8"));
+    EXPECT_THAT(error_of(p, row.name, Exit::kModel), HasSubstr("cannot lie at its fixed offset"));
   p.buffers[1] = {"h", std::numeric_limits<int64_t>::max(), 1, 0, 1};
-  for (const Planner& row : kPlanners) EXPECT_THAT(error_of(p, row.name, Exit::kModel), HasSubstr("buffer 1 'h'"));
+  for (const Planner& row : kPlanners)
+    EXPECT_THAT(error_of(p, row.name, Exit::kModel), HasSubstr("buffer 1 'h'"));
   p.buffers = std::vector<Buffer>(64, {"h", int64_t{1} << 58, 1, 0, 1});
-  for (const Planner& row : kPlanners) EXPECT_THAT(error_of(p, row.name, Exit::kModel), HasSubstr("sizes sum to"));
+  for (const Planner& row : kPlanners)
+    EXPECT_THAT(error_of(p, row.name, Exit::kModel), HasSubstr("sizes sum to"));
   p.buffers = {};
   for (const Planner& row : kPlanners) EXPECT_EQ(plan(p, row.name).pools[0].size, 0);
 }
@@ -293,11 +308,15 @@ TEST(Planners, SharedProblems) {
   for (auto& file : files) {
     Problem p = read_csv(file);
     int64_t least = load(p, all_buffers(p));
-    std::string line = fmt::format("{:18} {:5} buffers, makespan over load:", file.stem().string(), p.buffers.size());
+    std::string line =
+        fmt::format("{:18} {:5} buffers, makespan over load:", file.stem().string(), p.buffers.size());
     for (const Planner& row : kPlanners) {
       double ratio = double(plan(p, row.name).pools[0].size) / double(least);
       line += fmt::format(" {} {:.4f}", row.name, ratio);
-      if (row.name == kDefaultPlanner) EXPECT_LT(ratio, file.stem().string().starts_with("mini") ? 1.25 : 1.004) << file;
+      bool is_hard = file.stem().string().starts_with("minimalloc");
+      if (row.name == kDefaultPlanner) {
+        EXPECT_LT(ratio, is_hard ? 1.25 : 1.004) << file;
+      }
     }
     fmt::print("{}\n", line);
   }
