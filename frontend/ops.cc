@@ -8,7 +8,8 @@ namespace arenac {
 std::vector<OperatorRow> operators() {
   static const std::vector<OperatorRow> all = [] {
     std::vector<OperatorRow> rows;
-    for (const auto family : {conv_operators(), elementwise_operators(), movement_operators(), matmul_operators()})
+    for (const auto family :
+         {conv_operators(), elementwise_operators(), movement_operators(), matmul_operators()})
       rows.insert(rows.end(), family.begin(), family.end());
     std::stable_sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
       const int domain = std::strcmp(a.domain, b.domain);

@@ -1,8 +1,9 @@
+#include "frontend/import.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "frontend/error.h"
-#include "frontend/import.h"
 #include "frontend/interpret.h"
 
 namespace arenac {
@@ -16,7 +17,8 @@ Value floats(Shape shape, const std::vector<double>& elements) {
 
 std::vector<double> elements(const Value& value) {
   std::vector<double> all;
-  for (int64_t k = 0; k < value.count(); ++k) all.push_back(convert(Type::kFloat64, value.type, load(value, k)).f);
+  for (int64_t k = 0; k < value.count(); ++k)
+    all.push_back(convert(Type::kFloat64, value.type, load(value, k)).f);
   return all;
 }
 

@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# The rules of the house that a machine can check, over every tracked file:
+#   - C and C++ files are in the project's format (`./dev format` mends them);
+#   - includes start at the root and point one way: frontend <- scheduler <- planner <- codegen <- driver;
+#   - no type is named Context, Manager, Helper, Util or Base;
+#   - no file names a package registry or a path of somebody's machine.
+# Prints every offence; the exit status says whether there was one.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+status=0
+
+# offences TITLE: the offending lines come on standard input.
+offences() {
+  local lines
+  lines=$(cat)
+  [[ -z $lines ]] && return
+  printf '%s\n%s\n\n' "$1" "$lines"
+  status=1
+}
+sources() { git ls-files "${@/%//*.c}" "${@/%//*.cc}" "${@/%//*.h}"; }
+
+stages=(frontend scheduler planner codegen driver)
+all=("${stages[@]}" models tests)
+[[ $(sources "${all[@]}") ]] || { echo "no sources found: is this a git checkout?"; exit 1; }
+
+offences "not in the project's format (./dev format):" < <(
+  sources "${all[@]}" | xargs clang-format --dry-run -Werror 2>&1 | grep -E 'error:' | cut -d: -f1 | sort -u)
+
+offences 'includes of the project start at its root:' < <(
+  sources "${all[@]}" | xargs grep -nE '#include "' | grep -vE "#include \"($(IFS='|'; echo "${all[*]}"))/" |
+    grep -vE '^tests/(examples|bare_metal)/')
+
+for ((i = 0; i + 1 < ${#stages[@]}; i++)); do
+  later=$(IFS='|'; echo "${stages[*]:i+1}")
+  offences "${stages[i]} comes before these:" < <(
+    sources "${stages[i]}" | xargs -r grep -nE "#include [\"<]($later|tests|models)/")
+done
+
+offences 'a name that says nothing:' < <(
+  sources "${all[@]}" | xargs grep -nE '(class|struct|enum) +[A-Za-z]*(Context|Manager|Helper|Util|Utils|Base)\b')
+
+offences 'a package registry or a path of one machine:' < <(
+  git grep -nIE 'npmjs[.](org|com)|pypi[.]org|pythonhosted[.]|crates[.]io|golang[.]org|rubygems[.]|deb[.]debian|hub[.]docker|ghcr[.]io|/work[/]|/tmp[/]|/home[/]')
+
+exit $status
