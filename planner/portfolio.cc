@@ -16,6 +16,9 @@ namespace {
 constexpr int kClimbs = 3;
 constexpr int64_t kClimbWork = 10'000'000, kClimbWorkPerBuffer = 50'000;
 
+// With so many buffers each start takes a tenth of a second and gains little: the first kClimbs will do.
+constexpr size_t kManyBuffers = 5'000;
+
 // Greatest key first, each buffer at its lowest free offset.
 template <class Key>
 Plan pack_by(const Problem& problem, Key key) {
@@ -98,6 +101,7 @@ Plan portfolio(const Problem& problem) {
   for (auto start : kStarts) {
     plans.push_back(start(problem));
     if (is_proven(problem, plans.back())) return plans.back();
+    if (problem.buffers.size() > kManyBuffers && plans.size() == kClimbs) break;
   }
   std::stable_sort(plans.begin(), plans.end(), cheaper);
   plans.resize(kClimbs);
