@@ -171,7 +171,7 @@ TEST(Planners, BoundsAreSoundAndPlansCloseToBruteForce) {
     reached += plan(p).pools[0].size == best;
   }
   RecordProperty("reached", reached);
-  EXPECT_GE(reached, rounds * 95 / 100);
+  EXPECT_GE(reached, rounds - 3);
 }
 
 // plan() verifies; what is left to check is that every row copes, and the portfolio with the bound.
