@@ -38,6 +38,7 @@ const Tensor& Lowering::tensor(TensorId id) const { return importer_.graph.tenso
 
 std::vector<int64_t> Lowering::constant_ints(TensorId id, const std::string& what) const {
   const Tensor& t = tensor(id);
+  if (element_count(t.shape) == 0) return {};
   if (!t.constant)
     fail(fmt::format(
         "{} ('{}') is computed at run time; arenac needs it at compile time: bind the symbolic dimensions "

@@ -7,10 +7,12 @@ namespace arenac {
 
 std::vector<OperatorRow> operators() {
   static const std::vector<OperatorRow> all = [] {
+    const std::span<const OperatorRow> families[] = {
+        conv_operators(), elementwise_operators(), matmul_operators(), movement_operators(),
+        norm_operators(), quantize_operators(),    reduce_operators(),
+    };
     std::vector<OperatorRow> rows;
-    for (const auto family :
-         {conv_operators(), elementwise_operators(), movement_operators(), matmul_operators()})
-      rows.insert(rows.end(), family.begin(), family.end());
+    for (const auto family : families) rows.insert(rows.end(), family.begin(), family.end());
     std::stable_sort(rows.begin(), rows.end(), [](const OperatorRow& a, const OperatorRow& b) {
       const int domain = std::strcmp(a.domain, b.domain);
       return domain != 0 ? domain < 0 : std::strcmp(a.name, b.name) < 0;

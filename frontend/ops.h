@@ -11,5 +11,8 @@ std::span<const OperatorRow> conv_operators();
 std::span<const OperatorRow> elementwise_operators();
 std::span<const OperatorRow> movement_operators();
 std::span<const OperatorRow> matmul_operators();
+std::span<const OperatorRow> norm_operators();
+std::span<const OperatorRow> quantize_operators();
+std::span<const OperatorRow> reduce_operators();
 
 }  // namespace arenac

@@ -1,0 +1,366 @@
+// Normalisations: softmaxes, and y = (x - mean) / deviation * scale + bias with the statistics taken over
+// various dimensions.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/ops.h"
+#include "frontend/steps.h"
+
+namespace arenac {
+namespace {
+
+Expr product(const Expr& a, const Expr& b) { return a * b; }
+Expr sum(const Expr& a, const Expr& b) { return a + b; }
+
+void require_float(const Lowering& node, TensorId x) {
+  node.require(is_float(node.type(x)),
+               fmt::format("is not defined on elements of type {}", info(node.type(x)).name));
+}
+
+void softmax(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  node.out(0, softmax_over(node, x, softmax_dims(node, x, node.opset()), node.type(x)));
+}
+
+void log_softmax(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  node.out(0, log_softmax_over(node, x, softmax_dims(node, x, node.opset()), node.type(x)));
+}
+
+// One where the largest element first stands, else zero.
+void hardmax(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  const auto dims = softmax_dims(node, x, node.opset());
+  // The row-major position within the normalised dimensions.
+  const auto position = [&](const std::vector<Expr>& indices) {
+    Expr linear = integer(0);
+    for (int64_t d : dims) linear = linear * integer(node.shape(x)[d]) + indices[d];
+    return linear;
+  };
+  const TensorId m = reduced(node, x, dims, {Combine::kMax}, node.type(x));
+  Formula first(node);
+  std::vector<Expr> indices, store;
+  for (int64_t d = 0; d < node.rank(x); ++d) {
+    const bool inside = std::binary_search(dims.begin(), dims.end(), d);
+    indices.push_back(inside ? first.reduced(node.shape(x)[d]) : first.axis(node.shape(x)[d]));
+    store.push_back(inside ? integer(0) : indices[d]);
+  }
+  const Expr here = first.read(x, indices) == first.broadcast(m, indices);
+  first.reduce(Combine::kMin, select(here, position(indices), integer(reduced_count(node.shape(x), dims))));
+  first.store(store);
+  const TensorId where = first.emit(Type::kInt64, node.shape(m));
+
+  Formula f(node);
+  const auto out = f.axes(node.shape(x));
+  f.body(cast(compute_type(node.type(x)), f.broadcast(where, out) == position(out)));
+  node.out(0, f.emit(node.type(x)));
+}
+
+// x minus its mean over `dims`, with the mean and 1 / sqrt(variance + epsilon).
+struct Centred {
+  TensorId mean, difference, inverse;
+};
+
+TensorId mean_over(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type) {
+  const auto count = static_cast<double>(reduced_count(node.shape(x), dims));
+  return reduced(node, x, dims, {Combine::kSum, {}, [&](const Expr& all) { return all / count; }}, type);
+}
+
+// after(mean of squares) over `dims`.
+TensorId mean_square(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type,
+                     const Unary& after) {
+  const auto count = static_cast<double>(reduced_count(node.shape(x), dims));
+  const auto square = [](const Expr& e) { return e * e; };
+  return reduced(node, x, dims, {Combine::kSum, square, [&](const Expr& all) { return after(all / count); }},
+                 type);
+}
+
+Centred centred(Lowering& node, TensorId x, const std::vector<int64_t>& dims, double epsilon) {
+  const Type real = compute_type(node.type(x));
+  Centred c;
+  c.mean = mean_over(node, x, dims, real);
+  c.difference = pointwise(
+      node, real, [](const Expr& v, const Expr& m) { return v - m; }, x, c.mean);
+  c.inverse =
+      mean_square(node, c.difference, dims, real, [&](const Expr& v) { return 1 / sqrt(v + epsilon); });
+  return c;
+}
+
+// v[C] as v[1,C,1,...] of the rank of x[N,C,spatial...], in x's compute type.
+TensorId per_channel(Lowering& node, TensorId v, TensorId x, const std::string& what) {
+  const int64_t channels = node.rank(x) > 1 ? node.shape(x)[1] : 1;
+  node.require(node.shape(v) == Shape{channels}, fmt::format("the {} has shape {}, but there are {} channels",
+                                                             what, to_string(node.shape(v)), channels));
+  Shape shape(node.rank(x), 1);
+  if (node.rank(x) > 1) shape[1] = channels;
+  Formula f(node);
+  const auto out = f.axes(shape);
+  f.body(cast(compute_type(node.type(x)), f.read(v, {node.rank(x) > 1 ? out[1] : integer(0)})));
+  return f.emit(compute_type(node.type(x)));
+}
+
+// y = x * factor + shift, both per channel and folded when the statistics are constants.
+void batch_normalization(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  node.require(node.rank(x) >= 1, "a scalar cannot be normalised");
+  node.require(node.int_attr("training_mode", 0) == 0 && !node.wants(1), "training mode is not supported");
+  node.require(node.int_attr("spatial", 1) != 0, "spatial = 0 is not supported");
+  const Type real = compute_type(node.type(x));
+  const double epsilon = node.float_attr("epsilon", 1e-5f);
+  const TensorId scale = per_channel(node, node.in(1), x, "scale");
+  const TensorId bias = per_channel(node, node.in(2), x, "bias");
+  const TensorId mean = per_channel(node, node.in(3), x, "mean");
+  const TensorId variance = per_channel(node, node.in(4), x, "variance");
+  const auto factor_of = [&](const Expr& s, const Expr& v) { return s / sqrt(v + epsilon); };
+  const auto shift_of = [](const Expr& b, const Expr& m, const Expr& f) { return b - m * f; };
+  const TensorId factor = pointwise(node, real, factor_of, scale, variance);
+  const TensorId shift = pointwise(node, real, shift_of, bias, mean, factor);
+  const auto formula = [](const Expr& e, const Expr& f, const Expr& s) { return e * f + s; };
+  node.out(0, pointwise(node, node.type(x), formula, x, factor, shift));
+}
+
+void instance_normalization(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  node.require(node.rank(x) >= 3, "the input needs rank 3 or more");
+  const Centred c = centred(node, x, dims_between(2, node.rank(x)), node.float_attr("epsilon", 1e-5f));
+  const TensorId scale = per_channel(node, node.in(1), x, "scale");
+  const TensorId bias = per_channel(node, node.in(2), x, "bias");
+  const TensorId factor = pointwise(node, compute_type(node.type(x)), product, c.inverse, scale);
+  const auto formula = [](const Expr& d, const Expr& f, const Expr& b) { return d * f + b; };
+  node.out(0, pointwise(node, node.type(x), formula, c.difference, factor, bias));
+}
+
+// Checks that a scale or bias broadcasts to x and no further.
+TensorId affine_operand(const Lowering& node, TensorId v, TensorId x) {
+  require_float(node, v);
+  node.require(broadcast_shape(node, {node.shape(v), node.shape(x)}) == node.shape(x),
+               fmt::format("scale or bias {} does not broadcast to {}", to_string(node.shape(v)),
+                           to_string(node.shape(x))));
+  return v;
+}
+
+// d * inverse * scale + bias, the last two optional (kAbsent).
+TensorId scaled(Lowering& node, Type type, TensorId d, TensorId inverse, TensorId scale, TensorId bias) {
+  Formula f(node);
+  const auto out = f.axes(node.shape(d));
+  const Expr x = f.broadcast(d, out);
+  Expr y = x * cast(x->type, f.broadcast(inverse, out));
+  if (scale != kAbsent) y = y * cast(x->type, f.broadcast(affine_operand(node, scale, d), out));
+  if (bias != kAbsent) y = y + cast(x->type, f.broadcast(affine_operand(node, bias, d), out));
+  f.body(y);
+  return f.emit(type);
+}
+
+TensorId optional_input(const Lowering& node, int k) { return node.has_input(k) ? node.in(k) : kAbsent; }
+
+std::vector<int64_t> trailing_dims(const Lowering& node, TensorId x) {
+  return dims_between(node.normalized_axis(node.int_attr("axis", -1), node.rank(x)), node.rank(x));
+}
+
+void layer_normalization(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  const Centred c = centred(node, x, trailing_dims(node, x), node.float_attr("epsilon", 1e-5f));
+  node.out(0, scaled(node, node.type(x), c.difference, c.inverse, optional_input(node, 1),
+                     optional_input(node, 2)));
+  if (node.wants(1)) node.out(1, c.mean);
+  if (node.wants(2)) node.out(2, c.inverse);
+}
+
+// x / sqrt(mean(x^2) + epsilon) * scale
+TensorId root_mean_square_inverse(Lowering& node, TensorId x, const std::vector<int64_t>& dims) {
+  const double epsilon = node.float_attr("epsilon", 1e-5f);
+  return mean_square(node, x, dims, compute_type(node.type(x)),
+                     [&](const Expr& v) { return 1 / sqrt(v + epsilon); });
+}
+
+void rms_normalization(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  const TensorId inverse = root_mean_square_inverse(node, x, trailing_dims(node, x));
+  node.out(0, scaled(node, node.type(x), x, inverse, optional_input(node, 1), kAbsent));
+  if (node.wants(1)) node.out(1, inverse);
+}
+
+// Layer (or, simplified, root-mean-square) normalisation of input + skip + bias over the last dimension.
+enum class Skip { kLayer, kRms };
+
+template <Skip kKind>
+void skip_normalization(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  constexpr int kBias = kKind == Skip::kLayer ? 4 : 3;
+  const Type real = compute_type(node.type(x));
+  TensorId all = pointwise(node, real, sum, x, node.in(1));
+  if (node.has_input(kBias)) all = pointwise(node, real, sum, all, node.in(kBias));
+  node.require(node.shape(all) == node.shape(x) && node.rank(x) >= 1, "the skip does not fit the input");
+  const std::vector<int64_t> dims = {node.rank(x) - 1};
+  if constexpr (kKind == Skip::kLayer) {
+    const Centred c = centred(node, all, dims, node.float_attr("epsilon", 1e-12f));
+    const TensorId beta = optional_input(node, 3);
+    node.out(0, scaled(node, node.type(x), c.difference, c.inverse, node.in(2), beta));
+    if (node.wants(1)) node.out(1, c.mean);
+    if (node.wants(2)) node.out(2, c.inverse);
+  } else {
+    const TensorId inverse = root_mean_square_inverse(node, all, dims);
+    node.out(0, scaled(node, node.type(x), all, inverse, node.in(2), kAbsent));
+    if (node.wants(2)) node.out(2, inverse);
+  }
+  if (!node.wants(3)) return;
+  const auto same = [](const Expr& e) { return e; };
+  node.out(3, real == node.type(x) ? all : pointwise(node, node.type(x), same, all));
+}
+
+// x[N, groups * c, spatial...] normalised within each group. Scale and bias hold an element a group (opset
+// 18) or a channel (21).
+void group_normalization(Lowering& node) {
+  const TensorId x = node.in(0), scale = node.in(1), bias = node.in(2);
+  require_float(node, x);
+  const Shape shape = node.shape(x);
+  const int64_t groups = node.attribute("num_groups").i;
+  node.require(node.rank(x) >= 2 && groups > 0 && shape[1] % groups == 0,
+               fmt::format("{} groups do not divide the channels of {}", groups, to_string(shape)));
+  const bool by_group = node.opset() < 21;
+  for (TensorId v : {scale, bias})
+    node.require(node.shape(v) == Shape{by_group ? groups : shape[1]}, "scale or bias has the wrong length");
+
+  Attribute split;
+  split.ints = {shape[0], groups, shape[1] / groups};
+  split.ints.insert(split.ints.end(), shape.begin() + 2, shape.end());
+  const TensorId grouped = node.apply("Reshape", {x, node.constant_ints(split.ints)});
+  const Centred c =
+      centred(node, grouped, dims_between(2, node.rank(grouped)), node.float_attr("epsilon", 1e-5f));
+
+  Formula f(node);
+  const auto axes = f.axes(node.shape(grouped));
+  const Expr channel = axes[1] * integer(shape[1] / groups) + axes[2];
+  std::vector<Expr> store = {axes[0], channel};
+  store.insert(store.end(), axes.begin() + 3, axes.end());
+  const Expr at = by_group ? axes[1] : channel;
+  const Expr d = f.read(c.difference, axes);
+  const Expr s = cast(d->type, f.read(scale, {at})), b = cast(d->type, f.read(bias, {at}));
+  f.body(d * f.broadcast(c.inverse, axes) * s + b);
+  f.store(store);
+  node.out(0, f.emit(node.type(x), shape));
+}
+
+// y = x / (bias + alpha / size * sum of squares of `size` neighbouring channels) ^ beta
+void lrn(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  const int64_t size = node.attribute("size").i;
+  node.require(node.rank(x) >= 2 && size > 0, "needs channels and a positive 'size'");
+  const double alpha = node.float_attr("alpha", 1e-4f), beta = node.float_attr("beta", 0.75f);
+  Formula f(node);
+  const auto out = f.axes(node.shape(x));
+  const Expr k = f.reduced(size);
+  auto neighbour = out;
+  neighbour[1] = out[1] + k - integer((size - 1) / 2);
+  f.where(neighbour[1], 0, node.shape(x)[1]);
+  const Expr v = f.read(x, neighbour);
+  f.sum(v * v);
+  const Expr base = f.acc() * (alpha / static_cast<double>(size)) + node.float_attr("bias", 1);
+  f.finish(f.read(x, out) / pow(base, constant(base->type, beta)));
+  node.out(0, f.emit(node.type(x)));
+}
+
+// A vector of zeros stays one.
+void lp_normalization(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  const int64_t p = node.int_attr("p", 2);
+  node.require(p == 1 || p == 2, "'p' must be 1 or 2");
+  const int64_t axis = node.normalized_axis(node.int_attr("axis", -1), node.rank(x));
+  const auto power = [&](const Expr& e) { return p == 1 ? make(Op::kAbs, {e}) : e * e; };
+  const auto root = [&](const Expr& e) { return p == 1 ? e : sqrt(e); };
+  const Type real = compute_type(node.type(x));
+  const TensorId norm = reduced(node, x, {axis}, {Combine::kSum, power, root}, real);
+  const auto formula = [](const Expr& e, const Expr& n) {
+    return select(n == 0, constant(e->type, 0), e / n);
+  };
+  node.out(0, pointwise(node, node.type(x), formula, x, norm));
+}
+
+// The deviation, not the variance, is kept from zero.
+void mean_variance_normalization(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  std::vector<int64_t> dims;
+  for (int64_t axis : node.ints_attr("axes", {0, 2, 3}))
+    dims.push_back(node.normalized_axis(axis, node.rank(x)));
+  std::sort(dims.begin(), dims.end());
+  const Type real = compute_type(node.type(x));
+  const TensorId mean = mean_over(node, x, dims, real);
+  const TensorId d = pointwise(
+      node, real, [](const Expr& v, const Expr& m) { return v - m; }, x, mean);
+  const TensorId inverse =
+      mean_square(node, d, dims, real, [](const Expr& v) { return 1 / (sqrt(v) + 1e-9); });
+  node.out(0, pointwise(node, node.type(x), product, d, inverse));
+}
+
+// Experimental operators of early models: x * scale + bias[c], and a cut-out of x[N,C,H,W].
+void image_scaler(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  node.require(node.rank(x) == 4, "the input needs rank 4");
+  const auto bias = node.has("bias") ? node.attribute("bias").floats : std::vector<float>{};
+  node.require(static_cast<int64_t>(bias.size()) == node.shape(x)[1], "'bias' needs a number a channel");
+  Value shift(compute_type(node.type(x)), {1, node.shape(x)[1], 1, 1});
+  for (size_t k = 0; k < bias.size(); ++k) store(shift, static_cast<int64_t>(k), {.f = bias[k]});
+  const double scale = node.float_attr("scale", 1);
+  const auto formula = [&](const Expr& e, const Expr& b) { return e * scale + b; };
+  node.out(0, pointwise(node, node.type(x), formula, x, node.constant(std::move(shift))));
+}
+
+void crop(Lowering& node) {
+  const TensorId x = node.in(0);
+  const auto border = node.ints_attr("border", {}), scale = node.ints_attr("scale", {});
+  node.require(node.rank(x) == 4 && border.size() == 4 && (scale.empty() || scale.size() == 2),
+               "needs rank 4, a 'border' of 4 and a 'scale' of 2");
+  for (int64_t b : border) node.require(b >= 0 && b <= (int64_t{1} << 40), "the border makes no sense");
+  Shape shape = node.shape(x);
+  for (int d : {0, 1}) {  // border is left, top, right, bottom
+    const int64_t begin = border[1 - d], end = shape[2 + d] - border[3 - d];
+    const int64_t extent = scale.empty() ? end - begin : scale[d];
+    node.require(begin <= shape[2 + d] && extent > 0 && extent <= shape[2 + d] - begin,
+                 "the cut-out leaves the image");
+    shape[2 + d] = extent;
+  }
+  Formula f(node);
+  auto in = f.axes(shape);
+  in[2] = in[2] + integer(border[1]);
+  in[3] = in[3] + integer(border[0]);
+  f.body(f.read(x, in));
+  node.out(0, f.emit(node.type(x)));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"", "BatchNormalization", 7, batch_normalization},
+    {"", "Crop", 1, crop},
+    {"", "GroupNormalization", 18, group_normalization},
+    {"", "Hardmax", 1, hardmax},
+    {"", "ImageScaler", 1, image_scaler},
+    {"", "InstanceNormalization", 6, instance_normalization},
+    {"", "LRN", 1, lrn},
+    {"", "LayerNormalization", 1, layer_normalization},  // exporters emit it before opset 17
+    {"", "LogSoftmax", 1, log_softmax},
+    {"", "LpNormalization", 1, lp_normalization},
+    {"", "MeanVarianceNormalization", 9, mean_variance_normalization},
+    {"", "RMSNormalization", 23, rms_normalization},
+    {"", "SimplifiedLayerNormalization", 1, rms_normalization},
+    {"", "Softmax", 1, softmax},
+    {"com.microsoft", "SkipLayerNormalization", 1, skip_normalization<Skip::kLayer>},
+    {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, skip_normalization<Skip::kRms>},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> norm_operators() { return kRows; }
+
+}  // namespace arenac

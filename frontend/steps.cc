@@ -1,0 +1,102 @@
+#include "frontend/steps.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+namespace arenac {
+namespace {
+
+enum class Keep { kAsOne, kNot };
+
+TensorId reduce(Lowering& node, TensorId x, const std::vector<int64_t>& dims, const Reduction& reduction,
+                Type type, Keep keep) {
+  Formula f(node);
+  Shape shape;
+  std::vector<Expr> indices, store;
+  for (int64_t d = 0; d < node.rank(x); ++d) {
+    const int64_t extent = node.shape(x)[d];
+    if (!std::binary_search(dims.begin(), dims.end(), d)) {
+      indices.push_back(f.axis(extent));
+      store.push_back(indices.back());
+      shape.push_back(extent);
+      continue;
+    }
+    indices.push_back(f.reduced(extent));
+    if (keep == Keep::kNot) continue;
+    store.push_back(integer(0));
+    shape.push_back(1);
+  }
+  const Expr element = f.read(x, indices);
+  f.reduce(reduction.combine, reduction.before ? reduction.before(element) : element);
+  if (reduction.after) f.finish(reduction.after(f.acc()));
+  f.store(store);
+  return f.emit(type, shape);
+}
+
+}  // namespace
+
+TensorId reduced(Lowering& node, TensorId x, const std::vector<int64_t>& dims, const Reduction& reduction,
+                 Type type) {
+  return reduce(node, x, dims, reduction, type, Keep::kAsOne);
+}
+
+TensorId reduced_away(Lowering& node, TensorId x, const std::vector<int64_t>& dims,
+                      const Reduction& reduction, Type type) {
+  return reduce(node, x, dims, reduction, type, Keep::kNot);
+}
+
+int64_t reduced_count(const Shape& shape, const std::vector<int64_t>& dims) {
+  int64_t count = 1;
+  for (int64_t d : dims) count *= shape[d];
+  return count;
+}
+
+std::vector<int64_t> dims_between(int64_t begin, int64_t end) {
+  std::vector<int64_t> dims(std::max<int64_t>(end - begin, 0));
+  std::iota(dims.begin(), dims.end(), begin);
+  return dims;
+}
+
+TensorId softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type) {
+  const Type real = compute_type(node.type(x));
+  const TensorId m = reduced(node, x, dims, {Combine::kMax}, real);
+  const TensorId e = pointwise(
+      node, real, [](const Expr& v, const Expr& top) { return exp(v - top); }, x, m);
+  const TensorId s = reduced(node, e, dims, {Combine::kSum}, real);
+  return pointwise(
+      node, type, [](const Expr& v, const Expr& all) { return v / all; }, e, s);
+}
+
+TensorId log_softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type) {
+  const Type real = compute_type(node.type(x));
+  const TensorId m = reduced(node, x, dims, {Combine::kMax}, real);
+  const TensorId d = pointwise(
+      node, real, [](const Expr& v, const Expr& top) { return v - top; }, x, m);
+  const auto exp_of = [](const Expr& v) { return exp(v); };
+  const auto log_of = [](const Expr& v) { return log(v); };
+  const TensorId l = reduced(node, d, dims, {Combine::kSum, exp_of, log_of}, real);
+  return pointwise(
+      node, type, [](const Expr& v, const Expr& all) { return v - all; }, d, l);
+}
+
+std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opset) {
+  const int64_t rank = node.rank(x);
+  if (opset >= 13) {
+    if (rank == 0) return {};
+    return {node.normalized_axis(node.int_attr("axis", -1), rank)};
+  }
+  const int64_t axis = node.int_attr("axis", 1);
+  node.require(axis >= -rank && axis <= rank, fmt::format("axis {} is outside rank {}", axis, rank));
+  return dims_between(axis < 0 ? axis + rank : axis, rank);
+}
+
+Expr read_single(const Lowering& node, Formula& f, TensorId id) {
+  node.require(
+      element_count(node.shape(id)) == 1,
+      fmt::format("'{}' has shape {}, not one element", node.tensor(id).name, to_string(node.shape(id))));
+  return f.read(id, std::vector<Expr>(node.rank(id), integer(0)));
+}
+
+}  // namespace arenac
