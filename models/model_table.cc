@@ -1,0 +1,33 @@
+#include "models/model_table.h"
+
+#include "models/export.h"
+#include "models/topologies.h"
+
+namespace arenac::models {
+namespace {
+
+// clang-format off
+constexpr ModelRow kModels[] = {
+    {"tiny_cnn", "two convolutions, the committed example", [] { return float_model("tiny_cnn", tiny_cnn()); }},
+    {"ds_cnn", "keyword spotting", [] { return float_model("ds_cnn", ds_cnn()); }},
+    {"ds_cnn_qdq", "keyword spotting, int8 QDQ", [] { return qdq_model("ds_cnn_qdq", ds_cnn(), ActivationType::kInt8); }},
+    {"ds_cnn_qop", "keyword spotting, int8 QOperator", [] { return qop_model("ds_cnn_qop", ds_cnn()); }},
+    {"mobilenet_v1_025_96", "visual wake words", [] { return float_model("mobilenet_v1_025_96", mobilenet_v1_025_96()); }},
+    {"mobilenet_v1_025_96_qdq", "visual wake words, uint8 QDQ", [] { return qdq_model("mobilenet_v1_025_96_qdq", mobilenet_v1_025_96(), ActivationType::kUint8); }},
+    {"mobilenet_v1_025_96_qop", "visual wake words, int8 QOperator", [] { return qop_model("mobilenet_v1_025_96_qop", mobilenet_v1_025_96()); }},
+    {"resnet8", "image classification", [] { return float_model("resnet8", resnet8()); }},
+    {"resnet8_qdq", "image classification, int8 QDQ", [] { return qdq_model("resnet8_qdq", resnet8(), ActivationType::kInt8); }},
+    {"resnet8_qop", "image classification, int8 QOperator", [] { return qop_model("resnet8_qop", resnet8()); }},
+    {"autoencoder", "anomaly detection", [] { return float_model("autoencoder", autoencoder()); }},
+    {"squeezenet_tiny", "fire modules with Concat", [] { return float_model("squeezenet_tiny", squeezenet_tiny()); }},
+    {"mobilenet_v2_035_144", "inverted residuals", [] { return float_model("mobilenet_v2_035_144", mobilenet_v2_035_144()); }},
+    {"lstm", "recurrent keyword spotting", lstm_model},
+    {"gru", "recurrent keyword spotting, both directions", gru_model},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const ModelRow> model_table() { return kModels; }
+
+}  // namespace arenac::models

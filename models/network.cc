@@ -1,0 +1,111 @@
+#include "models/network.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace arenac::models {
+namespace {
+
+// SAME padding of `window` over an input of [1,C,H,W].
+Window with_same_padding(Window window, const std::vector<int64_t>& shape) {
+  for (size_t i = 0; i < 2; ++i) {
+    const int64_t in = shape[2 + i];
+    const int64_t out = (in + window.stride[i] - 1) / window.stride[i];
+    const int64_t pad = std::max<int64_t>(0, (out - 1) * window.stride[i] + window.kernel[i] - in);
+    window.pad_begin[i] = pad / 2;
+    window.pad_end[i] = pad - pad / 2;
+  }
+  return window;
+}
+
+std::vector<int64_t> window_output(const Window& window, const std::vector<int64_t>& in, int64_t channels) {
+  return {1, channels, (in[2] + window.stride[0] - 1) / window.stride[0],
+          (in[3] + window.stride[1] - 1) / window.stride[1]};
+}
+
+// He, Zhang, Ren, Sun: Delving Deep into Rectifiers (2015), section 2.2, as the bound of a uniform
+// distribution.
+double he_bound(int64_t fan_in) { return std::sqrt(6.0 / static_cast<double>(fan_in)); }
+
+}  // namespace
+
+int Network::append(Layer layer) {
+  layers.push_back(std::move(layer));
+  return static_cast<int>(layers.size()) - 1;
+}
+
+int Network::input(const std::vector<int64_t>& shape) {
+  return append({.name = "input", .op = Op::kInput, .shape = shape});
+}
+
+int Network::grouped_conv(Layer layer, int64_t channels) {
+  const auto& in = shape(layer.inputs[0]);
+  const int64_t fan_in = in[1] / layer.groups * layer.window.kernel[0] * layer.window.kernel[1];
+  layer.window = with_same_padding(layer.window, in);
+  layer.shape = window_output(layer.window, in, channels);
+  layer.weights = random_.uniform(channels * fan_in, he_bound(fan_in));
+  layer.bias.assign(static_cast<size_t>(channels), 0.0f);
+  return append(std::move(layer));
+}
+
+int Network::conv(const std::string& name, int x, int64_t channels, Window window, Activation activation) {
+  return grouped_conv(
+      {.name = name, .op = Op::kConv, .inputs = {x}, .activation = activation, .window = window}, channels);
+}
+
+int Network::depthwise(const std::string& name, int x, Window window, Activation activation) {
+  const int64_t channels = shape(x)[1];
+  return grouped_conv({.name = name,
+                       .op = Op::kConv,
+                       .inputs = {x},
+                       .activation = activation,
+                       .window = window,
+                       .groups = channels},
+                      channels);
+}
+
+int Network::dense(const std::string& name, int x, int64_t units, Activation activation) {
+  const int64_t fan_in = shape(x)[1];
+  return append({.name = name,
+                 .op = Op::kDense,
+                 .inputs = {x},
+                 .shape = {1, units},
+                 .activation = activation,
+                 .weights = random_.uniform(units * fan_in, he_bound(fan_in)),
+                 .bias = std::vector<float>(static_cast<size_t>(units), 0.0f)});
+}
+
+int Network::add(const std::string& name, int a, int b, Activation activation) {
+  return append(
+      {.name = name, .op = Op::kAdd, .inputs = {a, b}, .shape = shape(a), .activation = activation});
+}
+
+int Network::concat(const std::string& name, int a, int b) {
+  std::vector<int64_t> both = shape(a);
+  both[1] += shape(b)[1];
+  return append({.name = name, .op = Op::kConcat, .inputs = {a, b}, .shape = both});
+}
+
+int Network::max_pool(const std::string& name, int x, Window window) {
+  window = with_same_padding(window, shape(x));
+  return append({.name = name,
+                 .op = Op::kMaxPool,
+                 .inputs = {x},
+                 .shape = window_output(window, shape(x), shape(x)[1]),
+                 .window = window});
+}
+
+int Network::global_average_pool(const std::string& name, int x) {
+  return append({.name = name, .op = Op::kGlobalAveragePool, .inputs = {x}, .shape = {1, shape(x)[1], 1, 1}});
+}
+
+int Network::flatten(const std::string& name, int x) {
+  return append({.name = name, .op = Op::kFlatten, .inputs = {x}, .shape = {1, shape(x)[1]}});
+}
+
+int Network::softmax(const std::string& name, int x) {
+  return append({.name = name, .op = Op::kSoftmax, .inputs = {x}, .shape = shape(x)});
+}
+
+}  // namespace arenac::models

@@ -1,0 +1,35 @@
+// From real numbers to stored integers: see export.h for the scheme.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/network.h"
+
+namespace arenac::models {
+
+struct QuantParams {
+  float scale;
+  int32_t zero_point;
+};
+
+// Maps `range` onto the 256 values that begin at `lowest` (-128 or 0).
+QuantParams activation_params(const Range& range, int32_t lowest);
+
+struct QuantWeights {
+  std::vector<int8_t> values;  // as layer.weights
+  std::vector<float> scales;   // [M]
+  std::vector<int32_t> bias;   // [M], of scale input_scale * scales[m]
+};
+
+QuantWeights quantize_weights(const Layer& layer, float input_scale);
+
+struct QuantVector {
+  std::vector<int8_t> values;
+  float scale;
+};
+
+// Symmetric, one scale.
+QuantVector quantize_symmetric(const std::vector<float>& values);
+
+}  // namespace arenac::models

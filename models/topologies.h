@@ -1,0 +1,22 @@
+// The networks, calibrated; each is written once and exported as float or int8 by the table in
+// model_table.cc. README.md names the papers.
+#pragma once
+
+#include <onnx/onnx_pb.h>
+
+#include "models/network.h"
+
+namespace arenac::models {
+
+Network tiny_cnn();
+Network ds_cnn();
+Network mobilenet_v1_025_96();
+Network mobilenet_v2_035_144();
+Network resnet8();
+Network autoencoder();
+Network squeezenet_tiny();
+
+onnx::ModelProto lstm_model();
+onnx::ModelProto gru_model();
+
+}  // namespace arenac::models
