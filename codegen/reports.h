@@ -1,7 +1,7 @@
 // What can be made of a memory map: one function a report, one row each.
 //
 //     for (const Report& report : kReports) fmt::print("{}: {}\n", report.name, report.description);
-//     std::string table = find_report("csv")->write(map);
+//     std::string page = find_report("html")->write(map);
 //
 // A new report is one file report_NAME.cc and one row here; the command line and the tests iterate the table.
 #pragma once
@@ -17,6 +17,8 @@ namespace arenac {
 // Each is deterministic and takes any map, verified or not; names are shown as harmless text.
 std::string text_report(const MemoryMap& map);  // at most 100 columns
 std::string csv_report(const MemoryMap& map);   // RFC 4180; also a planning problem with its solution
+std::string svg_report(const MemoryMap& map);   // SVG 1.1, about 1000 pixels wide
+std::string html_report(const MemoryMap& map);  // one page, needs nothing from the network
 
 struct Report {
   std::string_view name;  // also the usual file extension and the command line's word
@@ -28,6 +30,8 @@ inline constexpr std::array kReports = {
     Report{"text", "address over time and the largest buffers, for a terminal", text_report},
     Report{"json", "the memory map's file format, complete", to_json},
     Report{"csv", "one buffer a line, also a planning problem with its solution", csv_report},
+    Report{"svg", "a picture for documents, names and sizes on hover", svg_report},
+    Report{"html", "an interactive page, self-contained and offline", html_report},
 };
 
 // Null if there is none of that name.

@@ -102,6 +102,67 @@ TEST(CsvReport, QuotesAsSpreadsheetsExpect) {
   EXPECT_THAT(csv_report(map_named("a,\"b\"\nc")), HasSubstr(",\"a,\"\"b\"\"\uFFFDc\","));
 }
 
+size_t occurrences(std::string_view text, std::string_view part) {
+  size_t count = 0;
+  for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+// The contents of the page's element with that id.
+std::string script_of(const std::string& page, const std::string& id) {
+  const std::string open = "id=\"" + id + "\">";
+  const size_t begin = page.find(open) + open.size();
+  return page.substr(begin, page.find("</script>", begin) - begin);
+}
+
+TEST(HtmlReport, CarriesTheMapAndTheLiveBytes) {
+  const std::string page = html_report(small_map());
+  EXPECT_EQ(memory_map_from_json(script_of(page, "map")), small_map());
+  EXPECT_EQ(script_of(page, "live"), R"([{"time":[0,1,3,4],"bytes":[48,64,16,0]}])");
+  EXPECT_THAT(page, HasSubstr("<title>small.onnx</title>"));
+}
+
+TEST(HtmlReport, NamesCannotLeaveTheirElement) {
+  const std::string plain = html_report(small_map());
+  for (const std::string& name :
+       {kHostile, std::string("@MAP@"), std::string(">@LIVE@<"), std::string("\\")}) {
+    const std::string page = html_report(map_named(name));
+    EXPECT_EQ(occurrences(page, "<script"), occurrences(plain, "<script"));
+    EXPECT_EQ(occurrences(page, "</script"), occurrences(plain, "</script"));
+    EXPECT_EQ(occurrences(page, "<!--"), occurrences(plain, "<!--"));
+    EXPECT_EQ(memory_map_from_json(script_of(page, "map")), memory_map_from_json(to_json(map_named(name))));
+  }
+}
+
+TEST(HtmlReport, NeedsNothingFromTheNetwork) {
+  const std::string page = html_report(small_map());
+  for (const char* part : {"http:", "https:", "src=", "href=", "@import", "url(", "fetch(", "innerHTML"}) {
+    EXPECT_THAT(page, Not(HasSubstr(part)));
+  }
+}
+
+TEST(SvgReport, OneShapeABufferWithItsTitle) {
+  const std::string svg = svg_report(small_map());
+  EXPECT_EQ(occurrences(svg, "class=\"b "), small_map().buffers.size());
+  EXPECT_THAT(svg, HasSubstr("<title>b\n48 bytes\noffset 16, steps [1, 3)\nfrom conv (Conv)\n3 of 48 "
+                             "rows\nconv\nconv_view</title>"));
+  EXPECT_THAT(svg, HasSubstr("peak 64 bytes at step 1: conv (Conv)"));
+}
+
+// Every '<' opens a known element, so no name became markup; every '&' is one of ours.
+TEST(SvgReport, NamesAreText) {
+  const std::string svg = svg_report(map_named(kHostile));
+  const size_t known = occurrences(svg, "<svg ") + occurrences(svg, "<title>") + occurrences(svg, "<style>") +
+                       occurrences(svg, "<rect ") + occurrences(svg, "<path ") + occurrences(svg, "<text ") +
+                       occurrences(svg, "</title>") + occurrences(svg, "</style>") +
+                       occurrences(svg, "</text>") + occurrences(svg, "</rect>") + occurrences(svg, "</svg>");
+  EXPECT_EQ(occurrences(svg, "<"), known);
+  const size_t entities = occurrences(svg, "&lt;") + occurrences(svg, "&gt;") + occurrences(svg, "&amp;") +
+                          occurrences(svg, "&quot;") + occurrences(svg, "&#39;");
+  EXPECT_EQ(occurrences(svg, "&"), entities);
+  EXPECT_EQ(occurrences(svg, "class=\"b "), 3u);
+}
+
 TEST(ReportWords, NumbersAndNames) {
   EXPECT_EQ(grouped(0), "0");
   EXPECT_EQ(grouped(999), "999");

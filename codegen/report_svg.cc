@@ -1,0 +1,236 @@
+// A still picture for documents: one panel a pool, address over time, coloured by operator; names show on
+// hover. It follows the reader's light or dark mode and needs no script.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "codegen/report_words.h"
+#include "codegen/reports.h"
+
+namespace arenac {
+namespace {
+
+constexpr double kWidth = 1000, kLeft = 64, kRight = 16;  // pixels
+constexpr double kPlotWidth = kWidth - kLeft - kRight;
+constexpr double kHeader = 66, kTitle = 44, kPlotHeight = 320, kAxis = 36;
+constexpr double kPanel = kTitle + kPlotHeight + kAxis;
+constexpr size_t kColours = 10;  // classes c0 to c9; operators beyond share "other"
+
+constexpr std::string_view kStyle = R"(<style>
+text { font: 12px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1d2126; }
+.page { fill: #ffffff; } .plot { fill: #f6f6f4; } .soft { fill: #626a74; } .strong { font-weight: 600; }
+.big { font-size: 17px; font-weight: 600; } .grid { stroke: #e2e3e1; }
+.peak { stroke: #c8322b; } text.peak { stroke: none; fill: #c8322b; font-weight: 600; }
+.bound { stroke: #7a5af0; stroke-dasharray: 5 4; } text.bound { stroke: none; fill: #7a5af0; }
+.b { fill-opacity: .9; stroke: #ffffff; stroke-width: .7; } .b:hover { fill-opacity: 1; stroke: #1d2126; }
+.name { font-size: 11px; fill: #ffffff; pointer-events: none; }
+.c0 { fill: #3f76b0; } .c1 { fill: #c9742f; } .c2 { fill: #4b9159; } .c3 { fill: #b94f61; } .c4 { fill: #8069b5; }
+.c5 { fill: #2f8e8c; } .c6 { fill: #a58717; } .c7 { fill: #966547; } .c8 { fill: #bd6594; } .c9 { fill: #69803a; }
+.other { fill: #858c94; }
+@media (prefers-color-scheme: dark) {
+text { fill: #e6e9ec; } .page { fill: #14171a; } .plot { fill: #1b1f23; } .soft { fill: #9aa4ae; }
+.grid { stroke: #2d3338; } .b { stroke: #14171a; } .b:hover { stroke: #e6e9ec; } .name { fill: #ffffff; }
+.peak { stroke: #ff7b72; } text.peak { fill: #ff7b72; } .bound { stroke: #b39bff; } text.bound { fill: #b39bff; }
+}
+</style>
+)";
+
+// The operator that writes the buffer first; inputs and states stand for themselves.
+std::string op_of(const MemoryMap& map, const MapBuffer& buffer) {
+  const bool outside = buffer.kind == BufferKind::kInput || buffer.kind == BufferKind::kState;
+  const bool known = buffer.begin >= 0 && buffer.begin < static_cast<int64_t>(map.steps.size());
+  return outside || !known ? std::string(name_of(buffer.kind)) : map.steps[buffer.begin].op;
+}
+
+// Operators by number of buffers: the most frequent ones have colours of their own.
+struct Legend {
+  std::vector<std::string> ops;
+
+  std::string colour(const std::string& op) const {
+    const size_t rank = std::find(ops.begin(), ops.end(), op) - ops.begin();
+    return rank < kColours ? fmt::format("c{}", rank) : "other";
+  }
+};
+
+Legend legend_of(const MemoryMap& map) {
+  std::unordered_map<std::string, size_t> counts;
+  for (const MapBuffer& buffer : map.buffers) ++counts[op_of(map, buffer)];
+  std::vector<std::pair<size_t, std::string>> ranked;
+  for (const auto& [op, count] : counts) ranked.push_back({count, op});
+  std::sort(ranked.begin(), ranked.end(),
+            [](auto& a, auto& b) { return a.first != b.first ? a.first > b.first : a.second < b.second; });
+  Legend legend;
+  for (const auto& [count, op] : ranked) {
+    if (legend.ops.size() < kColours) legend.ops.push_back(op);
+  }
+  return legend;
+}
+
+struct Panel {
+  const MemoryMap& map;
+  const MapPool& pool;
+  double y;  // of the plot's upper edge
+  int64_t begin = 0, end = 1, top = 1;
+
+  double x_of(int64_t time) const {
+    return kLeft + kPlotWidth * static_cast<double>(time - begin) / static_cast<double>(end - begin);
+  }
+  double y_of(int64_t address) const {
+    return y + kPlotHeight * (1.0 - static_cast<double>(address) / static_cast<double>(top));
+  }
+};
+
+Panel panel_of(const MemoryMap& map, const MapPool& pool, double y) {
+  Panel panel{.map = map, .pool = pool, .y = y};
+  panel.end = std::max<int64_t>(1, static_cast<int64_t>(map.steps.size()));
+  panel.top = std::max<int64_t>(1, pool.size);
+  for (const MapBuffer& b : map.buffers) {
+    if (b.pool != pool.name) continue;
+    panel.end = std::max(panel.end, b.end);
+    panel.top = std::max(panel.top, b.offset + b.size);
+  }
+  panel.begin = map.steps.empty() ? panel.end - 1 : 0;
+  for (const MapBuffer& b : map.buffers) {
+    if (b.pool == pool.name) panel.begin = std::min(panel.begin, b.begin);
+  }
+  return panel;
+}
+
+std::string label(double x, double y, std::string_view attributes, std::string_view text) {
+  return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, attributes, text);
+}
+
+std::string line(double x0, double y0, double x1, double y1, std::string_view css) {
+  return fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" class=\"{}\"/>\n", x0, y0, x1, y1, css);
+}
+
+std::string buffer_title(const MemoryMap& map, const MapBuffer& b) {
+  std::string title = fmt::format("{}\n{}\noffset {}, steps [{}, {})", escaped(b.name), bytes_words(b.size),
+                                  grouped(b.offset), b.begin, b.end);
+  if (const std::string step = step_title(map, b.begin); !step.empty()) title += "\nfrom " + escaped(step);
+  if (b.rows) title += fmt::format("\n{} of {} rows", b.rows->kept, b.rows->total);
+  for (const std::string& tensor : b.tensors) {
+    if (tensor != b.name) title += "\n" + escaped(tensor);
+  }
+  return title;
+}
+
+std::string buffer_shape(const Panel& panel, const Legend& legend, const MapBuffer& b) {
+  const double x = panel.x_of(b.begin), y = panel.y_of(b.offset + b.size);
+  const double width = panel.x_of(b.end) - x, height = panel.y_of(b.offset) - y;
+  std::string shape = fmt::format(
+      "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" class=\"b "
+      "{}\"><title>{}</title></rect>\n",
+      x, y, std::max(width, 0.0), std::max(height, 0.0), legend.colour(op_of(panel.map, b)),
+      buffer_title(panel.map, b));
+  const int letters = static_cast<int>((width - 8) / 6.3);  // an average letter is narrower
+  const std::string name = printable(b.name);
+  if (height < 14 || letters < std::min(4, columns_of(name))) return shape;
+  const std::string shown = fitted(name, std::min(letters, columns_of(name)));
+  return shape + label(x + 4, y + height / 2 + 4, "class=\"name\"", escaped(shown));
+}
+
+std::string axes(const Panel& panel) {
+  std::string svg =
+      fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"plot\"/>\n",
+                  kLeft, panel.y, kPlotWidth, kPlotHeight);
+  for (int quarter = 0; quarter <= 4; ++quarter) {
+    const int64_t address = panel.top / 4 * quarter + panel.top % 4 * quarter / 4;
+    const double y = panel.y_of(address);
+    svg += line(kLeft, y, kWidth - kRight, y, "grid");
+    svg += label(kLeft - 6, y + 4, "class=\"soft\" text-anchor=\"end\"", short_bytes(address));
+  }
+  int64_t step = 1;
+  for (int64_t span = panel.end - panel.begin; span / step > 10; step *= 10) {
+    if (span / (step * 2) <= 10) {
+      step *= 2;
+      break;
+    }
+    if (span / (step * 5) <= 10) {
+      step *= 5;
+      break;
+    }
+  }
+  for (int64_t time = panel.begin; time < panel.end; time += step) {
+    svg += label(panel.x_of(time), panel.y + kPlotHeight + 16, "class=\"soft\"", fmt::format("{}", time));
+  }
+  return svg + label(kLeft - 6, panel.y + kPlotHeight + 16, "class=\"soft\" text-anchor=\"end\"", "step");
+}
+
+std::string marks(const Panel& panel) {
+  std::string svg;
+  const Peak peak = peak_of(panel.map, panel.pool.name);
+  if (peak.buffers.empty()) return svg;
+  const double x = (panel.x_of(peak.time) + panel.x_of(peak.time + 1)) / 2;
+  svg += line(x, panel.y - 6, x, panel.y + kPlotHeight + 4, "peak");
+  const std::string step = step_title(panel.map, peak.time);
+  const std::string words = fitted(fmt::format("peak {} bytes at step {}{}{}", grouped(peak.bytes), peak.time,
+                                               step.empty() ? "" : ": ", step),
+                                   80);
+  const std::string_view anchor = x < kWidth / 3 ? "start" : x > kWidth * 2 / 3 ? "end" : "middle";
+  svg += label(x, panel.y - 10, fmt::format("class=\"peak\" text-anchor=\"{}\"", anchor),
+               escaped(words.substr(0, words.find_last_not_of(' ') + 1)));
+  if (panel.pool.optimal() || panel.pool.lower_bound > panel.top) return svg;
+  const double y = panel.y_of(panel.pool.lower_bound);
+  svg += line(kLeft, y, kWidth - kRight, y, "bound");
+  return svg + label(kWidth - kRight - 4, y - 4, "class=\"bound\" text-anchor=\"end\"",
+                     fmt::format("lower bound {}", grouped(panel.pool.lower_bound)));
+}
+
+std::string pool_panel(const MemoryMap& map, const MapPool& pool, const Legend& legend, double y) {
+  const Panel panel = panel_of(map, pool, y + kTitle);
+  std::string svg = label(kLeft, y + 14, "class=\"strong\"",
+                          fmt::format("{}: {}{}{}", escaped(pool.name), bytes_words(pool.size),
+                                      pool.capacity ? fmt::format(" of {}", grouped(*pool.capacity)) : "",
+                                      pool.optimal() ? ", optimal" : "")) +
+                    axes(panel);
+  std::vector<const MapBuffer*> buffers;
+  for (const MapBuffer& b : map.buffers) {
+    if (b.pool == pool.name) buffers.push_back(&b);
+  }
+  std::stable_sort(buffers.begin(), buffers.end(), [](auto* a, auto* b) { return a->size > b->size; });
+  for (const MapBuffer* b : buffers) svg += buffer_shape(panel, legend, *b);
+  return svg + marks(panel);
+}
+
+std::string legend_line(const Legend& legend) {
+  std::string svg;
+  double x = kLeft;
+  for (const std::string& op : legend.ops) {
+    const std::string name = printable(op);
+    const std::string shown = fitted(name, std::min(18, columns_of(name)));
+    const double width = 22 + 6.6 * columns_of(shown);
+    if (x + width > kWidth - kRight) break;
+    svg += fmt::format("<rect x=\"{:.1f}\" y=\"43\" width=\"10\" height=\"10\" rx=\"2\" class=\"{}\"/>\n", x,
+                       legend.colour(op));
+    svg += label(x + 14, 52, "class=\"soft\"", escaped(shown));
+    x += width;
+  }
+  return svg;
+}
+
+}  // namespace
+
+std::string svg_report(const MemoryMap& map) {
+  const Legend legend = legend_of(map);
+  const double height = kHeader + kPanel * static_cast<double>(map.pools.size());
+  std::string svg = fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+      "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\">\n<title>{2}</title>\n",
+      kWidth, height, escaped(map.model));
+  svg += kStyle;
+  svg += fmt::format("<rect width=\"{:.0f}\" height=\"{:.0f}\" class=\"page\"/>\n", kWidth, height);
+  const std::string model = printable(map.model);
+  svg += label(kLeft, 26, "class=\"big\"", escaped(fitted(model, std::min(50, columns_of(model)))));
+  svg += label(kWidth - kRight, 26, "class=\"soft\" text-anchor=\"end\"",
+               fmt::format("arena {}, {}, {} multiply-accumulates", bytes_words(map.totals.arena),
+                           counted(map.buffers.size(), "buffer"), short_count(map.totals.macs)));
+  svg += legend_line(legend);
+  for (size_t i = 0; i < map.pools.size(); ++i) {
+    svg += pool_panel(map, map.pools[i], legend, kHeader + kPanel * static_cast<double>(i));
+  }
+  return svg + "</svg>\n";
+}
+
+}  // namespace arenac
