@@ -1,13 +1,13 @@
 #!/bin/sh
-# The HTML report in a real browser: viewer_test.sh [BUILD_DIR]
+# The HTML report in a real browser: viewer_test.sh [BUILD_DIR], by default build/release
 # Needs node with npm and chromium (or $CHROMIUM); installs playwright-core, which brings no browser of its own, into the
 # build folder. Exit status: 0 passed, 1 failed, 77 could not run, with the reason. Screenshots stay in BUILD_DIR/viewer.
 set -eu
 tests=$(cd "$(dirname "$0")" && pwd)
-build=$(cd "${1:-$tests/../build}" && pwd)
+build=$(cd "${1:-$tests/../build/release}" && pwd)
 out=$build/viewer
 
-missing() { echo "viewer_test: not run: $1" >&2; exit 77; }
+missing() { printf 'viewer_test.sh: Skipped\n%s\n' "$1"; exit 77; }
 CHROMIUM=${CHROMIUM:-$(command -v chromium || true)}
 export CHROMIUM
 [ -n "$CHROMIUM" ] || missing "no chromium (apt-get install chromium)"
