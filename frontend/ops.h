@@ -9,10 +9,14 @@ namespace arenac {
 
 std::span<const OperatorRow> conv_operators();
 std::span<const OperatorRow> elementwise_operators();
-std::span<const OperatorRow> movement_operators();
+std::span<const OperatorRow> gather_operators();
 std::span<const OperatorRow> matmul_operators();
+std::span<const OperatorRow> movement_operators();
 std::span<const OperatorRow> norm_operators();
+std::span<const OperatorRow> pad_operators();
+std::span<const OperatorRow> pool_operators();
 std::span<const OperatorRow> quantize_operators();
 std::span<const OperatorRow> reduce_operators();
+std::span<const OperatorRow> shape_operators();
 
 }  // namespace arenac

@@ -85,10 +85,283 @@ void transpose(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
+// Everything up to `axis` becomes one dimension, the rest another.
+void flatten(Lowering& node) {
+  const TensorId x = node.in(0);
+  const Shape& from = node.shape(x);
+  int64_t axis = node.int_attr("axis", 1);
+  const int64_t rank = node.rank(x);
+  node.require(axis >= -rank && axis <= rank, fmt::format("axis {} is outside rank {}", axis, rank));
+  if (axis < 0) axis += rank;
+  node.out(0, reshaped(node, x,
+                       {element_count(Shape(from.begin(), from.begin() + axis)),
+                        element_count(Shape(from.begin() + axis, from.end()))}));
+}
+
+// Attribute `name` before opset 13, input 1 since. Empty when neither is there.
+std::vector<int64_t> axes_operand(const Lowering& node) {
+  if (node.opset() < 13) return node.ints_attr("axes", {});
+  return node.has_input(1) ? node.constant_ints(node.in(1), "the axes") : std::vector<int64_t>{};
+}
+
+void squeeze(Lowering& node) {
+  const TensorId x = node.in(0);
+  const Shape& from = node.shape(x);
+  const bool all = node.opset() < 13 ? !node.has("axes") : !node.has_input(1);
+  std::vector<bool> dropped(from.size());
+  for (size_t d = 0; all && d < from.size(); ++d) dropped[d] = from[d] == 1;
+  for (int64_t axis : axes_operand(node)) dropped[node.normalized_axis(axis, node.rank(x))] = true;
+  Shape to;
+  for (size_t d = 0; d < from.size(); ++d) {
+    node.require(!dropped[d] || from[d] == 1, fmt::format("dimension {} of {} is not 1", d, to_string(from)));
+    if (!dropped[d]) to.push_back(from[d]);
+  }
+  node.out(0, reshaped(node, x, to));
+}
+
+void unsqueeze(Lowering& node) {
+  const TensorId x = node.in(0);
+  const std::vector<int64_t> axes = axes_operand(node);
+  const int64_t rank = node.rank(x) + static_cast<int64_t>(axes.size());
+  std::vector<bool> added(rank);
+  for (int64_t axis : axes) {
+    const int64_t d = node.normalized_axis(axis, rank);
+    node.require(!added[d], fmt::format("axis {} occurs twice", axis));
+    added[d] = true;
+  }
+  Shape to;
+  auto from = node.shape(x).begin();
+  for (int64_t d = 0; d < rank; ++d) to.push_back(added[d] ? 1 : *from++);
+  node.out(0, reshaped(node, x, to));
+}
+
+// One nest a part: each copies its operand to its place.
+void concat(Lowering& node) {
+  node.require(node.input_count() > 0, "nothing to concatenate");
+  Shape to = node.shape(node.in(0));
+  const Type type = node.type(node.in(0));
+  const int64_t axis = node.normalized_axis(node.attribute("axis").i, static_cast<int64_t>(to.size()));
+  to[axis] = 0;
+  Formula f(node);
+  bool first = true;
+  for (int k = 0; k < node.input_count(); ++k) {
+    const TensorId part = node.in(k);
+    const Shape& from = node.shape(part);
+    node.require(node.type(part) == type && from.size() == to.size(), "the parts differ in type or rank");
+    for (size_t d = 0; d < to.size(); ++d)
+      node.require(static_cast<int64_t>(d) == axis || from[d] == to[d],
+                   "the parts differ in a dimension other than the axis");
+    const int64_t begin = to[axis];
+    to[axis] += from[axis];
+    if (from[axis] == 0 && (!first || k + 1 < node.input_count())) continue;
+    if (!first) f.next_nest();
+    first = false;
+    std::vector<Expr> at = f.axes(from);
+    f.body(f.read(part, at));
+    at[axis] = at[axis] + integer(begin);
+    f.store(at);
+  }
+  node.out(0, f.emit(type, to));
+}
+
+void split(Lowering& node) {
+  const TensorId x = node.in(0);
+  const Shape from = node.shape(x);
+  const int64_t axis = node.normalized_axis(node.int_attr("axis", 0), node.rank(x));
+  const int64_t count = node.output_count();
+  std::vector<int64_t> parts;
+  if (node.opset() < 13) {
+    parts = node.ints_attr("split", {});
+  } else if (node.has_input(1)) {
+    parts = node.constant_ints(node.in(1), "the split");
+  }
+  if (parts.empty()) {
+    const int64_t chunk = (from[axis] + count - 1) / count;
+    for (int64_t rest = from[axis]; static_cast<int64_t>(parts.size()) < count; rest -= parts.back())
+      parts.push_back(std::min(chunk, rest));
+  }
+  int64_t total = 0;
+  for (int64_t part : parts) {
+    node.require(part >= 0 && part <= from[axis], "a part of the split is out of range");
+    total += part;
+  }
+  node.require(static_cast<int64_t>(parts.size()) == count && total == from[axis],
+               fmt::format("{} parts of together {} do not split {} into {} outputs", parts.size(), total,
+                           to_string(from), count));
+  int64_t begin = 0;
+  for (int64_t k = 0; k < count; begin += parts[k++]) {
+    if (!node.wants(static_cast<int>(k))) continue;
+    Shape to = from;
+    to[axis] = parts[k];
+    Formula f(node);
+    std::vector<Expr> at = f.axes(to);
+    at[axis] = at[axis] + integer(begin);
+    f.body(f.read(x, at));
+    node.out(static_cast<int>(k), f.emit(node.type(x)));
+  }
+}
+
+// x[start + step * i] for `count` values of i, in every dimension.
+struct Range {
+  int64_t start, step, count;
+};
+
+TensorId sliced(Lowering& node, TensorId x, const std::vector<Range>& ranges) {
+  Formula f(node);
+  std::vector<Expr> at;
+  for (const Range& r : ranges) at.push_back(f.axis(r.count) * integer(r.step) + integer(r.start));
+  f.body(f.read(x, at));
+  return f.emit(node.type(x));
+}
+
+// Python's slice of a dimension.
+Range python_slice(int64_t start, int64_t end, int64_t step, int64_t extent) {
+  step = std::clamp<int64_t>(step, -extent - 1, extent + 1);
+  if (start < 0) start += extent;
+  if (end < 0) end += extent;
+  if (step > 0) {
+    start = std::clamp<int64_t>(start, 0, extent);
+    end = std::clamp<int64_t>(end, start, extent);
+    return {start, step, (end - start + step - 1) / step};
+  }
+  start = std::clamp<int64_t>(start, -1, extent - 1);
+  end = std::clamp<int64_t>(end, -1, start);
+  return {start, step, (start - end - step - 1) / -step};
+}
+
+void slice(Lowering& node) {
+  const TensorId x = node.in(0);
+  const bool attributes = node.opset() < 10;
+  const auto operand = [&](int k, const char* name) -> std::vector<int64_t> {
+    if (attributes) return node.ints_attr(name, {});
+    return node.has_input(k) ? node.constant_ints(node.in(k), name) : std::vector<int64_t>{};
+  };
+  const auto starts = operand(1, "starts"), ends = operand(2, "ends");
+  auto axes = operand(3, "axes"), steps = operand(4, "steps");
+  if (axes.empty())
+    for (size_t k = 0; k < starts.size(); ++k) axes.push_back(static_cast<int64_t>(k));
+  if (steps.empty()) steps.assign(starts.size(), 1);
+  node.require(ends.size() == starts.size() && axes.size() == starts.size() && steps.size() == starts.size(),
+               "starts, ends, axes and steps differ in length");
+  std::vector<Range> ranges;
+  for (int64_t extent : node.shape(x)) ranges.push_back({0, 1, extent});
+  for (size_t k = 0; k < starts.size(); ++k) {
+    const int64_t d = node.normalized_axis(axes[k], node.rank(x));
+    node.require(steps[k] != 0, "a step is 0");
+    ranges[d] = python_slice(starts[k], ends[k], steps[k], node.shape(x)[d]);
+  }
+  node.out(0, sliced(node, x, ranges));
+}
+
+void expand(Lowering& node) {
+  const TensorId x = node.in(0);
+  const Shape wanted = node.constant_ints(node.in(1), "the shape");
+  for (int64_t extent : wanted) node.require(extent >= 0, "the shape is negative");
+  Formula f(node);
+  f.body(f.broadcast(x, f.axes(broadcast_shape(node, {node.shape(x), wanted}))));
+  node.out(0, f.emit(node.type(x)));
+}
+
+void tile(Lowering& node) {
+  const TensorId x = node.in(0);
+  const auto repeats = node.constant_ints(node.in(1), "the repeats");
+  const Shape& from = node.shape(x);
+  node.require(repeats.size() == from.size(), "'repeats' has the wrong length");
+  Formula f(node);
+  std::vector<Expr> at;
+  for (size_t d = 0; d < from.size(); ++d) {
+    node.require(repeats[d] >= 0 && repeats[d] < (int64_t{1} << 40) / std::max<int64_t>(from[d], 1),
+                 "the repeats are out of range");
+    const Expr out = f.axis(from[d] * repeats[d]);
+    at.push_back(from[d] == 0 ? integer(0) : out % integer(from[d]));
+  }
+  f.body(f.read(x, at));
+  node.out(0, f.emit(node.type(x)));
+}
+
+// DepthToSpace cuts the channels into `block` x `block` pixels; SpaceToDepth is its inverse.
+void depth_to_space(Lowering& node) {
+  const TensorId x = node.in(0);
+  const Shape& from = node.shape(x);
+  const int64_t b = node.attribute("blocksize").i;
+  node.require(from.size() == 4 && b >= 1 && b < (1 << 20) && from[1] % (b * b) == 0,
+               "blocksize does not fit");
+  const int64_t channels = from[1] / (b * b);
+  const bool crd = node.string_attr("mode", "DCR") == "CRD";
+  Formula f(node);
+  const auto i = f.axes({from[0], channels, from[2], b, from[3], b});
+  const Expr pixel = i[3] * integer(b) + i[5];
+  f.body(
+      f.read(x, {i[0], crd ? i[1] * integer(b * b) + pixel : pixel * integer(channels) + i[1], i[2], i[4]}));
+  f.store({i[0], i[1], i[2] * integer(b) + i[3], i[4] * integer(b) + i[5]});
+  node.out(0, f.emit(node.type(x), {from[0], channels, from[2] * b, from[3] * b}));
+}
+
+void space_to_depth(Lowering& node) {
+  const TensorId x = node.in(0);
+  const Shape& from = node.shape(x);
+  const int64_t b = node.attribute("blocksize").i;
+  node.require(from.size() == 4 && b >= 1 && b < (1 << 20) && from[2] % b == 0 && from[3] % b == 0,
+               "blocksize does not fit");
+  Formula f(node);
+  const auto i = f.axes({from[0], b, b, from[1], from[2] / b, from[3] / b});
+  f.body(f.read(x, {i[0], i[3], i[4] * integer(b) + i[1], i[5] * integer(b) + i[2]}));
+  f.store({i[0], (i[1] * integer(b) + i[2]) * integer(from[1]) + i[3], i[4], i[5]});
+  node.out(0, f.emit(node.type(x), {from[0], from[1] * b * b, from[2] / b, from[3] / b}));
+}
+
+// Keeps the part of each matrix on one side of its k-th diagonal.
+void trilu(Lowering& node) {
+  const TensorId x = node.in(0);
+  node.require(node.rank(x) >= 2, "Trilu needs matrices");
+  Formula f(node);
+  const auto at = f.axes(node.shape(x));
+  Expr k = integer(0);
+  if (node.has_input(1)) {
+    constexpr int64_t kFar = int64_t{1} << 41;
+    k = node.is_constant(node.in(1))
+            ? integer(std::clamp(node.constant_ints(node.in(1), "k").at(0), -kFar, kFar))
+            : f.read(node.in(1), std::vector<Expr>(node.rank(node.in(1)), integer(0)));
+  }
+  const Expr diagonal = at.end()[-1] - at.end()[-2];
+  const Expr keep = node.int_attr("upper", 1) ? k <= diagonal : diagonal <= k;
+  const Expr value = f.read(x, at);
+  f.body(select(keep, value, constant(value->type, 0)));
+  node.out(0, f.emit(node.type(x)));
+}
+
+// Turns round the first sequence_lens[b] steps of batch element b.
+void reverse_sequence(Lowering& node) {
+  const TensorId x = node.in(0), lengths = node.in(1);
+  const int64_t time = node.normalized_axis(node.int_attr("time_axis", 0), node.rank(x));
+  const int64_t batch = node.normalized_axis(node.int_attr("batch_axis", 1), node.rank(x));
+  const int64_t steps = node.shape(x)[time];
+  node.require(node.shape(lengths) == Shape{node.shape(x)[batch]}, "one length a batch element is needed");
+  Formula f(node);
+  auto at = f.axes(node.shape(x));
+  const Expr t = at[time];
+  const Expr length = min(cast(Type::kInt64, f.read(lengths, {at[batch]})), integer(steps));
+  at[time] = min(max(select(t < length, length - 1 - t, t), 0), integer(std::max<int64_t>(steps - 1, 0)));
+  f.body(f.read(x, at));
+  node.out(0, f.emit(node.type(x)));
+}
+
 constexpr OperatorRow kRows[] = {
+    {"", "Concat", 4, concat},
+    {"", "DepthToSpace", 1, depth_to_space},
+    {"", "Expand", 8, expand},
+    {"", "Flatten", 1, flatten},
     {"", "Identity", 1, identity},
     {"", "Reshape", 5, reshape},
+    {"", "ReverseSequence", 10, reverse_sequence},
+    {"", "Slice", 1, slice},
+    {"", "SpaceToDepth", 1, space_to_depth},
+    {"", "Split", 2, split},
+    {"", "Squeeze", 1, squeeze},
+    {"", "Tile", 6, tile},
     {"", "Transpose", 1, transpose},
+    {"", "Trilu", 14, trilu},
+    {"", "Unsqueeze", 1, unsqueeze},
 };
 
 }  // namespace

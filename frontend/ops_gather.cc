@@ -1,0 +1,205 @@
+// Indexing by data: every index is clamped into range, so that no data can make generated code leave a
+// tensor.
+//
+//   Gather       out[a..., i..., b...] = x[a..., indices[i...], b...]
+//   ScatterND    out = x; then out[indices[i..., :], b...] = updates[i..., b...]
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "frontend/ops.h"
+
+namespace arenac {
+namespace {
+
+// An index read from data: negative ones count from the end.
+Expr data_index(const Expr& value, int64_t extent) {
+  const Expr i = cast(Type::kInt64, value);
+  return min(max(select(i < 0, i + integer(extent), i), 0), integer(std::max<int64_t>(extent - 1, 0)));
+}
+
+// Element `at` of an index tensor as an index into a dimension of `extent`. A tensor known at compile time is
+// checked now, and becomes a constant or an affine expression of `at` if it is one.
+Expr index_from(Lowering& node, Formula& f, TensorId indices, const std::vector<Expr>& at, int64_t extent) {
+  if (!node.is_constant(indices)) return data_index(f.read(indices, at), extent);
+  std::vector<int64_t> all = node.constant_ints(indices, "the indices");
+  if (all.empty()) return integer(0);
+  for (int64_t& i : all) {
+    node.require(i >= -extent && i < extent, fmt::format("index {} is outside a dimension of {}", i, extent));
+    if (i < 0) i += extent;
+  }
+  Expr linear = integer(0);
+  const Shape& shape = node.shape(indices);
+  for (size_t d = 0; d < shape.size(); ++d) linear = linear * integer(shape[d]) + at[d];
+  const int64_t step = all.size() > 1 ? all[1] - all[0] : 0;
+  bool progression = true;
+  for (size_t k = 0; k < all.size(); ++k) progression &= all[k] == all[0] + step * static_cast<int64_t>(k);
+  if (progression) return linear * integer(step) + integer(all[0]);
+  Value table(Type::kInt64, shape);
+  for (size_t k = 0; k < all.size(); ++k) store(table, static_cast<int64_t>(k), {.i = all[k]});
+  return f.read(node.constant(std::move(table)), at);
+}
+
+void require_extents(const Lowering& node, const Shape& shape, const Shape& wanted) {
+  node.require(shape == wanted, fmt::format("shape {} should be {}", to_string(shape), to_string(wanted)));
+}
+
+void gather(Lowering& node) {
+  const TensorId x = node.in(0), indices = node.in(1);
+  const Shape from = node.shape(x), chosen = node.shape(indices);
+  const int64_t axis = node.normalized_axis(node.int_attr("axis", 0), node.rank(x));
+  node.require(from[axis] > 0 || element_count(chosen) == 0, "nothing to gather from");
+  Formula f(node);
+  std::vector<Expr> at = f.axes(Shape(from.begin(), from.begin() + axis));
+  const std::vector<Expr> which = f.axes(chosen);
+  const std::vector<Expr> rest = f.axes(Shape(from.begin() + axis + 1, from.end()));
+  at.push_back(index_from(node, f, indices, which, from[axis]));
+  at.insert(at.end(), rest.begin(), rest.end());
+  f.body(f.read(x, at));
+  node.out(0, f.emit(node.type(x)));
+}
+
+void gather_elements(Lowering& node) {
+  const TensorId x = node.in(0), indices = node.in(1);
+  const Shape from = node.shape(x), chosen = node.shape(indices);
+  const int64_t axis = node.normalized_axis(node.int_attr("axis", 0), node.rank(x));
+  node.require(from.size() == chosen.size(), "indices and data differ in rank");
+  for (size_t d = 0; d < from.size(); ++d)
+    node.require(static_cast<int64_t>(d) == axis ? from[d] > 0 || chosen[d] == 0 : chosen[d] <= from[d],
+                 "the indices are larger than the data");
+  Formula f(node);
+  std::vector<Expr> at = f.axes(chosen);
+  at[axis] = index_from(node, f, indices, at, from[axis]);
+  f.body(f.read(x, at));
+  node.out(0, f.emit(node.type(x)));
+}
+
+// The indices that the last dimension of an index tensor spells, at `at` of its other dimensions.
+std::vector<Expr> index_tuple(const Lowering& node, Formula& f, TensorId indices, std::vector<Expr> at,
+                              const Shape& from, int64_t first) {
+  std::vector<Expr> tuple;
+  for (int64_t k = 0; k < node.shape(indices).back(); ++k) {
+    at.push_back(integer(k));
+    tuple.push_back(data_index(f.read(indices, at), from[first + k]));
+    at.pop_back();
+  }
+  return tuple;
+}
+
+void gather_nd(Lowering& node) {
+  const TensorId x = node.in(0), indices = node.in(1);
+  const Shape from = node.shape(x), chosen = node.shape(indices);
+  const int64_t batch = node.int_attr("batch_dims", 0);
+  const int64_t rank = node.rank(x);
+  node.require(!chosen.empty() && batch >= 0 && batch < static_cast<int64_t>(chosen.size()) &&
+                   batch + chosen.back() <= rank,
+               "the indices do not fit the data");
+  for (int64_t d = 0; d < batch; ++d) node.require(from[d] == chosen[d], "the batch dimensions differ");
+  for (int64_t k = 0; k < chosen.back(); ++k) node.require(from[batch + k] > 0, "nothing to gather from");
+  Formula f(node);
+  const std::vector<Expr> which = f.axes(Shape(chosen.begin(), chosen.end() - 1));
+  const std::vector<Expr> rest = f.axes(Shape(from.begin() + batch + chosen.back(), from.end()));
+  std::vector<Expr> at(which.begin(), which.begin() + batch);
+  for (const Expr& index : index_tuple(node, f, indices, which, from, batch)) at.push_back(index);
+  at.insert(at.end(), rest.begin(), rest.end());
+  f.body(f.read(x, at));
+  node.out(0, f.emit(node.type(x)));
+}
+
+// Stores or combines, as attribute `reduction` says.
+void scatter_value(Lowering& node, Formula& f, const Expr& value) {
+  const std::string reduction = node.string_attr("reduction", "none");
+  if (reduction == "none")
+    f.body(value);
+  else if (reduction == "add")
+    f.accumulate(Combine::kSum, value);
+  else if (reduction == "mul")
+    f.accumulate(Combine::kProduct, value);
+  else if (reduction == "min")
+    f.accumulate(Combine::kMin, value);
+  else if (reduction == "max")
+    f.accumulate(Combine::kMax, value);
+  else
+    node.fail(fmt::format("unknown reduction '{}'", reduction));
+}
+
+void scatter_elements(Lowering& node) {
+  const TensorId x = node.in(0), indices = node.in(1), updates = node.in(2);
+  const Shape from = node.shape(x), chosen = node.shape(indices);
+  const int64_t axis = node.normalized_axis(node.int_attr("axis", 0), node.rank(x));
+  require_extents(node, node.shape(updates), chosen);
+  node.require(from.size() == chosen.size() && node.type(updates) == node.type(x),
+               "updates and data differ in rank or type");
+  for (size_t d = 0; d < from.size(); ++d)
+    node.require(static_cast<int64_t>(d) == axis ? from[d] > 0 || chosen[d] == 0 : chosen[d] <= from[d],
+                 "the indices are larger than the data");
+  Formula f(node);
+  f.body(f.read(x, f.axes(from)));
+  f.next_nest();
+  const std::vector<Expr> which = f.axes(chosen);
+  std::vector<Expr> at = which;
+  at[axis] = index_from(node, f, indices, which, from[axis]);
+  f.store(at);
+  scatter_value(node, f, f.read(updates, which));
+  node.out(0, f.emit(node.type(x), from));
+}
+
+void scatter_nd(Lowering& node) {
+  const TensorId x = node.in(0), indices = node.in(1), updates = node.in(2);
+  const Shape from = node.shape(x), chosen = node.shape(indices);
+  node.require(!chosen.empty() && chosen.back() <= node.rank(x), "the indices do not fit the data");
+  node.require(node.type(updates) == node.type(x), "updates and data differ in type");
+  const Shape outer(chosen.begin(), chosen.end() - 1), inner(from.begin() + chosen.back(), from.end());
+  Shape wanted = outer;
+  wanted.insert(wanted.end(), inner.begin(), inner.end());
+  require_extents(node, node.shape(updates), wanted);
+  for (int64_t k = 0; k < chosen.back(); ++k)
+    node.require(from[k] > 0 || element_count(outer) == 0, "nowhere to scatter to");
+  Formula f(node);
+  f.body(f.read(x, f.axes(from)));
+  f.next_nest();
+  const std::vector<Expr> which = f.axes(outer), rest = f.axes(inner);
+  std::vector<Expr> at = index_tuple(node, f, indices, which, from, 0);
+  at.insert(at.end(), rest.begin(), rest.end());
+  f.store(at);
+  std::vector<Expr> update = which;
+  update.insert(update.end(), rest.begin(), rest.end());
+  scatter_value(node, f, f.read(updates, update));
+  node.out(0, f.emit(node.type(x), from));
+}
+
+// on where the new axis equals the index, off elsewhere.
+void one_hot(Lowering& node) {
+  const TensorId indices = node.in(0), values = node.in(2);
+  const auto depths = node.constant_floats(node.in(1), "the depth");
+  node.require(depths.size() == 1 && depths[0] >= 0 && depths[0] < 1e12, "the depth makes no sense");
+  node.require(node.shape(values) == Shape{2}, "'values' holds an off and an on value");
+  const int64_t depth = static_cast<int64_t>(depths[0]);
+  const int64_t axis = node.normalized_axis(node.int_attr("axis", -1), node.rank(indices) + 1);
+  Shape to = node.shape(indices);
+  to.insert(to.begin() + axis, depth);
+  Formula f(node);
+  std::vector<Expr> at = f.axes(to);
+  const Expr position = at[axis];
+  at.erase(at.begin() + axis);
+  const Expr i = cast(Type::kInt64, f.read(indices, at));
+  f.body(select(select(i < 0, i + integer(depth), i) == position, f.read(values, {integer(1)}),
+                f.read(values, {integer(0)})));
+  node.out(0, f.emit(node.type(values)));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"", "Gather", 1, gather},
+    {"", "GatherElements", 11, gather_elements},
+    {"", "GatherND", 11, gather_nd},
+    {"", "OneHot", 9, one_hot},
+    {"", "Scatter", 9, scatter_elements, 11},
+    {"", "ScatterElements", 11, scatter_elements},
+    {"", "ScatterND", 11, scatter_nd},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> gather_operators() { return kRows; }
+
+}  // namespace arenac
