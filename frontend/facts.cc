@@ -158,7 +158,66 @@ Expr simplify_modulo(const Expr& e, int64_t d, const std::vector<Interval>& axes
   return e % integer(d);
 }
 
+// (linear / divisor) % modulus; modulus 0: none.
+struct Digit {
+  Expr linear;
+  int64_t divisor, modulus, factor;
+};
+
+Digit digit_of(const Expr& atom, int64_t factor) {
+  const auto by_constant = [](const Expr& e, Op op) { return e->op == op && e->args[1]->op == Op::kConst; };
+  Digit digit{atom, 1, 0, factor};
+  if (by_constant(digit.linear, Op::kMod)) {
+    digit.modulus = digit.linear->args[1]->value.i;
+    digit.linear = digit.linear->args[0];
+  }
+  if (by_constant(digit.linear, Op::kDiv)) {
+    digit.divisor = digit.linear->args[1]->value.i;
+    digit.linear = digit.linear->args[0];
+  }
+  return digit;
+}
+
+// Joins two neighbouring digits of one linear index into one, if their factors fit.
+bool join(Digit& high, const Digit& low) {
+  const bool fits = low.modulus > 0 && high.divisor == low.divisor * low.modulus &&
+                    high.factor == low.factor * low.modulus && same(high.linear, low.linear);
+  if (!fits) return false;
+  high = {low.linear, low.divisor, high.modulus * low.modulus, low.factor};
+  return true;
+}
+
+bool join_any(std::vector<Digit>& digits) {
+  for (size_t a = 0; a < digits.size(); ++a)
+    for (size_t b = 0; b < digits.size(); ++b)
+      if (a != b && join(digits[a], digits[b])) {
+        digits.erase(digits.begin() + static_cast<long>(b));
+        return true;
+      }
+  return false;
+}
+
 }  // namespace
+
+std::optional<Affine> affine_address(const std::vector<Expr>& indices, const std::vector<int64_t>& strides,
+                                     const std::vector<Interval>& axes) {
+  Combination all;
+  for (size_t d = 0; d < indices.size(); ++d) collect(simplify_index(indices[d], axes), strides[d], all);
+  std::vector<Digit> digits;
+  for (const auto& [atom, factor] : all.form.terms) digits.push_back(digit_of(all.atoms[atom], factor));
+  while (join_any(digits)) {
+  }
+  Affine sum{all.form.constant, {}};
+  for (const Digit& digit : digits) {
+    Expr value = digit.linear;
+    if (digit.divisor != 1) value = value / integer(digit.divisor);
+    if (digit.modulus != 0) value = value % integer(digit.modulus);
+    const auto form = affine_form(simplify_index(value, axes));
+    if (!form) return std::nullopt;
+    sum = sum + *form * digit.factor;
+  }
+  return sum;
+}
 
 int64_t Affine::coefficient(int axis) const {
   for (const auto& [a, c] : terms)

@@ -1,0 +1,338 @@
+#include "codegen/c_expr.h"
+
+#include <fmt/format.h>
+
+#include "codegen/c_text.h"
+#include "frontend/error.h"
+#include "frontend/interpret.h"
+
+namespace arenac {
+namespace {
+
+const char* suffix_of(Type type) {
+  constexpr const char* kSuffixes[] = {"f32", "f64", "f16", "bf16", "i8",  "i16", "i32",
+                                       "i64", "u8",  "u16", "u32",  "u64", "bool"};
+  return kSuffixes[static_cast<int>(type)];
+}
+
+// An unsigned type that C's promotions leave alone: arithmetic in it wraps.
+const char* wrapping_type(Type type) { return size_of(type) == 8 ? "uint64_t" : "uint32_t"; }
+
+// floor, sin, ... of float or double.
+std::string math_name(Op op, Type type) {
+  return std::string(info(op).libm) + (type == Type::kFloat64 ? "" : "f");
+}
+
+}  // namespace
+
+const char* c_value_type(Type type) { return type == Type::kBool ? "int" : info(compute_type(type)).c_name; }
+
+std::string CExpr::helper(const std::string& name, const std::string& definition) const {
+  const std::string full = prefix_ + "_" + name;
+  helpers_.emplace(full, definition);
+  return full;
+}
+
+// static inline T NAME_f32(T a, T b) { body }
+std::string CExpr::binary_helper(const char* name, Type type, const std::string& body) const {
+  const std::string id = fmt::format("{}_{}", name, suffix_of(type));
+  const char* t = c_value_type(type);
+  return helper(id, fmt::format("static inline {0} {1}_{2}({0} a, {0} b) {{ {3} }}", t, prefix_, id, body));
+}
+
+std::string CExpr::cast(Type to, Type from, const std::string& x) const {
+  const char* t = c_value_type(to);
+  if (from == Type::kFloat16 || from == Type::kBFloat16) {
+    // The 16 bits of storage.
+    const bool half = from == Type::kFloat16;
+    const std::string name = half ? "half_to_float" : "bfloat_to_float";
+    const std::string body =
+        half ? "#ifdef ARENAC_NATIVE_HALF\n"
+               "  union { uint16_t bits; arenac_half value; } u;\n  u.bits = h;\n  return (float)u.value;\n"
+               "#else\n"
+               "  union { uint32_t bits; float value; } u;\n"
+               "  const uint32_t magnitude = h & 0x7fffu;\n"
+               "  if (magnitude >= 0x7c00u) {\n    u.bits = 0x7f800000u | (magnitude & 0x3ffu) << 13;\n"
+               "  } else if (magnitude >= 0x0400u) {\n    u.bits = (magnitude << 13) + 0x38000000u;\n"
+               "  } else {\n    u.value = (float)magnitude * 5.9604644775390625e-8f;\n  }\n"
+               "  u.bits |= (uint32_t)(h & 0x8000u) << 16;\n  return u.value;\n"
+               "#endif"
+             : "  union { uint32_t bits; float value; } u;\n  u.bits = (uint32_t)h << 16;\n  return u.value;";
+    const std::string call = fmt::format(
+        "{}({})",
+        helper(name, fmt::format("static inline float {}_{}(uint16_t h) {{\n{}\n}}", prefix_, name, body)),
+        x);
+    return to == Type::kFloat32 ? call : cast(to, Type::kFloat32, call);
+  }
+  if (to == Type::kFloat16 || to == Type::kBFloat16) return cast(Type::kFloat32, to, stored(to, from, x));
+  if (to == Type::kBool) return fmt::format("({} != 0)", x);
+  if (!is_float(from) || is_float(to)) return fmt::format("({}){}", t, x);
+  // Float to integer: truncates and saturates.
+  const std::string name = fmt::format("{}_to_{}", suffix_of(from), suffix_of(to));
+  const TypeInfo& target = info(to);
+  const double high = target.is_signed ? std::exp2(target.size * 8 - 1) : std::exp2(target.size * 8);
+  const double low = target.is_signed ? -high : 0;
+  const std::string limit =
+      upper_case(std::string(target.is_signed ? "int" : "uint")) + std::to_string(target.size * 8);
+  const std::string lowest = target.is_signed ? limit + "_MIN" : "0";
+  const std::string body = fmt::format(
+      "  if (x != x) return 0;\n  if (x <= {}) return {};\n  if (x >= {}) return {}_MAX;\n  return ({})x;",
+      c_literal(from, {.f = low}), lowest, c_literal(from, {.f = high}), limit, t);
+  return fmt::format("{}({})",
+                     helper(name, fmt::format("static inline {} {}_{}({} x) {{\n{}\n}}", t, prefix_, name,
+                                              c_value_type(from), body)),
+                     x);
+}
+
+std::string CExpr::stored(Type to, Type from, const std::string& value) const {
+  if (to == Type::kFloat16 || to == Type::kBFloat16) {
+    const std::string x = from == Type::kFloat32 ? value : cast(Type::kFloat32, from, value);
+    const bool half = to == Type::kFloat16;
+    const std::string name = half ? "float_to_half" : "float_to_bfloat";
+    const std::string body =
+        half
+            ? "#ifdef ARENAC_NATIVE_HALF\n"
+              "  union { uint16_t bits; arenac_half value; } u;\n  u.value = (arenac_half)x;\n  return "
+              "u.bits;\n"
+              "#else\n"
+              "  union { uint32_t bits; float value; } u;\n  uint32_t sign, half;\n  u.value = x;\n"
+              "  sign = u.bits >> 16 & 0x8000u;\n  u.bits &= 0x7fffffffu;\n"
+              "  if (u.bits > 0x7f800000u) {\n    half = 0x7e00u;\n"
+              "  } else if (u.bits >= 0x47800000u) {\n    half = 0x7c00u;\n"
+              "  } else if (u.bits < 0x38800000u) {\n    u.value += 0.5f;\n    half = u.bits - 0x3f000000u;\n"
+              "  } else {\n    half = (u.bits - 0x38000000u + 0xfffu + (u.bits >> 13 & 1u)) >> 13;\n  }\n"
+              "  return (uint16_t)(sign | half);\n"
+              "#endif"
+            : "  union { uint32_t bits; float value; } u;\n  u.value = x;\n"
+              "  if ((u.bits & 0x7fffffffu) > 0x7f800000u) return (uint16_t)(u.bits >> 16 | 0x40u);\n"
+              "  return (uint16_t)((u.bits + 0x7fffu + (u.bits >> 16 & 1u)) >> 16);";
+    return fmt::format(
+        "{}({})",
+        helper(name, fmt::format("static inline uint16_t {}_{}(float x) {{\n{}\n}}", prefix_, name, body)),
+        x);
+  }
+  if (to == Type::kBool)
+    return fmt::format("(uint8_t){}", from == Type::kBool ? value : cast(to, from, value));
+  return to == from ? value : cast(to, from, value);
+}
+
+std::string CExpr::operation(Op op, Type type, const std::string& a, const std::string& b) const {
+  const bool f = is_float(type), is_signed = info(type).is_signed;
+  const char* t = c_value_type(type);
+  const char* name = info(op).name;
+  if (type == Type::kBool) {
+    switch (op) {
+      case Op::kAnd:
+      case Op::kMul:
+      case Op::kMin:
+        return fmt::format("({} && {})", a, b);
+      case Op::kOr:
+      case Op::kAdd:
+      case Op::kMax:
+        return fmt::format("({} || {})", a, b);
+      case Op::kXor:
+        return fmt::format("({} != {})", a, b);
+      case Op::kNot:
+        return fmt::format("(!{})", a);
+      default:
+        break;
+    }
+  }
+  switch (op) {
+    case Op::kNeg:
+      return f ? fmt::format("(-{})", a) : fmt::format("({})(0u - ({}){})", t, wrapping_type(type), a);
+    case Op::kAdd:
+    case Op::kSub:
+    case Op::kMul:
+      if (f) return fmt::format("({} {} {})", a, name, b);
+      return fmt::format("({0})(({1}){2} {3} ({1}){4})", t, wrapping_type(type), a, name, b);
+    case Op::kDiv:
+      if (f) return fmt::format("({} / {})", a, b);
+      return fmt::format(
+          "{}({}, {})",
+          binary_helper(
+              "div", type,
+              is_signed
+                  ? fmt::format("if (b == 0) return 0; return b == -1 ? ({0})(0u - ({1})a) : ({0})(a / b);",
+                                t, wrapping_type(type))
+                  : fmt::format("return b == 0 ? 0 : ({})(a / b);", t)),
+          a, b);
+    case Op::kMod: {
+      std::string body;
+      if (f)
+        body = fmt::format("const {} r = {}(a, b); return r != 0 && (r < 0) != (b < 0) ? r + b : r;", t,
+                           math_name(op, type));
+      else if (is_signed)
+        body = fmt::format(
+            "{0} r; if (b == 0 || b == -1) return 0; r = ({0})(a % b); return r != 0 && (r < 0) != (b < 0) ? "
+            "({0})(r + b) : r;",
+            t);
+      else
+        body = fmt::format("return b == 0 ? 0 : ({})(a % b);", t);
+      return fmt::format("{}({}, {})", binary_helper("mod", type, body), a, b);
+    }
+    case Op::kPow:
+      if (f) return fmt::format("{}({}, {})", math_name(op, type), a, b);
+      return fmt::format(
+          "{}({}, {})",
+          binary_helper("pow", type,
+                        fmt::format("{1} r = 1, base = ({1})a; {2}for (; b > 0; b = ({0})(b >> 1), base *= "
+                                    "base) if (b & 1) r *= base; return ({0})r;",
+                                    t, wrapping_type(type), is_signed ? "if (b < 0) return a == 1; " : "")),
+          a, b);
+    case Op::kMin:
+    case Op::kMax: {
+      // A NaN on either side stays.
+      const char* less = op == Op::kMin ? "<" : ">";
+      const std::string nan = f ? " || a != a" : "";
+      return fmt::format("{}({}, {})",
+                         binary_helper(name, type, fmt::format("return a {} b{} ? a : b;", less, nan)), a, b);
+    }
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kXor:
+      return fmt::format("({})({} {} {})", t, a, name, b);
+    case Op::kShl:
+      return fmt::format("{}({}, {})",
+                         binary_helper("shl", type,
+                                       fmt::format("return ({1})b >= {2} ? 0 : ({0})(({1})a << b);", t,
+                                                   wrapping_type(type), size_of(type) * 8)),
+                         a, b);
+    case Op::kShr:
+      return fmt::format("{}({}, {})",
+                         binary_helper("shr", type,
+                                       fmt::format("return ({1})b >= {2} ? 0 : ({0})(a >> b);", t,
+                                                   wrapping_type(type), size_of(type) * 8)),
+                         a, b);
+    case Op::kEq:
+    case Op::kLt:
+    case Op::kLe:
+      return fmt::format("({} {} {})", a, name, b);
+    case Op::kNot:
+      return fmt::format("({})~{}", t, a);
+    case Op::kIsNan:
+      return f ? fmt::format("(isnan({}) != 0)", a) : "0";
+    case Op::kIsInf:
+      return f ? fmt::format("(isinf({}) != 0)", a) : "0";
+    case Op::kAbs:
+      if (!f && !is_signed) return a;
+      if (!f)
+        return fmt::format("{0}({1}, {1})",
+                           binary_helper("abs", type,
+                                         fmt::format("(void)b; return a < 0 ? ({0})(0u - ({1})a) : a;", t,
+                                                     wrapping_type(type))),
+                           a);
+      break;
+    case Op::kRound: {
+      if (!f) return a;
+      // Nearest even without libm; what is 2^23 (2^52) and more is whole already.
+      const bool wide = type == Type::kFloat64;
+      const char* whole = wide ? "int64_t" : "int32_t";
+      const std::string big = c_literal(type, {.f = wide ? 4503599627370496.0 : 8388608.0});
+      const std::string half = c_literal(type, {.f = 0.5});
+      const std::string body = fmt::format(
+          "  {1} i;\n  {0} d;\n  if (!(a > -{2} && a < {2})) return a;\n  i = ({1})a;\n  d = a - ({0})i;\n"
+          "  i += (d > {3} || (d == {3} && (i & 1))) - (d < -{3} || (d == -{3} && (i & 1)));\n  return "
+          "({0})i;",
+          t, whole, big, half);
+      const std::string id = fmt::format("round_{}", suffix_of(type));
+      return fmt::format(
+          "{}({})",
+          helper(id, fmt::format("static inline {0} {1}_{2}({0} a) {{\n{3}\n}}", t, prefix_, id, body)), a);
+    }
+    case Op::kFloor:
+    case Op::kCeil:
+    case Op::kTrunc:
+      if (!f) return a;
+      break;
+    default:
+      break;
+  }
+  ARENAC_CHECK(f && info(op).libm, fmt::format("no C for '{}' on {}", name, info(type).name));
+  return fmt::format("{}({})", math_name(op, type), a);
+}
+
+std::string CExpr::call(const Expr& e) const {
+  const std::string a = value(e->args[0]);
+  return operation(e->op, e->args[0]->type, a, e->args.size() > 1 ? value(e->args[1]) : a);
+}
+
+std::string CExpr::value(const Expr& e) const {
+  if (names_.known)
+    if (const std::string* name = names_.known(e)) return *name;
+  switch (e->op) {
+    case Op::kConst:
+      return c_literal(e->type, e->value);
+    case Op::kAxis:
+      return fmt::format("(int64_t){}", names_.axis(e->index));
+    case Op::kAcc:
+      return names_.accumulator;
+    case Op::kRead: {
+      const std::string element = fmt::format("{}[{}]", names_.operand(e->index), index(e->args[0]));
+      return e->type == Type::kBool ? fmt::format("({} != 0)", element) : element;
+    }
+    case Op::kSelect:
+      return fmt::format("({} ? {} : {})", value(e->args[0]), value(e->args[1]), value(e->args[2]));
+    case Op::kCast:
+      return cast(e->type, e->args[0]->type, value(e->args[0]));
+    case Op::kBitCast: {
+      const Type from = e->args[0]->type;
+      const std::string id = fmt::format("bits_{}_{}", suffix_of(from), suffix_of(e->type));
+      return fmt::format(
+          "{}({})",
+          helper(id, fmt::format("static inline {1} {2}_{3}({0} x) {{\n  union {{ {4} from; {5} to; }} u;\n  "
+                                 "u.to = 0;\n  u.from = ({4})x;\n  return u.to;\n}}",
+                                 c_value_type(from), c_value_type(e->type), prefix_, id, info(from).c_name,
+                                 info(e->type).c_name)),
+          value(e->args[0]));
+    }
+    default:
+      return call(e);
+  }
+}
+
+std::string CExpr::index(const Expr& e) const {
+  if (const auto form = affine_form(e)) {
+    std::string sum;
+    for (const auto& [a, factor] : form->terms) {
+      const std::string name = names_.axis(a);
+      const int64_t size = std::abs(factor);
+      const std::string term = size == 1 ? name : fmt::format("{} * {}", size, name);
+      sum += sum.empty() ? (factor < 0 ? "-" + term : term) : (factor < 0 ? " - " : " + ") + term;
+    }
+    if (sum.empty()) return fmt::format("{}", form->constant);
+    if (form->constant != 0)
+      sum += fmt::format(" {} {}", form->constant < 0 ? '-' : '+', std::abs(form->constant));
+    return sum;
+  }
+  const bool by_constant = e->args.size() == 2 && e->args[1]->op == Op::kConst;
+  switch (e->op) {
+    case Op::kAdd:
+      return fmt::format("{} + {}", index(e->args[0]), index(e->args[1]));
+    case Op::kSub:
+      return fmt::format("{} - ({})", index(e->args[0]), index(e->args[1]));
+    case Op::kMul:
+      return fmt::format("({}) * ({})", index(e->args[0]), index(e->args[1]));
+    case Op::kDiv:
+    case Op::kMod: {
+      if (!by_constant || e->args[1]->value.i <= 0 || interval(e->args[0], names_.ranges, {}).begin < 0)
+        break;
+      return fmt::format("(({}) {} {})", index(e->args[0]), e->op == Op::kDiv ? '/' : '%',
+                         e->args[1]->value.i);
+    }
+    default:
+      break;
+  }
+  return fmt::format("(int)({})", value(e));
+}
+
+std::string CExpr::combined(Combine combine, Type type, const std::string& a, const std::string& b) const {
+  constexpr Op kOps[] = {Op::kAdd, Op::kAdd, Op::kMul, Op::kMin, Op::kMax};
+  return operation(kOps[static_cast<int>(combine)], type, a, b);
+}
+
+std::string CExpr::neutral(Combine combine, Type type) const {
+  return c_literal(type, arenac::neutral(combine, type));
+}
+
+}  // namespace arenac

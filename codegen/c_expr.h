@@ -1,0 +1,56 @@
+// Expressions as C, in the semantics of expr.h: integers wrap, division by zero gives zero, float to integer
+// saturates.
+//
+//   CExpr c("kws", helpers, names);
+//   c.value(max(read(0, kFloat32, {axis(1)}), constant(kFloat32, 0)))   ->   kws_max_f32(x0[i1], 0.0f)
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "frontend/facts.h"
+
+namespace arenac {
+
+// The small static functions that emitted expressions call, by name, each with its text.
+using Helpers = std::map<std::string, std::string>;
+
+struct CNames {
+  std::function<std::string(int)> axis;     // of an axis or (negative) an iteration: an int
+  std::function<std::string(int)> operand;  // pointer to the elements of a read
+  std::string accumulator;
+  std::vector<Interval> ranges;  // of the axes
+  std::function<const std::string*(const Expr&)>
+      known;  // the name of a value already computed, or null; may be empty
+};
+
+class CExpr {
+ public:
+  CExpr(std::string prefix, Helpers& helpers, CNames names)
+      : prefix_(std::move(prefix)), helpers_(helpers), names_(std::move(names)) {}
+
+  std::string value(const Expr& e) const;  // of the C type for e's type; bool as int
+  std::string index(const Expr& e) const;  // of type int
+  // `value` of type `from`, converted to be stored in an element of type `to`.
+  std::string stored(Type to, Type from, const std::string& value) const;
+  std::string combined(Combine combine, Type type, const std::string& a, const std::string& b) const;
+  std::string neutral(Combine combine, Type type) const;
+
+ private:
+  std::string call(const Expr& e) const;
+  std::string cast(Type to, Type from, const std::string& x) const;
+  std::string operation(Op op, Type type, const std::string& a, const std::string& b) const;
+  std::string helper(const std::string& name, const std::string& definition) const;
+  std::string binary_helper(const char* name, Type type, const std::string& body) const;
+
+  std::string prefix_;
+  Helpers& helpers_;
+  CNames names_;
+};
+
+// The C type of values of `type`: what arithmetic is done in.
+const char* c_value_type(Type type);
+
+}  // namespace arenac

@@ -1,0 +1,429 @@
+#include "codegen/c_nest.h"
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/c_text.h"
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+constexpr int kLane = 1000;  // the axis of the innermost lane loop
+
+bool names_axis(const Expr& e, int a) {
+  return any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a; });
+}
+
+int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
+
+class NestWriter {
+ public:
+  NestWriter(const FlatNest& nest, const LoopPlan& plan, const std::vector<Type>& read_types, Type write_type,
+             const std::vector<Sharing>& sharing, const std::string& prefix, Helpers& helpers)
+      : nest_(nest),
+        plan_(plan),
+        read_types_(read_types),
+        write_type_(write_type),
+        sharing_(sharing),
+        prefix_(prefix),
+        helpers_(helpers),
+        type_(nest.body->type) {
+    for (const Axis& a : nest.axes) ranges_.push_back({0, a.extent});
+  }
+
+  CKernel run() {
+    find_parameters();
+    c_.put("{");
+    const bool reduces = nest_.combine != Combine::kNone && !nest_.accumulate;
+    if (reduces)
+      reduction();
+    else
+      pointwise();
+    c_.put("}");
+    kernel_.signature = fmt::format("({})\n{}", parameters(), c_.text());
+    return std::move(kernel_);
+  }
+
+ private:
+  void find_parameters() {
+    std::set<int> reads, symbols;
+    const auto look = [&](const Expr& root) {
+      if (root.empty()) return;
+      any_of(root, [&](const Expr& e) {
+        if (e->op == Op::kRead) reads.insert(e->index);
+        if (e->op == Op::kAxis && e->index < 0) symbols.insert(-1 - e->index);
+        return false;
+      });
+    };
+    look(nest_.store), look(nest_.body), look(nest_.finish);
+    for (const Bound& bound : nest_.where) look(bound.index);
+    for (int operand : reads) {
+      if (sharing_[operand] == Sharing::kInPlace) continue;
+      pointer_[operand] = fmt::format("x{}", kernel_.reads.size());
+      kernel_.reads.push_back(operand);
+    }
+    kernel_.symbols.assign(symbols.begin(), symbols.end());
+  }
+
+  std::string parameters() const {
+    const bool mixed = std::find(sharing_.begin(), sharing_.end(), Sharing::kMixed) != sharing_.end();
+    const std::string only = mixed ? "" : upper_case(prefix_) + "_RESTRICT ";
+    std::string list;
+    for (int operand : kernel_.reads)
+      list += fmt::format("const {} *{}{}, ", info(read_types_[operand]).c_name, only, pointer_.at(operand));
+    list += fmt::format("{} *{}y", info(write_type_).c_name, only);
+    for (int symbol : kernel_.symbols) list += fmt::format(", int t{}", symbol);
+    return list;
+  }
+
+  CNames names_of(std::string accumulator, std::function<const std::string*(const Expr&)> known = {}) const {
+    CNames all;
+    all.axis = [](int a) {
+      return a == kLane ? std::string("l") : a < 0 ? fmt::format("t{}", -1 - a) : fmt::format("i{}", a);
+    };
+    all.operand = [this](int operand) {
+      const auto at = pointer_.find(operand);
+      return at == pointer_.end() ? std::string("y") : at->second;
+    };
+    all.accumulator = std::move(accumulator);
+    all.ranges = ranges_;
+    all.ranges.resize(kLane + 1, {0, 0});
+    all.ranges[kLane] = {0, plan_.lanes};
+    all.known = std::move(known);
+    return all;
+  }
+  CExpr printer(std::string accumulator = "",
+                std::function<const std::string*(const Expr&)> known = {}) const {
+    return CExpr(prefix_, helpers_, names_of(std::move(accumulator), std::move(known)));
+  }
+
+  void open_loop(int a) { c_.open("for (int i{0} = 0; i{0} < {1}; ++i{0})", a, nest_.axes[a].extent); }
+
+  std::string condition(const std::vector<const Bound*>& bounds) const {
+    std::string all;
+    for (const Bound* bound : bounds) {
+      const std::string index = printer().index(bound->index);
+      all += fmt::format("{}{} <= {} && {} < {}", all.empty() ? "" : " && ", bound->begin, index, index,
+                         bound->end);
+    }
+    return all;
+  }
+
+  // No reduction (or one in place onto what stands): loops and a store.
+  void pointwise() {
+    int depth = 0;
+    for (int a : plan_.order)
+      if (nest_.axes[a].extent != 1) open_loop(a), ++depth;
+    std::vector<const Bound*> bounds;
+    for (const Bound& bound : nest_.where) bounds.push_back(&bound);
+    if (!bounds.empty()) c_.open("if ({})", condition(bounds)), ++depth;
+    const CExpr p = printer();
+    const std::string element = fmt::format("y[{}]", p.index(nest_.store));
+    if (nest_.accumulate) {
+      const Type storage = write_type_ == compute_type(write_type_) ? type_ : write_type_;
+      const std::string before = storage == type_ ? element : printer().stored(type_, storage, element);
+      c_.line("{} = {};", element,
+              p.stored(write_type_, type_, p.combined(nest_.combine, type_, before, p.value(nest_.body))));
+    } else {
+      Expr value = nest_.body;
+      if (!nest_.finish.empty()) {
+        const Expr body = nest_.body;
+        value = substitute(nest_.finish, [&](const Expr& e) { return e->op == Op::kAcc ? body : Expr(); });
+      }
+      c_.line("{} = {};", element, p.stored(write_type_, value->type, p.value(value)));
+    }
+    while (depth-- > 0) c_.close();
+  }
+
+  // ---- reductions: outer loops | vector blocks | tiles | accumulators over the reduced axes
+
+  void reduction() {
+    int depth = 0;
+    for (int a : plan_.order) {
+      const bool outer = !nest_.axes[a].reduced && a != plan_.vector_axis && a != plan_.tile_axis;
+      if (outer && nest_.axes[a].extent != 1) open_loop(a), ++depth;
+    }
+    if (plan_.vector_axis < 0) {
+      tiles(1);
+    } else {
+      const int v = plan_.vector_axis;
+      const int64_t whole = nest_.axes[v].extent / plan_.lanes * plan_.lanes;
+      const int rest = static_cast<int>(nest_.axes[v].extent - whole);
+      if (whole > plan_.lanes) {
+        c_.open("for (int i{0} = 0; i{0} < {1}; i{0} += {2})", v, whole, plan_.lanes);
+        tiles(plan_.lanes);
+        c_.close();
+      } else {
+        at(v, 0, [&] { tiles(plan_.lanes); });
+      }
+      if (rest > 0) at(v, whole, [&] { tiles(rest); });
+    }
+    while (depth-- > 0) c_.close();
+  }
+
+  // A block in which axis a has one value.
+  template <typename Body>
+  void at(int a, int64_t value, const Body& body) {
+    c_.put("{");
+    c_.line("  const int i{} = {};", a, value);
+    body();
+    c_.put("}");
+  }
+
+  void tiles(int lanes) {
+    const int p = plan_.tile_axis;
+    if (p < 0) return block(lanes, 1, true);
+    const Interval inside = interior(p);
+    const int64_t extent = nest_.axes[p].extent;
+    border(lanes, p, {0, inside.begin});
+    const int64_t whole = inside.begin + (inside.end - inside.begin) / plan_.tile * plan_.tile;
+    if (whole > inside.begin) {
+      c_.open("for (int i{0} = {1}; i{0} < {2}; i{0} += {3})", p, inside.begin, whole, plan_.tile);
+      block(lanes, plan_.tile, false);
+      c_.close();
+    }
+    if (inside.end > whole) at(p, whole, [&] { block(lanes, static_cast<int>(inside.end - whole), false); });
+    border(lanes, p, {inside.end, extent});
+  }
+
+  void border(int lanes, int p, Interval range) {
+    if (range.begin >= range.end) return;
+    c_.open("for (int i{0} = {1}; i{0} < {2}; ++i{0})", p, range.begin, range.end);
+    block(lanes, 1, true);
+    c_.close();
+  }
+
+  // Where along axis p every bound that depends on p holds for all values of the reduced axes. Bounds that
+  // also depend on other outer axes leave nothing.
+  Interval interior(int p) const {
+    Interval inside = {0, nest_.axes[p].extent};
+    for (const Bound& bound : nest_.where) {
+      if (!names_axis(bound.index, p)) continue;
+      const auto form = affine_form(bound.index);
+      if (!form || form->coefficient(p) <= 0) return {0, 0};
+      int64_t low = form->constant, high = form->constant;
+      for (const auto& [a, factor] : form->terms) {
+        if (a == p) continue;
+        if (a < 0 || !nest_.axes[a].reduced) return {0, 0};
+        const int64_t far = factor * (nest_.axes[a].extent - 1);
+        low += std::min<int64_t>(far, 0), high += std::max<int64_t>(far, 0);
+      }
+      inside.begin = std::max(inside.begin, ceil_div(bound.begin - low, form->coefficient(p)));
+      inside.end = std::min(inside.end, floor_div(bound.end - 1 - high, form->coefficient(p)) + 1);
+    }
+    return inside.begin < inside.end ? inside : Interval{0, 0};
+  }
+
+  // `lanes` x `tile` accumulators; `guarded`: bounds on the tile axis are not known to hold.
+  void block(int lanes, int tile, bool guarded) {
+    const char* t = c_value_type(type_);
+    std::string names, init;
+    for (int j = 0; j < tile; ++j) {
+      names += fmt::format("{}a{}{}", j ? ", " : "", j, lanes > 1 ? fmt::format("[{}]", lanes) : "");
+      init += fmt::format("{}a{}{} = {};", j ? " " : "", j, lanes > 1 ? "[l]" : "",
+                          printer().neutral(nest_.combine, type_));
+    }
+    c_.line("{} {};", t, names);
+    lane_loop(lanes, init);
+
+    std::vector<const Bound*> open_bounds;
+    for (const Bound& bound : nest_.where)
+      if (guarded || plan_.tile_axis < 0 || !names_axis(bound.index, plan_.tile_axis))
+        open_bounds.push_back(&bound);
+    int depth = 0;
+    for (int a : plan_.order) {
+      if (!nest_.axes[a].reduced || nest_.axes[a].extent == 1) continue;
+      reduced_loop(a, open_bounds);
+      ++depth;
+    }
+    if (!open_bounds.empty()) c_.open("if ({})", condition(open_bounds)), ++depth;
+    accumulate(lanes, tile);
+    while (depth-- > 0) c_.close();
+    finish(lanes, tile);
+  }
+
+  void lane_loop(int lanes, const std::string& statement) {
+    if (lanes > 1)
+      c_.line("for (int l = 0; l < {}; ++l) {{ {} }}", lanes, statement);
+    else
+      c_.put(statement);
+  }
+
+  // The loop over reduced axis a, narrowed by the bounds of which it is the innermost reduced axis; those are
+  // taken out of `bounds`.
+  void reduced_loop(int a, std::vector<const Bound*>& bounds) {
+    std::string low = "0", high = fmt::format("{}", nest_.axes[a].extent);
+    int n = 0;
+    for (auto at = bounds.begin(); at != bounds.end();) {
+      const auto form = affine_form((*at)->index);
+      if (!form || !narrows(*form, a)) {
+        ++at;
+        continue;
+      }
+      const int64_t c = form->coefficient(a);
+      Affine rest = *form;
+      std::erase_if(rest.terms, [&](const auto& term) { return term.first == a; });
+      const auto [from, to] = narrowed(rest, c, (*at)->begin, (*at)->end, nest_.axes[a].extent, low, high,
+                                       fmt::format("{}{}", a, n++ ? fmt::format("_{}", n) : ""));
+      low = from, high = to;
+      at = bounds.erase(at);
+    }
+    c_.open("for (int i{0} = {1}; i{0} < {2}; ++i{0})", a, low, high);
+  }
+
+  bool narrows(const Affine& form, int a) const {
+    if (form.coefficient(a) == 0) return false;
+    // Reduced axes further in are not known yet.
+    const auto position = [&](int x) { return std::find(plan_.order.begin(), plan_.order.end(), x); };
+    for (const auto& [x, factor] : form.terms)
+      if (x >= 0 && x != a && nest_.axes[x].reduced && position(x) > position(a)) return false;
+    return true;
+  }
+
+  // begin <= rest + c*i < end, 0 <= i < extent, as declared limits of i.
+  std::pair<std::string, std::string> narrowed(const Affine& rest, int64_t c, int64_t begin, int64_t end,
+                                               int64_t extent, const std::string& low,
+                                               const std::string& high, const std::string& id) {
+    // Distances to the near and the far bound, counted so that i moves away from `near`.
+    const Affine near = c > 0 ? rest * -1 + Affine{begin, {}} : rest + Affine{1 - end, {}};
+    const Affine far = c > 0 ? rest * -1 + Affine{end, {}} : rest + Affine{1 - begin, {}};
+    const int64_t step = std::abs(c);
+    const auto divided = [&](const std::string& x) {
+      return step == 1 ? x : fmt::format("({} + {}) / {}", x, step - 1, step);
+    };
+    c_.line("const int n{} = {}, f{} = {};", id, index_of(near), id, index_of(far));
+    c_.line("const int low{0} = n{0} > {1} ? {2} : {1};", id, low, divided("n" + id));
+    c_.line("const int high{0} = f{0} <= 0 ? 0 : {1} < {2} ? {1} : {2};", id, divided("f" + id), high);
+    (void)extent;
+    return {"low" + id, "high" + id};
+  }
+
+  std::string index_of(const Affine& form) const {
+    Expr sum = integer(form.constant);
+    for (const auto& [a, factor] : form.terms) sum = axis(a) * integer(factor) + sum;
+    return printer().index(sum);
+  }
+
+  // The expression for pixel j of the tile and lane l of the block.
+  Expr at_point(const Expr& e, int j, int lanes) const {
+    return substitute(e, [&](const Expr& x) -> Expr {
+      if (x->op != Op::kAxis) return {};
+      if (x->index == plan_.tile_axis && j > 0) return x + integer(j);
+      if (x->index == plan_.vector_axis && lanes > 1) return x + axis(kLane);
+      return {};
+    });
+  }
+
+  // One point of the reduced axes: what does not depend on the lane is computed once before the lane loop,
+  // what does not depend on the pixel once in it.
+  void accumulate(int lanes, int tile) {
+    std::vector<Expr> bodies;
+    for (int j = 0; j < tile; ++j) bodies.push_back(at_point(nest_.body, j, lanes));
+    std::map<std::string, std::string> once;  // text -> name
+    std::vector<Expr> lifted;
+    std::vector<std::string> lifted_names;
+    std::string in_lane;
+
+    const auto known = [&](const Expr& e) -> const std::string* {
+      for (size_t k = 0; k < lifted.size(); ++k)
+        if (same(lifted[k], e)) return &lifted_names[k];
+      return nullptr;
+    };
+    const auto has_read = [](const Expr& e) {
+      return any_of(e, [](const Expr& x) { return x->op == Op::kRead; });
+    };
+    const auto lift = [&](const Expr& e, const char* letter) {
+      const std::string name = fmt::format("{}{}", letter, lifted.size());
+      const std::string declaration =
+          fmt::format("const {} {} = {};", c_value_type(e->type), name, printer("", known).value(e));
+      if (*letter == 'w')
+        in_lane += declaration + " ";
+      else
+        c_.put(declaration);
+      lifted.push_back(e);
+      lifted_names.push_back(name);
+    };
+    // Maximal sub-expressions: first those free of the lane, then those free of the pixel.
+    const std::function<void(const Expr&, const std::function<bool(const Expr&)>&, const char*)> scan =
+        [&](const Expr& e, const std::function<bool(const Expr&)>& wanted, const char* letter) {
+          if (known(e)) return;
+          if (wanted(e)) return lift(e, letter);
+          if (e->op == Op::kSelect) return;  // its branches may not be evaluated early
+          if (e->op == Op::kRead) return;
+          for (const Expr& arg : e->args) scan(arg, wanted, letter);
+        };
+    const bool conditional = any_of(nest_.body, [](const Expr& e) { return e->op == Op::kSelect; });
+    if (!conditional && (lanes > 1 || tile > 1)) {
+      const auto no_lane = [&](const Expr& e) { return has_read(e) && !names_axis(e, kLane); };
+      if (lanes > 1)
+        for (const Expr& body : bodies) scan(body, no_lane, "s");
+      if (tile > 1) {
+        const Expr& other = bodies[1];
+        const auto in_all = [&](const Expr& e) {
+          return has_read(e) && any_of(other, [&](const Expr& x) { return same(x, e); });
+        };
+        scan(bodies[0], in_all, lanes > 1 ? "w" : "s");
+      }
+    }
+    std::string statement = in_lane;
+    for (int j = 0; j < tile; ++j) {
+      const std::string a = lanes > 1 ? fmt::format("a{}[l]", j) : fmt::format("a{}", j);
+      const std::string value = printer("", known).value(bodies[j]);
+      const bool plain_sum = nest_.combine == Combine::kSum && is_float(type_);
+      statement += plain_sum
+                       ? fmt::format("{} += {}; ", a, value)
+                       : fmt::format("{} = {}; ", a, printer().combined(nest_.combine, type_, a, value));
+    }
+    if (statement.size() > 100 && lanes > 1) {
+      c_.open("for (int l = 0; l < {}; ++l)", lanes);
+      for (size_t from = 0; from < statement.size();) {
+        const size_t to = statement.find("; ", from);
+        c_.put(statement.substr(from, to + 1 - from));
+        from = to + 2;
+      }
+      c_.close();
+    } else {
+      statement.pop_back();
+      lane_loop(lanes, statement);
+    }
+  }
+
+  void finish(int lanes, int tile) {
+    const Expr value = nest_.finish.empty() ? accumulator(type_) : nest_.finish;
+    std::string statement;
+    for (int j = 0; j < tile; ++j) {
+      const CExpr p = printer(lanes > 1 ? fmt::format("a{}[l]", j) : fmt::format("a{}", j));
+      statement += fmt::format("{}y[{}] = {};", j ? " " : "", p.index(at_point(nest_.store, j, lanes)),
+                               p.stored(write_type_, value->type, p.value(at_point(value, j, lanes))));
+      if (lanes > 1 || j + 1 == tile) {
+        lane_loop(lanes, statement);
+        statement.clear();
+      }
+    }
+  }
+
+  const FlatNest& nest_;
+  const LoopPlan& plan_;
+  const std::vector<Type>& read_types_;
+  Type write_type_;
+  const std::vector<Sharing>& sharing_;
+  std::string prefix_;
+  Helpers& helpers_;
+  Type type_;  // of the body
+  std::vector<Interval> ranges_;
+  std::map<int, std::string> pointer_;  // parameter name per operand
+  CKernel kernel_;
+  CText c_;
+};
+
+}  // namespace
+
+CKernel c_kernel(const FlatNest& nest, const LoopPlan& plan, const std::vector<Type>& read_types,
+                 Type write_type, const std::vector<Sharing>& sharing, const std::string& prefix,
+                 Helpers& helpers) {
+  return NestWriter(nest, plan, read_types, write_type, sharing, prefix, helpers).run();
+}
+
+}  // namespace arenac

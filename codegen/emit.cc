@@ -1,0 +1,432 @@
+#include "codegen/emit.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "codegen/c_nest.h"
+#include "codegen/c_text.h"
+#include "codegen/weights.h"
+#include "frontend/error.h"
+#include "frontend/kernels.h"
+
+namespace arenac {
+namespace {
+
+// Distinct C identifiers for names that may be anything.
+std::vector<std::string> distinct_identifiers(const std::vector<std::string>& names) {
+  std::vector<std::string> ids;
+  std::set<std::string> taken;
+  for (const std::string& name : names) {
+    std::string id = c_identifier(name);
+    for (int n = 2; !taken.insert(id).second; ++n) id = fmt::format("{}_{}", c_identifier(name), n);
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+class Emitter {
+ public:
+  Emitter(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, const MemoryMap& map,
+          const EmitOptions& options)
+      : schedule_(schedule),
+        graph_(*schedule.graph),
+        lifetimes_(lifetimes),
+        plan_(plan),
+        map_(map),
+        options_(options),
+        name_(options.name),
+        upper_(upper_case(options.name)),
+        weights_(collect_weights(schedule, options)) {
+    inputs_ = distinct_identifiers(graph_.input_names);
+    outputs_ = distinct_identifiers(graph_.output_names);
+    std::vector<std::string> buffers;
+    for (const Buffer& buffer : lifetimes.problem.buffers) buffers.push_back(buffer.name);
+    buffers_ = distinct_identifiers(buffers);
+    for (size_t id = 0; id < graph_.tensors.size(); ++id)
+      if (span_of(schedule.layouts[id], graph_.tensors[id].shape) > std::numeric_limits<int>::max())
+        throw UserError(fmt::format("{}: tensor '{}' {} has more elements than C's int counts", graph_.name,
+                                    c_comment(graph_.tensors[id].name), to_string(graph_.tensors[id].shape)));
+  }
+
+  std::vector<File> run() {
+    const std::string steps = this->steps();  // first: it finds the kernels and helpers
+    std::vector<File> files = {{name_ + ".h", header()}, {name_ + ".c", source(steps)}};
+    for (File& file : weight_files(weights_, schedule_, name_)) files.push_back(std::move(file));
+    files.push_back({name_ + "_map.json", to_json(map_)});
+    files.push_back({name_ + ".cmake", cmake(files)});
+    return files;
+  }
+
+ private:
+  // ---- the header
+
+  std::string io_comment(TensorId id, const std::string& model_name) const {
+    const Tensor& t = graph_.tensors[id];
+    return fmt::format("/* {} {}, row-major: {} */", info(t.type).name, to_string(t.shape),
+                       c_comment(model_name));
+  }
+
+  void io_macros(CText& c, const char* kind, const std::vector<TensorId>& ids,
+                 const std::vector<std::string>& names) const {
+    for (size_t k = 0; k < ids.size(); ++k) {
+      const Tensor& t = graph_.tensors[ids[k]];
+      const std::string macro = fmt::format("{}_{}_{}", upper_, kind, upper_case(names[k]));
+      c.line("#define {}_COUNT {}u", macro, element_count(t.shape));
+      c.line("#define {}_RANK {}", macro, t.shape.size());
+      for (size_t d = 0; d < t.shape.size(); ++d) c.line("#define {}_DIM{} {}", macro, d, t.shape[d]);
+      if (const int b = lifetimes_.buffer_of[ids[k]]; b >= 0)
+        c.line("#define {}_OFFSET {}u /* in the arena */", macro, plan_.placements[b].offset);
+    }
+  }
+
+  void io_struct(CText& c, const char* kind, const char* qualifier, const std::vector<TensorId>& ids,
+                 const std::vector<std::string>& names, const std::vector<std::string>& model_names) const {
+    c.open("typedef struct");
+    for (size_t k = 0; k < ids.size(); ++k)
+      c.line("{}{} *{}; {}", qualifier, info(graph_.tensors[ids[k]].type).c_name, names[k],
+             io_comment(ids[k], model_names[k]));
+    if (ids.empty()) c.line("const void *unused;");
+    c.close(fmt::format(" {}_{};", name_, kind));
+  }
+
+  std::string header() const {
+    CText c;
+    const PoolUse& arena = plan_.pools[0];
+    c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(graph_.name), options_.version);
+    c.line("#ifndef {0}_H\n#define {0}_H\n\n#include <stddef.h>\n#include <stdint.h>\n", upper_);
+    c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+    c.line("#define {}_ARENA_SIZE {}u /* bytes */", upper_, std::max<int64_t>(arena.size, 1));
+    c.line("#define {}_ARENA_ALIGN {}u", upper_, lifetimes_.problem.pools[0].align);
+    c.line("#define {}_WEIGHTS_SIZE {}u /* bytes of constants */", upper_, map_.totals.weights);
+    c.line("#define {}_MODEL_SHA256 \"{}\"\n", upper_, map_.sha256);
+    io_macros(c, "INPUT", graph_.inputs, inputs_);
+    io_macros(c, "OUTPUT", graph_.outputs, outputs_);
+    c.put("");
+    if (options_.io == Io::kArena)
+      c.line(
+          "/* Inputs and outputs lie in the arena at their _OFFSET; {}_run ignores both structs, which may "
+          "be null. */",
+          name_);
+    io_struct(c, "inputs", "const ", graph_.inputs, inputs_, graph_.input_names);
+    io_struct(c, "outputs", "", graph_.outputs, outputs_, graph_.output_names);
+    c.line(
+        "typedef struct {{\n  void *arena; /* {0}_ARENA_SIZE bytes, aligned to {0}_ARENA_ALIGN */\n}} "
+        "{1}_workspace;\n",
+        upper_, name_);
+    c.line(
+        "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
+        "misaligned */ }};\n",
+        upper_);
+    c.line(
+        "/* One inference. Re-entrant: all state is in the workspace, whose content before the call does not "
+        "matter.\n"
+        "   Inputs, outputs and arena must not overlap. */");
+    c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out);\n", name_);
+    c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
+    c.line("/* The same on a static arena: not re-entrant. */");
+    c.line("int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out);", name_);
+    if (options_.io == Io::kArena) c.line("void *{}_static_arena(void);", name_);
+    c.line("#endif\n");
+    c.line("#ifndef {}_NO_TENSOR_TABLE", upper_);
+    c.line("/* What lies in the arena: [offset, offset + size) during the steps [first, last]. */");
+    c.line(
+        "typedef struct {{\n  const char *name, *pool;\n  size_t offset, size;\n  int first, last;\n}} "
+        "{}_tensor;",
+        name_);
+    c.line("#define {}_TENSOR_COUNT {}", upper_, map_.buffers.size());
+    c.line("extern const {0}_tensor {0}_tensors[{1}];", name_, std::max<size_t>(map_.buffers.size(), 1));
+    c.line("#endif\n");
+    c.put("#ifdef __cplusplus\n}\n#endif\n#endif");
+    return c.text();
+  }
+
+  // ---- pointers
+
+  std::string pointer(TensorId id) const {
+    const Tensor& t = graph_.tensors[id];
+    if (t.constant)
+      return t.constant->count() ? weight_pointer(weights_, id, schedule_, name_)
+                                 : fmt::format("(const {} *)0", info(t.type).c_name);
+    const Layout& layout = schedule_.layouts[id];
+    const std::string shift = layout.offset ? fmt::format(" + {}", layout.offset) : "";
+    const int b = lifetimes_.buffer_of[id];
+    if (b >= 0) {
+      const std::string bytes = layout.offset ? fmt::format(" + {}", layout.offset * size_of(t.type)) : "";
+      return fmt::format("({} *)(void *)(arena + {}_AT_{}{})", info(t.type).c_name, upper_,
+                         upper_case(buffers_[b]), bytes);
+    }
+    for (size_t k = 0; k < graph_.inputs.size(); ++k)
+      if (graph_.inputs[k] == layout.root) return fmt::format("in->{}{}", inputs_[k], shift);
+    for (size_t k = 0; k < graph_.outputs.size(); ++k)
+      if (graph_.outputs[k] == layout.root) return typed_output(id, k, shift);
+    return fmt::format("({} *)0", info(t.type).c_name);  // a tensor without elements
+  }
+
+  // Storage of another type of the same size may lie in an output's memory.
+  std::string typed_output(TensorId id, size_t k, const std::string& shift) const {
+    const Type type = graph_.tensors[id].type;
+    if (type == graph_.tensors[graph_.outputs[k]].type) return fmt::format("out->{}{}", outputs_[k], shift);
+    return fmt::format("({} *)(void *)out->{}{}", info(type).c_name, outputs_[k], shift);
+  }
+
+  // ---- steps
+
+  std::string steps() {
+    CText c;
+    c.put("");
+    for (size_t s = 0; s < schedule_.steps.size(); ++s) {
+      const Step& step = schedule_.steps[s];
+      switch (step.kind) {
+        case StepKind::kRun:
+          run_step(c, s);
+          break;
+        case StepKind::kIf:
+          c.open("if (*{})", pointer(step.node->reads[0]));
+          break;
+        case StepKind::kElse:
+          c.close(" else {");
+          c.indent();
+          break;
+        case StepKind::kLoop:
+          open_loop(c, std::get<Loop>(step.node->body));
+          break;
+        case StepKind::kEndIf:
+        case StepKind::kEndLoop:
+          c.close();
+          break;
+      }
+    }
+    return c.text();
+  }
+
+  void open_loop(CText& c, const Loop& loop) const {
+    std::string more;
+    if (loop.count) more += fmt::format(" && t{} < *{}", loop.symbol, pointer(*loop.count));
+    if (loop.condition) more += fmt::format(" && *{}", pointer(*loop.condition));
+    c.open("for (int t{0} = 0; t{0} < {1}{2}; ++t{0})", loop.symbol,
+           std::min<int64_t>(loop.trips, std::numeric_limits<int>::max()), more);
+  }
+
+  void run_step(CText& c, size_t s) {
+    const Node& node = *schedule_.steps[s].node;
+    if (const Call* call = std::get_if<Call>(&node.body)) return call_kernel(c, s, node, *call);
+    const Nests& nests = std::get<Nests>(node.body);
+    if (element_count(graph_.tensors[node.writes[0]].shape) == 0) return;
+    for (size_t k = 0; k < nests.size(); ++k) {
+      if (is_elided(nests[k], node, schedule_.layouts) || is_empty(nests[k])) continue;
+      call_nest(c, s, node, nests[k], schedule_.loops[s][k]);
+    }
+  }
+
+  // A nest without a single output point. (One with only an empty reduction still stores.)
+  static bool is_empty(const Nest& nest) {
+    return std::any_of(nest.axes.begin(), nest.axes.end(),
+                       [](const Axis& a) { return !a.reduced && a.extent == 0; });
+  }
+
+  Sharing sharing_of(const Node& node, size_t operand, const Nest& nest) const {
+    const TensorId x = node.reads[operand], y = node.writes[0];
+    const Layout &from = schedule_.layouts[x], &to = schedule_.layouts[y];
+    if (graph_.tensors[x].constant || from.root != to.root) return Sharing::kApart;
+    bool in_place = graph_.tensors[x].type == graph_.tensors[y].type && from.offset == to.offset;
+    const auto store = address_of(to, nest.store, nest);
+    const auto look = [&](const Expr& e) {
+      if (e->op == Op::kRead && e->index == static_cast<int>(operand)) {
+        const auto address = address_of(from, e->args, nest);
+        in_place &= address && store && *address == *store;
+      }
+      return false;
+    };
+    any_of(nest.body, look);
+    if (!nest.finish.empty()) any_of(nest.finish, look);
+    return in_place ? Sharing::kInPlace : Sharing::kMixed;
+  }
+
+  void call_nest(CText& c, size_t s, const Node& node, const Nest& nest, const LoopPlan& plan) {
+    const FlatNest flat = flat_nest(nest, node, schedule_.layouts);
+    std::vector<Type> types;
+    std::vector<Sharing> sharing;
+    for (size_t k = 0; k < node.reads.size(); ++k) {
+      types.push_back(graph_.tensors[node.reads[k]].type);
+      sharing.push_back(sharing_of(node, k, nest));
+    }
+    const TensorId y = node.writes[0];
+    const CKernel kernel = c_kernel(flat, plan, types, graph_.tensors[y].type, sharing, name_, helpers_);
+    std::string arguments;
+    for (int operand : kernel.reads) arguments += pointer(node.reads[operand]) + ", ";
+    arguments += pointer(y);
+    for (int symbol : kernel.symbols) arguments += fmt::format(", t{}", symbol);
+    c.line("{}({}); /* {}: {} */", kernel_name(kernel.signature, node.op), arguments, s,
+           c_comment(node.origin));
+  }
+
+  std::string kernel_name(const std::string& signature, const std::string& op) {
+    const auto [at, fresh] = kernels_.emplace(signature, "");
+    if (fresh) {
+      std::string base = c_identifier(op);
+      std::transform(base.begin(), base.end(), base.begin(),
+                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      at->second = fmt::format("{}_{}_{}", name_, base, kernels_.size() - 1);
+      kernel_text_ += fmt::format("\nstatic void {}{}", at->second, signature);
+    }
+    return at->second;
+  }
+
+  void call_kernel(CText& c, size_t s, const Node& node, const Call& call) {
+    const std::string function = fmt::format("{}_{}_{}", name_, call.kernel, info(call.type).name);
+    if (called_.insert(function).second) kernel_text_ += "\n" + instance_of(call, function);
+    c.put(fmt::format("{{ /* {}: {} */", s, c_comment(node.origin)));
+    c.indent();
+    std::string parameters;
+    for (int64_t p : call.parameters)
+      parameters += (parameters.empty() ? "" : ", ") + c_literal(Type::kInt64, {.i = p});
+    c.line("static const int64_t parameters[] = {{{}}};", parameters.empty() ? "0" : parameters);
+    c.line("const void *reads[{}];", std::max<size_t>(node.reads.size(), 1));
+    c.line("void *writes[{}];", std::max<size_t>(node.writes.size(), 1));
+    if (node.reads.empty()) c.line("reads[0] = 0;");
+    for (size_t k = 0; k < node.reads.size(); ++k) c.line("reads[{}] = {};", k, pointer(node.reads[k]));
+    for (size_t k = 0; k < node.writes.size(); ++k) c.line("writes[{}] = {};", k, pointer(node.writes[k]));
+    c.line("{}(reads, writes, parameters);", function);
+    c.close();
+  }
+
+  std::string instance_of(const Call& call, const std::string& function) const {
+    std::string text(kernel(call.kernel).source);
+    const auto replace = [&](const std::string& from, const std::string& to) {
+      for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
+        text.replace(at, from.size(), to);
+    };
+    replace("ARENAC_NAME", function);
+    replace("ARENAC_T", c_value_type(call.type) == std::string("int") ? "uint8_t" : info(call.type).c_name);
+    return text;
+  }
+
+  // ---- the source
+
+  bool mentions(const std::string& text, const char* word) const {
+    if (text.find(word) != std::string::npos || kernel_text_.find(word) != std::string::npos) return true;
+    return std::any_of(helpers_.begin(), helpers_.end(),
+                       [&](const auto& h) { return h.second.find(word) != std::string::npos; });
+  }
+
+  std::string source(const std::string& steps) const {
+    CText c;
+    c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(graph_.name), options_.version);
+    c.line("#include \"{}.h\"\n\n#include <math.h>\n", name_);
+    c.line(
+        "#if defined(__GNUC__)\n#define {0}_RESTRICT __restrict__\n#define {0}_ALIGNED(n) "
+        "__attribute__((aligned(n)))\n"
+        "#elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L\n"
+        "#define {0}_RESTRICT restrict\n#else\n#define {0}_RESTRICT\n#endif\n"
+        "#ifndef {0}_ALIGNED\n#define {0}_ALIGNED(n)\n#endif\n",
+        upper_);
+    if (mentions(steps, "ARENAC_NATIVE_HALF"))
+      c.put(
+          "#if defined(__F16C__) && defined(__FLT16_MANT_DIG__) && !defined(__cplusplus) && "
+          "!defined(__clang__)\n"
+          "#define ARENAC_NATIVE_HALF\n__extension__ typedef _Float16 arenac_half;\n#endif\n");
+    c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
+    c.put(weight_declarations(weights_, schedule_, name_));
+    if (!buffers_.empty()) {
+      c.put("/* Where each buffer lies in the arena, in bytes. */");
+      c.open("enum");
+      for (size_t b = 0; b < buffers_.size(); ++b)
+        c.line("{}_AT_{} = {}{}", upper_, upper_case(buffers_[b]), plan_.placements[b].offset,
+               b + 1 < buffers_.size() ? "," : "");
+      c.close(";\n");
+    }
+    for (const auto& [name, text] : helpers_) c.put(text);
+    c.put(kernel_text_);
+    run_function(c, steps);
+    static_arena(c);
+    tensor_table(c);
+    c.put("#ifdef __cplusplus\n}\n#endif");
+    return c.text();
+  }
+
+  void run_function(CText& c, const std::string& steps) const {
+    c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{", name_);
+    c.line("  unsigned char *arena;");
+    std::string null = "!w || !w->arena";
+    if (options_.io == Io::kExternal) {
+      if (!inputs_.empty()) null += " || !in";
+      null += " || !out";
+      for (size_t k = 0; k < inputs_.size(); ++k) null += fmt::format(" || !in->{}", inputs_[k]);
+      for (size_t k = 0; k < outputs_.size(); ++k) null += fmt::format(" || !out->{}", outputs_[k]);
+    }
+    c.line("  if ({}) return {}_ENULL;", null, upper_);
+    c.line("  if ((uintptr_t)w->arena % {0}_ARENA_ALIGN != 0) return {0}_EALIGN;", upper_);
+    c.line("  arena = (unsigned char *)w->arena;");
+    c.line("  (void)arena;\n  (void)in;\n  (void)out;");
+    std::string indented;
+    for (size_t from = 0; from < steps.size();) {
+      const size_t to = steps.find('\n', from);
+      if (to > from) indented += "  " + steps.substr(from, to - from);
+      indented += "\n";
+      from = to + 1;
+    }
+    c.put(indented + "  return 0;\n}\n");
+  }
+
+  void static_arena(CText& c) const {
+    c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
+    c.line(
+        "static union {{\n  unsigned char bytes[{0}_ARENA_SIZE];\n  double real;\n  int64_t whole;\n}} "
+        "{1}_arena {0}_ALIGNED({0}_ARENA_ALIGN);\n",
+        upper_, name_);
+    if (options_.io == Io::kArena)
+      c.line("void *{0}_static_arena(void)\n{{\n  return {0}_arena.bytes;\n}}\n", name_);
+    c.line(
+        "int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out)\n{{\n  {0}_workspace w;\n  w.arena = "
+        "{0}_arena.bytes;\n"
+        "  return {0}_run(&w, in, out);\n}}\n#endif\n",
+        name_);
+  }
+
+  void tensor_table(CText& c) const {
+    c.line("#ifndef {}_NO_TENSOR_TABLE", upper_);
+    c.line("const {0}_tensor {0}_tensors[{1}] = {{", name_, std::max<size_t>(map_.buffers.size(), 1));
+    for (const MapBuffer& b : map_.buffers)
+      c.line("  {{{}, {}, {}u, {}u, {}, {}}},", c_string(b.name), c_string(b.pool), b.offset, b.size, b.begin,
+             b.end - 1);
+    if (map_.buffers.empty()) c.put("  {0, 0, 0u, 0u, 0, 0}");
+    c.put("};\n#endif\n");
+  }
+
+  std::string cmake(const std::vector<File>& files) const {
+    std::string sources;
+    for (const File& file : files)
+      if (file.name.ends_with(".c") || file.name.ends_with(".S"))
+        sources += fmt::format(" \"${{CMAKE_CURRENT_LIST_DIR}}/{}\"", file.name);
+    return fmt::format(
+        "# Sources of {0}, written by arenac.\nset({1}_SOURCES{2})\nset({1}_INCLUDE_DIR "
+        "\"${{CMAKE_CURRENT_LIST_DIR}}\")\n",
+        name_, upper_, sources);
+  }
+
+  const Schedule& schedule_;
+  const Graph& graph_;
+  const Lifetimes& lifetimes_;
+  const Plan& plan_;
+  const MemoryMap& map_;
+  const EmitOptions& options_;
+  std::string name_, upper_;
+  Weights weights_;
+  std::vector<std::string> inputs_, outputs_, buffers_;
+  Helpers helpers_;
+  std::map<std::string, std::string> kernels_;  // parameters and body -> name
+  std::set<std::string> called_;                // C kernel instances
+  std::string kernel_text_;
+};
+
+}  // namespace
+
+std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
+                       const MemoryMap& map, const EmitOptions& options) {
+  return Emitter(schedule, lifetimes, plan, map, options).run();
+}
+
+}  // namespace arenac

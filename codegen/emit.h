@@ -1,0 +1,41 @@
+// A planned schedule as C files:
+//
+//   kws.h            the promise to the caller: sizes, inputs, outputs, kws_run
+//   kws.c            kernels, each distinct one once, and the steps that call them
+//   kws_weights.c    constants (or kws_weights.S and .bin)
+//   kws_map.json     the memory map
+//   kws.cmake        lists the sources
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/memory_map.h"
+#include "planner/lifetime.h"
+#include "planner/problem.h"
+#include "scheduler/schedule.h"
+
+namespace arenac {
+
+struct File {
+  std::string name, bytes;
+};
+
+// kAuto: readable arrays up to 64 KB in all, octal strings up to 4 MB, an assembler file beyond.
+enum class WeightsForm : uint8_t { kAuto, kC, kIncbin, kBin };
+
+struct EmitOptions {
+  std::string name;  // a C identifier
+  Io io = Io::kExternal;
+  WeightsForm weights = WeightsForm::kAuto;
+  std::string version;  // of arenac, for the header's first line
+};
+
+// `map` is what make_map returned. Deterministic. UserError when a tensor is too large for C's int.
+std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
+                       const MemoryMap& map, const EmitOptions& options);
+
+// The memory map without the model's hash.
+MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io);
+
+}  // namespace arenac

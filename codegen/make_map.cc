@@ -1,0 +1,69 @@
+#include <algorithm>
+
+#include "codegen/emit.h"
+
+namespace arenac {
+namespace {
+
+MapIo io_entry(const Graph& graph, TensorId id, const std::string& name, IoKind kind) {
+  const Tensor& tensor = graph.tensors[id];
+  return {name, kind, info(tensor.type).name, tensor.shape,
+          element_count(tensor.shape) * size_of(tensor.type)};
+}
+
+std::vector<MapStep> map_steps(const Schedule& schedule) {
+  std::vector<MapStep> steps;
+  for (size_t s = 0; s < schedule.steps.size(); ++s) {
+    const Step& step = schedule.steps[s];
+    constexpr const char* kMarks[] = {"", "", " else", " end", "", " end"};
+    steps.push_back({static_cast<int64_t>(s), step.node->origin,
+                     step.node->op + kMarks[static_cast<int>(step.kind)], std::nullopt,
+                     step.kind == StepKind::kRun ? multiply_accumulates(*step.node) : 0});
+  }
+  return steps;
+}
+
+}  // namespace
+
+MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io) {
+  const Graph& graph = *schedule.graph;
+  MemoryMap map;
+  map.model = graph.name;
+  for (size_t p = 0; p < plan.pools.size(); ++p)
+    map.pools.push_back({lifetimes.problem.pools[p].name, plan.pools[p].size,
+                         lifetimes.problem.pools[p].capacity, lifetimes.problem.pools[p].align,
+                         plan.pools[p].lower_bound});
+  for (size_t b = 0; b < lifetimes.problem.buffers.size(); ++b) {
+    const Buffer& buffer = lifetimes.problem.buffers[b];
+    map.buffers.push_back({static_cast<int64_t>(b), buffer.name,
+                           lifetimes.problem.pools[plan.placements[b].pool].name, plan.placements[b].offset,
+                           buffer.size, buffer.begin, buffer.end});
+  }
+  const auto mark = [&](const std::vector<TensorId>& ids, BufferKind kind) {
+    for (TensorId id : ids)
+      if (lifetimes.buffer_of[id] >= 0) map.buffers[lifetimes.buffer_of[id]].kind = kind;
+  };
+  mark(graph.inputs, BufferKind::kInput);
+  mark(graph.outputs, BufferKind::kOutput);
+  std::vector<bool> touched(graph.tensors.size());
+  for (const Step& step : schedule.steps)
+    for (TensorId id : step.node->writes) touched[id] = true;
+  for (size_t id = 0; id < graph.tensors.size(); ++id) {
+    const bool view = schedule.layouts[id].root != static_cast<TensorId>(id);
+    if (lifetimes.buffer_of[id] >= 0 && (touched[id] || view))
+      map.buffers[lifetimes.buffer_of[id]].tensors.push_back(graph.tensors[id].name);
+  }
+  map.steps = map_steps(schedule);
+  for (const MapStep& step : map.steps) map.totals.macs += step.macs;
+  for (const PoolUse& pool : plan.pools) map.totals.arena += pool.size;
+  map.totals.layerwise_arena = map.totals.arena;
+  if (io == Io::kExternal) {
+    for (size_t k = 0; k < graph.inputs.size(); ++k)
+      map.io.push_back(io_entry(graph, graph.inputs[k], graph.input_names[k], IoKind::kInput));
+    for (size_t k = 0; k < graph.outputs.size(); ++k)
+      map.io.push_back(io_entry(graph, graph.outputs[k], graph.output_names[k], IoKind::kOutput));
+  }
+  return map;
+}
+
+}  // namespace arenac

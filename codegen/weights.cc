@@ -1,0 +1,192 @@
+#include "codegen/weights.h"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <set>
+
+#include "codegen/c_text.h"
+
+namespace arenac {
+namespace {
+
+constexpr int64_t kReadableBytes = 64 << 10;
+constexpr int64_t kStringBytes = 4 << 20;
+constexpr int64_t kBlobAlign = 64;
+
+// Elements in the order of the layout's strides, which are dense.
+std::string laid_out(const Tensor& tensor, const Layout& layout) {
+  const Value& value = *tensor.constant;
+  const int size = size_of(tensor.type);
+  std::string bytes(value.bytes.size(), '\0');
+  std::vector<int64_t> index(tensor.shape.size());
+  int64_t at = 0;
+  for (int64_t k = 0; k < value.count(); ++k) {
+    std::memcpy(bytes.data() + at * size, value.bytes.data() + k * size, size);
+    for (size_t d = index.size(); d-- > 0;) {
+      at += layout.strides[d];
+      if (++index[d] < tensor.shape[d]) break;
+      at -= layout.strides[d] * index[d];
+      index[d] = 0;
+    }
+  }
+  return bytes;
+}
+
+// What steps read: operands of nests that are not elided, and of C kernels.
+std::set<TensorId> constants_read(const Schedule& schedule) {
+  std::set<TensorId> used;
+  const auto use = [&](TensorId id) {
+    const Tensor& tensor = schedule.graph->tensors[id];
+    if (tensor.constant && tensor.constant->count() > 0) used.insert(id);
+  };
+  for (const Step& step : schedule.steps) {
+    if (step.kind == StepKind::kRun || step.kind == StepKind::kIf)
+      for (TensorId id : step.node->reads) use(id);
+    if (step.kind != StepKind::kLoop) continue;
+    const Loop& loop = std::get<Loop>(step.node->body);
+    if (loop.count) use(*loop.count);
+    if (loop.condition) use(*loop.condition);
+  }
+  return used;
+}
+
+std::string readable_array(const Weight& weight, const Tensor& tensor, const std::string& name) {
+  const int64_t count = static_cast<int64_t>(weight.bytes.size()) / size_of(tensor.type);
+  std::string text = fmt::format("\n/* {} {} */\nconst {} {}_{}[{}] = {{", c_comment(tensor.name),
+                                 to_string(tensor.shape), info(tensor.type).c_name, name, weight.name, count);
+  std::string line;
+  for (int64_t k = 0; k < count; ++k) {
+    const auto* at = reinterpret_cast<const std::byte*>(weight.bytes.data()) + k * size_of(tensor.type);
+    const std::string literal = c_literal(tensor.type, load(tensor.type, at)) + (k + 1 < count ? "," : "");
+    if (line.size() + literal.size() > 108 || line.empty()) text += line + "\n ", line.clear();
+    line += " " + literal;
+  }
+  return text + line + "\n};\n";
+}
+
+std::string octal(const std::string& blob) {
+  std::string text;
+  constexpr size_t kRow = 64;
+  for (size_t from = 0; from < blob.size(); from += kRow) {
+    text += "  \"";
+    const size_t to = std::min(blob.size(), from + kRow);
+    for (size_t k = from; k < to; ++k) {
+      const auto byte = static_cast<unsigned char>(blob[k]);
+      // The short form is safe unless a digit follows.
+      const bool digit_next = k + 1 < to && blob[k + 1] >= '0' && blob[k + 1] <= '7';
+      const bool plain = byte >= 0x20 && byte < 0x7f && byte != '"' && byte != '\\' && byte != '?';
+      if (plain)
+        text += static_cast<char>(byte);
+      else
+        text += digit_next ? fmt::format("\\{:03o}", byte) : fmt::format("\\{:o}", byte);
+    }
+    text += "\"\n";
+  }
+  return text;
+}
+
+std::string blob_of(const Weights& weights) {
+  std::string blob(weights.total, '\0');
+  for (const Weight& weight : weights.all) blob.replace(weight.offset, weight.bytes.size(), weight.bytes);
+  return blob;
+}
+
+std::string blob_type(const Weights& weights, const std::string& name) {
+  return fmt::format("union {}_weights_blob {{ unsigned char bytes[{}]; int64_t whole; double real; }}", name,
+                     weights.total + 1);
+}
+
+}  // namespace
+
+Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
+  Weights weights;
+  std::map<std::pair<Type, std::string>, int> known;
+  std::set<std::string> names;
+  for (TensorId id : constants_read(schedule)) {
+    const Tensor& tensor = schedule.graph->tensors[id];
+    std::string bytes = laid_out(tensor, schedule.layouts[id]);
+    const auto [at, fresh] =
+        known.emplace(std::pair(tensor.type, bytes), static_cast<int>(weights.all.size()));
+    weights.of_tensor[id] = at->second;
+    if (!fresh) continue;
+    std::string name = "w_" + c_identifier(tensor.name);
+    for (int n = 2; !names.insert(name).second; ++n)
+      name = fmt::format("w_{}_{}", c_identifier(tensor.name), n);
+    const int64_t size = static_cast<int64_t>(bytes.size());
+    weights.all.push_back({name, id, std::move(bytes), weights.total});
+    weights.total += (size + kBlobAlign - 1) / kBlobAlign * kBlobAlign;
+  }
+  weights.form = options.weights;
+  if (weights.form == WeightsForm::kAuto)
+    weights.form = weights.total > kStringBytes ? WeightsForm::kIncbin : WeightsForm::kC;
+  int64_t bytes = 0;
+  for (const Weight& weight : weights.all) bytes += static_cast<int64_t>(weight.bytes.size());
+  weights.readable = weights.form == WeightsForm::kC && bytes <= kReadableBytes;
+  return weights;
+}
+
+std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name) {
+  if (weights.all.empty()) return "";
+  if (!weights.readable && weights.form == WeightsForm::kC)
+    return fmt::format("extern const {} {}_weights;\n", blob_type(weights, name), name);
+  if (!weights.readable)
+    return fmt::format("extern const unsigned char {}_weights[{}];\n", name, weights.total);
+  std::string text;
+  for (const Weight& weight : weights.all) {
+    const Type type = schedule.graph->tensors[weight.tensor].type;
+    text += fmt::format("extern const {} {}_{}[{}];\n", info(type).c_name, name, weight.name,
+                        weight.bytes.size() / size_of(type));
+  }
+  return text;
+}
+
+std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedule& schedule,
+                           const std::string& name) {
+  const Weight& weight = weights.all[weights.of_tensor.at(tensor)];
+  if (weights.readable) return fmt::format("{}_{}", name, weight.name);
+  const char* member = weights.form == WeightsForm::kC ? ".bytes" : "";
+  return fmt::format("(const {} *)(const void *)({}_weights{} + {})",
+                     info(schedule.graph->tensors[tensor].type).c_name, name, member, weight.offset);
+}
+
+std::vector<File> weight_files(const Weights& weights, const Schedule& schedule, const std::string& name) {
+  std::vector<File> files;
+  if (weights.form == WeightsForm::kC) {
+    std::string text = fmt::format(
+        "/* Constants of {}, written by arenac. */\n#include <math.h>\n#include <stdint.h>\n\n"
+        "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
+        name);
+    if (weights.all.empty()) {
+      text += fmt::format("\ntypedef int {}_has_no_weights;\n", name);
+    } else if (weights.readable) {
+      text += weight_declarations(weights, schedule, name);
+      for (const Weight& weight : weights.all)
+        text += readable_array(weight, schedule.graph->tensors[weight.tensor], name);
+    } else {
+      text += fmt::format(
+          "\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n"
+          "/* Little-endian elements; the order of the file's bytes is that of memory. */\n"
+          "{0};\nextern const union {1}_weights_blob {1}_weights;\nconst union {1}_weights_blob {1}_weights "
+          "= {{\n{2}}};\n",
+          blob_type(weights, name), name, octal(blob_of(weights)));
+    }
+    text += "\n#ifdef __cplusplus\n}\n#endif\n";
+    files.push_back({name + "_weights.c", std::move(text)});
+    return files;
+  }
+  if (weights.form == WeightsForm::kIncbin)
+    files.push_back(
+        {name + "_weights.S",
+         fmt::format(
+             "/* Constants of {0}: the bytes of {0}_weights.bin, which must lie in a folder given by -I. */\n"
+             "    .section .rodata.{0}_weights, \"a\"\n    .globl {0}_weights\n    .balign {1}\n"
+             "{0}_weights:\n    .incbin \"{0}_weights.bin\"\n"
+             "#ifdef __ELF__\n    .size {0}_weights, . - {0}_weights\n#endif\n"
+             "#if defined(__linux__) && defined(__ELF__)\n    .section .note.GNU-stack, \"\"\n#endif\n",
+             name, kBlobAlign)});
+  files.push_back({name + "_weights.bin", blob_of(weights)});
+  return files;
+}
+
+}  // namespace arenac

@@ -1,0 +1,35 @@
+// The constants that the emitted steps read: laid out, deduplicated, and written in one of three forms.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+
+namespace arenac {
+
+struct Weight {
+  std::string name;   // C identifier of its array
+  TensorId tensor;    // the first that has these bytes
+  std::string bytes;  // elements in the order of the tensor's layout
+  int64_t offset;     // in the blob, a multiple of 64
+};
+
+struct Weights {
+  std::vector<Weight> all;
+  std::map<TensorId, int> of_tensor;
+  int64_t total = 0;  // bytes of the blob
+  WeightsForm form;   // never kAuto
+  bool readable;      // arrays of numbers rather than a blob
+};
+
+Weights collect_weights(const Schedule& schedule, const EmitOptions& options);
+
+// Declarations for NAME.c, and the expression for a pointer to the first element.
+std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name);
+std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedule& schedule,
+                           const std::string& name);
+std::vector<File> weight_files(const Weights& weights, const Schedule& schedule, const std::string& name);
+
+}  // namespace arenac

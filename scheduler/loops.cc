@@ -1,0 +1,263 @@
+#include "scheduler/loops.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+Expr flat_index(const Layout& layout, const std::vector<Expr>& indices, const std::vector<Interval>& axes) {
+  if (const auto form = affine_address(indices, layout.strides, axes)) {
+    Expr sum = integer(form->constant);
+    for (const auto& [a, factor] : form->terms) {
+      // Negative axes are iterations, whose trip count only the original expression knows.
+      if (a < 0) {
+        Expr direct = integer(0);
+        for (size_t d = 0; d < indices.size(); ++d) direct = direct + indices[d] * integer(layout.strides[d]);
+        return direct;
+      }
+      if (axes[a].end > 1) sum = sum + axis(a) * integer(factor);
+    }
+    return sum;
+  }
+  Expr sum = integer(0);
+  for (size_t d = 0; d < indices.size(); ++d)
+    sum = sum + simplify_index(indices[d], axes) * integer(layout.strides[d]);
+  return sum;
+}
+
+Expr flat_expr(const Expr& e, const Node& node, const std::vector<Layout>& layouts,
+               const std::vector<Interval>& axes) {
+  if (e.empty()) return e;
+  return substitute(e, [&](const Expr& inner) -> Expr {
+    if (inner->op != Op::kRead) return {};
+    const Layout& layout = layouts[node.reads[inner->index]];
+    std::vector<Expr> indices;
+    for (const Expr& index : inner->args) indices.push_back(flat_expr(index, node, layouts, axes));
+    return Expr(std::make_shared<const Expr::Tree>(
+        Expr::Tree{Op::kRead, inner->type, {flat_index(layout, indices, axes)}, {}, inner->index}));
+  });
+}
+
+// Calls `visit` with the address of every access of the nest, and with every other expression that names an
+// axis.
+template <typename Visit>
+void visit_indices(const FlatNest& nest, const Visit& visit) {
+  visit(nest.store);
+  const auto walk = [&](const Expr& root) {
+    if (root.empty()) return;
+    any_of(root, [&](const Expr& e) {
+      if (e->op == Op::kRead) visit(e->args[0]);
+      return false;
+    });
+  };
+  walk(nest.body);
+  walk(nest.finish);
+}
+
+bool names_axis(const Expr& e, int a) {
+  return !e.empty() && any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a; });
+}
+
+// An axis named outside affine addresses cannot be joined with another.
+bool joinable(const FlatNest& nest, int a) {
+  for (const Bound& bound : nest.where)
+    if (names_axis(bound.index, a)) return false;
+  bool free = true;
+  const auto outside_reads = [&](const Expr& root) {
+    if (root.empty()) return;
+    substitute(root, [&](const Expr& e) -> Expr {
+      if (e->op == Op::kRead) return e;
+      if (e->op == Op::kAxis && e->index == a) free = false;
+      return {};
+    });
+  };
+  outside_reads(nest.body);
+  outside_reads(nest.finish);
+  visit_indices(nest, [&](const Expr& index) {
+    if (names_axis(index, a) && !affine_form(index)) free = false;
+  });
+  return free;
+}
+
+// Whether walking `inner` to its end and stepping `outer` once moves every address alike.
+bool seamless(const FlatNest& nest, int outer, int inner) {
+  bool fits = true;
+  visit_indices(nest, [&](const Expr& index) {
+    const auto form = affine_form(index);
+    if (!form) return;  // joinable() made sure that it names neither
+    fits &= form->coefficient(outer) == form->coefficient(inner) * nest.axes[inner].extent;
+  });
+  return fits;
+}
+
+Expr without_axis(const Expr& e, int a) {
+  if (e.empty()) return e;
+  return substitute(e, [&](const Expr& x) -> Expr {
+    if (x->op == Op::kAxis && x->index == a) return integer(0);
+    return {};
+  });
+}
+
+void join_axes(FlatNest& nest) {
+  const int n = static_cast<int>(nest.axes.size());
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (int outer = 0; outer < n; ++outer)
+      for (int inner = 0; inner < n; ++inner) {
+        if (outer == inner || nest.axes[outer].reduced != nest.axes[inner].reduced) continue;
+        if (nest.axes[outer].extent <= 1 || nest.axes[inner].extent <= 1) continue;
+        if (!joinable(nest, outer) || !joinable(nest, inner) || !seamless(nest, outer, inner)) continue;
+        nest.axes[inner].extent *= nest.axes[outer].extent;
+        nest.axes[outer].extent = 1;
+        nest.store = without_axis(nest.store, outer);
+        nest.body = without_axis(nest.body, outer);
+        nest.finish = without_axis(nest.finish, outer);
+        changed = true;
+      }
+  }
+}
+
+// How an operand's address moves with an axis: its stride, or nothing when it is not affine.
+std::optional<int64_t> stride_along(const Expr& index, int a) {
+  const auto form = affine_form(index);
+  if (form) return form->coefficient(a);
+  return names_axis(index, a) ? std::nullopt : std::optional<int64_t>(0);
+}
+
+std::vector<const Expr*> reads_of(const Expr& body) {
+  std::vector<const Expr*> all;
+  if (!body.empty())
+    any_of(body, [&](const Expr& e) {
+      if (e->op == Op::kRead) all.push_back(&e);
+      return false;
+    });
+  return all;
+}
+
+}  // namespace
+
+FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts) {
+  const auto axes = axis_intervals(nest);
+  FlatNest flat{nest.axes, nest.combine, nest.accumulate, nest.where, {}, {}, {}};
+  for (Bound& bound : flat.where) bound.index = flat_expr(bound.index, node, layouts, axes);
+  std::vector<Expr> store;
+  for (const Expr& index : nest.store) store.push_back(flat_expr(index, node, layouts, axes));
+  flat.store = flat_index(layouts[node.writes[0]], store, axes);
+  flat.body = flat_expr(nest.body, node, layouts, axes);
+  flat.finish = flat_expr(nest.finish, node, layouts, axes);
+  join_axes(flat);
+  for (int a = 0; a < static_cast<int>(flat.axes.size()); ++a) {
+    if (flat.axes[a].extent != 1) continue;
+    for (Bound& bound : flat.where) bound.index = without_axis(bound.index, a);
+    flat.store = without_axis(flat.store, a);
+    flat.body = without_axis(flat.body, a);
+    flat.finish = without_axis(flat.finish, a);
+  }
+  return flat;
+}
+
+LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
+                    const std::vector<Layout>& layouts, const Target& target) {
+  const FlatNest flat = flat_nest(nest, node, layouts);
+  LoopPlan plan;
+  plan.order.resize(flat.axes.size());
+  std::iota(plan.order.begin(), plan.order.end(), 0);
+  const auto reads = reads_of(flat.body);
+  const auto constant = [&](const Expr& read) {
+    return graph.tensors[node.reads[read->index]].constant != nullptr;
+  };
+
+  // Outputs in the order of the result's memory; reduced axes in the order of the largest streamed operand's.
+  const Expr* streamed = nullptr;
+  int64_t largest = -1;
+  for (const Expr* read : reads) {
+    const int64_t size = element_count(graph.tensors[node.reads[(*read)->index]].shape);
+    if (!constant(*read) && size > largest) streamed = read, largest = size;
+  }
+  const auto key = [&](int a) {
+    const Expr& index = flat.axes[a].reduced && streamed ? (*streamed)->args[0] : flat.store;
+    return std::abs(stride_along(index, a).value_or(0));
+  };
+  std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {
+    if (flat.axes[a].reduced != flat.axes[b].reduced) return flat.axes[b].reduced;
+    return key(a) > key(b);
+  });
+  if (flat.combine == Combine::kNone || flat.accumulate) return plan;
+
+  // The vector axis: every streamed read has stride 0 or 1 along it, no bound depends on it, and the result
+  // likes it.
+  int64_t best = 0;
+  for (int a = 0; a < static_cast<int>(flat.axes.size()); ++a) {
+    const Axis& axis = flat.axes[a];
+    if (axis.reduced || axis.extent < 2) continue;
+    bool serves = true;
+    for (const Bound& bound : flat.where) serves &= !names_axis(bound.index, a);
+    for (const Expr* read : reads) {
+      const auto stride = stride_along((*read)->args[0], a);
+      serves &= stride && (constant(*read) || *stride == 0 || *stride == 1);
+    }
+    const auto out = stride_along(flat.store, a);
+    if (!serves || !out) continue;
+    const int64_t score = std::min<int64_t>(axis.extent, 4 * target.lanes) * (*out == 1 ? 4 : 1);
+    if (score > best) best = score, plan.vector_axis = a;
+  }
+  if (plan.vector_axis >= 0) {
+    plan.lanes = static_cast<int>(std::min<int64_t>(flat.axes[plan.vector_axis].extent, target.lanes));
+    // The tile axis: the longest along which some operand stays in place.
+    int64_t longest = 1;
+    for (int a = 0; a < static_cast<int>(flat.axes.size()); ++a) {
+      if (flat.axes[a].reduced || a == plan.vector_axis || flat.axes[a].extent <= longest) continue;
+      bool reuses = false;
+      for (const Expr* read : reads) reuses |= stride_along((*read)->args[0], a) == 0;
+      if (reuses) longest = flat.axes[a].extent, plan.tile_axis = a;
+    }
+    if (plan.tile_axis >= 0) plan.tile = static_cast<int>(std::min<int64_t>(longest, target.tile));
+  }
+  // Kept axes: the rest, then the vector blocks, then the tiles.
+  std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {
+    const auto rank = [&](int x) {
+      return flat.axes[x].reduced ? 3 : x == plan.tile_axis ? 2 : x == plan.vector_axis ? 1 : 0;
+    };
+    return rank(a) < rank(b);
+  });
+  return plan;
+}
+
+void pack_constants(const Node& node, const std::vector<LoopPlan>& plans, const Graph& graph,
+                    std::vector<bool>& packed, std::vector<Layout>& layouts) {
+  const Nests& nests = std::get<Nests>(node.body);
+  for (size_t k = 0; k < nests.size(); ++k) {
+    const LoopPlan& plan = plans[k];
+    std::vector<int> depth(nests[k].axes.size());
+    for (size_t p = 0; p < plan.order.size(); ++p) depth[plan.order[p]] = static_cast<int>(p);
+    if (plan.vector_axis >= 0) depth[plan.vector_axis] = static_cast<int>(plan.order.size());
+    auto reads = reads_of(nests[k].body);
+    for (const Expr* read : reads_of(nests[k].finish)) reads.push_back(read);
+    for (const Expr* read : reads) {
+      const TensorId id = node.reads[(*read)->index];
+      const Tensor& tensor = graph.tensors[id];
+      if (!tensor.constant || packed[id]) continue;
+      packed[id] = true;
+      const size_t rank = tensor.shape.size();
+      std::vector<int> order(rank), key(rank, -1);
+      std::iota(order.begin(), order.end(), 0);
+      bool plain = true;
+      for (size_t d = 0; d < rank; ++d) {
+        const auto form = affine_form((*read)->args[d]);
+        plain &= form.has_value();
+        if (form)
+          for (const auto& [a, factor] : form->terms)
+            if (a >= 0) key[d] = std::max(key[d], depth[a]);
+      }
+      if (!plain) continue;
+      std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key[a] < key[b]; });
+      int64_t next = 1;
+      for (size_t p = rank; p-- > 0; next *= tensor.shape[order[p]]) layouts[id].strides[order[p]] = next;
+    }
+  }
+}
+
+}  // namespace arenac

@@ -1,0 +1,32 @@
+// From a nest over logical indices to loops over memory: every access becomes one element address, loops that
+// walk memory without a seam are joined, and an order is chosen in which the innermost loop has unit stride.
+//
+//   out[n,m,y,x] = sum(c,ky,kx) x[n,c,y+ky-1,x+kx-1] * w[m,c,ky,kx]      n y | m in blocks of 16 | x in tiles
+//   | ky kx c
+#pragma once
+
+#include "scheduler/schedule.h"
+
+namespace arenac {
+
+// A nest whose reads and store have one index each, the element address relative to the operand's layout
+// offset.
+struct FlatNest {
+  std::vector<Axis> axes;  // joined-away axes have extent 1; no expression names an axis of extent 1
+  Combine combine;
+  bool accumulate;
+  std::vector<Bound> where;
+  Expr store, body, finish;
+};
+
+FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts);
+
+// Chooses how to walk the nest. Constant operands count as if they had whatever layout serves best.
+LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
+                    const std::vector<Layout>& layouts, const Target& target);
+
+// Gives constants the layout in which their (first) reader walks them.
+void pack_constants(const Node& node, const std::vector<LoopPlan>& plans, const Graph& graph,
+                    std::vector<bool>& packed, std::vector<Layout>& layouts);
+
+}  // namespace arenac

@@ -1,0 +1,132 @@
+#include "scheduler/schedule.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "frontend/error.h"
+#include "scheduler/loops.h"
+#include "scheduler/storage.h"
+
+namespace arenac {
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> all = {
+      {"portable", "any C99 compiler; shaped for 256-bit vectors", 16, 6, 16},
+      {"cortex-m", "Arm Cortex-M: no vectors, few registers", 4, 2, 8},
+  };
+  return all;
+}
+
+const std::vector<SchedulerRow>& schedulers() {
+  static const std::vector<SchedulerRow> all = {
+      {"layerwise", "the file's order, one whole layer a step", schedule_layerwise},
+  };
+  return all;
+}
+
+Schedule schedule_layerwise(const Graph& graph, const Target& target) {
+  Storage storage = assign_storage(graph);
+  Schedule schedule{&graph, std::move(storage.steps), std::move(storage.layouts), {}};
+  // Constants that a C kernel reads keep their row-major layout.
+  std::vector<bool> packed(graph.tensors.size());
+  for (const Step& step : schedule.steps)
+    if (step.kind == StepKind::kRun && std::holds_alternative<Call>(step.node->body))
+      for (TensorId id : step.node->reads) packed[id] = true;
+  for (const Step& step : schedule.steps) {
+    std::vector<LoopPlan>& plans = schedule.loops.emplace_back();
+    const Nests* nests = step.kind == StepKind::kRun ? std::get_if<Nests>(&step.node->body) : nullptr;
+    if (!nests) continue;
+    for (const Nest& nest : *nests)
+      plans.push_back(plan_loops(nest, *step.node, graph, schedule.layouts, target));
+    pack_constants(*step.node, plans, graph, packed, schedule.layouts);
+  }
+  // Once more, now that the constants lie as they will: axes that had a seam may have none.
+  for (size_t s = 0; s < schedule.steps.size(); ++s)
+    for (size_t k = 0; k < schedule.loops[s].size(); ++k) {
+      const Node& node = *schedule.steps[s].node;
+      schedule.loops[s][k] = plan_loops(std::get<Nests>(node.body)[k], node, graph, schedule.layouts, target);
+    }
+  verify(schedule);
+  return schedule;
+}
+
+int64_t span_of(const Layout& layout, const Shape& shape) {
+  int64_t span = 1;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] == 0) return 0;
+    span += (shape[d] - 1) * std::max<int64_t>(layout.strides[d], 0);
+  }
+  return span;
+}
+
+std::optional<Affine> address_of(const Layout& layout, const std::vector<Expr>& indices, const Nest& nest) {
+  auto address = affine_address(indices, layout.strides, axis_intervals(nest));
+  if (!address) return std::nullopt;
+  address->constant += layout.offset;
+  std::erase_if(address->terms,
+                [&](const auto& term) { return term.first >= 0 && nest.axes[term.first].extent == 1; });
+  return address;
+}
+
+bool is_elided(const Nest& nest, const Node& node, const std::vector<Layout>& layouts) {
+  if (nest.combine != Combine::kNone || !nest.where.empty() || !nest.finish.empty()) return false;
+  Expr value = nest.body;
+  if (value->op == Op::kCast && value->args[0]->op == Op::kRead) value = value->args[0];
+  if (value->op != Op::kRead) return false;
+  const Layout &from = layouts[node.reads[value->index]], &to = layouts[node.writes[0]];
+  if (from.root != to.root) return false;
+  const auto a = address_of(from, value->args, nest), b = address_of(to, nest.store, nest);
+  return a && b && *a == *b;
+}
+
+void verify(const Schedule& schedule) {
+  const Graph& graph = *schedule.graph;
+  int depth = 0;
+  for (size_t s = 0; s < schedule.steps.size(); ++s) {
+    const Step& step = schedule.steps[s];
+    const bool opens = step.kind == StepKind::kIf || step.kind == StepKind::kLoop;
+    const bool closes = step.kind == StepKind::kEndIf || step.kind == StepKind::kEndLoop;
+    depth += opens - closes;
+    ARENAC_CHECK(depth >= 0, "control steps do not nest");
+    ARENAC_CHECK(step.kind == StepKind::kRun ||
+                     (step.partner >= 0 && schedule.steps.at(step.partner).node == step.node),
+                 "a control step without partner");
+  }
+  ARENAC_CHECK(depth == 0, "control steps do not nest");
+  for (TensorId id : graph.outputs)
+    ARENAC_CHECK(schedule.layouts[id].root == id && schedule.layouts[id].offset == 0,
+                 "an output without storage of its own");
+  for (size_t id = 0; id < graph.tensors.size(); ++id) {
+    const Layout& layout = schedule.layouts[id];
+    ARENAC_CHECK(schedule.layouts[layout.root].root == layout.root,
+                 fmt::format("'{}' lies in the storage of a view", graph.tensors[id].name));
+    ARENAC_CHECK(layout.offset >= 0, fmt::format("'{}' begins before its storage", graph.tensors[id].name));
+  }
+}
+
+std::string dump(const Schedule& schedule) {
+  const Graph& graph = *schedule.graph;
+  const auto place = [&](TensorId id) {
+    const Layout& layout = schedule.layouts[id];
+    return fmt::format("%{} in %{}+{} [{}]", id, layout.root, layout.offset, fmt::join(layout.strides, ","));
+  };
+  constexpr const char* kKinds[] = {"", "if", "else", "end if", "loop", "end loop"};
+  std::string text;
+  for (size_t s = 0; s < schedule.steps.size(); ++s) {
+    const Step& step = schedule.steps[s];
+    text += fmt::format("{:5} {} {}", s, kKinds[static_cast<int>(step.kind)], step.node->op);
+    if (step.kind == StepKind::kRun) {
+      for (TensorId id : step.node->writes) text += "  " + place(id);
+      text += "  <-";
+      for (TensorId id : step.node->reads)
+        if (!graph.tensors[id].constant) text += "  " + place(id);
+      for (const LoopPlan& plan : schedule.loops[s])
+        text += fmt::format("  ({} vector i{}x{} tile i{}x{})", fmt::join(plan.order, " "), plan.vector_axis,
+                            plan.lanes, plan.tile_axis, plan.tile);
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace arenac

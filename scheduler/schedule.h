@@ -1,0 +1,92 @@
+// The schedule: in which order the work is done, where each tensor's elements lie in its storage, and how
+// each nest is walked. The index of a step is the logical time.
+//
+//   step 0  conv1     conv1_out: storage of its own, channels-last
+//   step 1  relu1     relu1_out: in the storage of conv1_out (in place)
+//   step 2  If
+//   step 3    ...then branch
+//   step 4  else
+//   step 5    ...else branch
+//   step 6  end if
+//
+// Reshapes, transposes, slices and other views take no step; a concat's parts are written where they belong.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "frontend/facts.h"
+#include "frontend/graph.h"
+
+namespace arenac {
+
+enum class StepKind : uint8_t { kRun, kIf, kElse, kEndIf, kLoop, kEndLoop };
+
+struct Step {
+  StepKind kind;
+  const Node* node;    // the If or Loop node for control steps
+  int partner = -1;    // kIf -> kElse -> kEndIf -> kIf; kLoop <-> kEndLoop
+  Interval rows = {};  // output rows computed at this step; empty: all
+};
+
+// Element [i0, i1, ...] of a tensor lies at element offset + sum(i[d] * strides[d]) of the storage of tensor
+// `root`.
+struct Layout {
+  TensorId root;
+  int64_t offset;
+  std::vector<int64_t> strides;
+
+  bool operator==(const Layout&) const = default;
+};
+
+// How one nest is walked. `order` lists its axes, outermost first: those of the output, then the reduced
+// ones. The axis `vector_axis` runs in blocks of `lanes` neighbours, innermost; `tile` neighbours along
+// `tile_axis` share what they read.
+struct LoopPlan {
+  std::vector<int> order;
+  int vector_axis = -1, lanes = 1;
+  int tile_axis = -1, tile = 1;
+};
+
+struct Schedule {
+  const Graph* graph;  // outlives the schedule
+  std::vector<Step> steps;
+  std::vector<Layout> layouts;               // per tensor
+  std::vector<std::vector<LoopPlan>> loops;  // per step, per nest of its node
+};
+
+// What kernels are shaped for.
+struct Target {
+  const char* name;
+  const char* description;
+  int lanes;  // elements of a vector block
+  int tile;   // pixels (rows) that share one read of the weights
+  int align;  // bytes: of the arena and of every buffer
+};
+const std::vector<Target>& targets();
+
+// One row of the table of schedulers.
+struct SchedulerRow {
+  const char* name;
+  const char* description;
+  Schedule (*schedule)(const Graph& graph, const Target& target);
+};
+const std::vector<SchedulerRow>& schedulers();
+
+// The file's order, one step a node.
+Schedule schedule_layerwise(const Graph& graph, const Target& target = targets().front());
+
+// Every tensor's storage holds all its elements; steps nest properly. InternalError otherwise.
+void verify(const Schedule& schedule);
+std::string dump(const Schedule& schedule);
+
+// Number of elements that a layout reaches beyond its offset: 1 + sum((extent - 1) * stride).
+int64_t span_of(const Layout& layout, const Shape& shape);
+
+// The element address of an access as an affine form of the axes, if it is one: offset + sum(stride * index).
+std::optional<Affine> address_of(const Layout& layout, const std::vector<Expr>& indices, const Nest& nest);
+
+// True when the nest copies elements to where they already lie.
+bool is_elided(const Nest& nest, const Node& node, const std::vector<Layout>& layouts);
+
+}  // namespace arenac

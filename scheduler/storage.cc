@@ -1,0 +1,506 @@
+#include "scheduler/storage.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "frontend/error.h"
+#include "scheduler/liveness.h"
+
+namespace arenac {
+namespace {
+
+int64_t count_of(const Tensor& t) { return element_count(t.shape); }
+
+// The flat steps of a block; control flow as markers.
+void flatten(const Block& block, std::vector<Step>& steps) {
+  for (const Node& node : block) {
+    if (const If* branch = std::get_if<If>(&node.body)) {
+      const int begin = static_cast<int>(steps.size());
+      steps.push_back({StepKind::kIf, &node});
+      flatten(branch->then_block, steps);
+      const int middle = static_cast<int>(steps.size());
+      steps.push_back({StepKind::kElse, &node});
+      flatten(branch->else_block, steps);
+      steps[begin].partner = middle;
+      steps[middle].partner = static_cast<int>(steps.size());
+      steps.push_back({StepKind::kEndIf, &node, begin});
+    } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+      const int begin = static_cast<int>(steps.size());
+      steps.push_back({StepKind::kLoop, &node});
+      flatten(loop->body, steps);
+      steps[begin].partner = static_cast<int>(steps.size());
+      steps.push_back({StepKind::kEndLoop, &node, begin});
+    } else {
+      steps.push_back({StepKind::kRun, &node});
+    }
+  }
+}
+
+// The tensor read when the nest's body is one plain element of it, stored as it is.
+const Expr* copied_read(const Nest& nest) {
+  if (nest.combine != Combine::kNone || !nest.where.empty() || !nest.finish.empty()) return nullptr;
+  const Expr* value = &nest.body;
+  if ((*value)->op == Op::kCast && (*value)->args[0]->op == Op::kRead) value = &(*value)->args[0];
+  return (*value)->op == Op::kRead ? value : nullptr;
+}
+
+class Assignment {
+ public:
+  explicit Assignment(const Graph& graph) : graph_(graph) {
+    flatten(graph.block, steps_);
+    layouts_.resize(graph.tensors.size());
+    for (TensorId id = 0; id < static_cast<TensorId>(layouts_.size()); ++id)
+      layouts_[id] = {id, 0, row_major_strides(graph.tensors[id].shape)};
+    classify();
+    forwards();
+    occupied_ = occupancies(graph_, steps_, layouts_);
+  }
+
+  Storage run() {
+    const auto viewed = layouts_;
+    std::vector<int> concats;
+    for (int s = 0; s < static_cast<int>(steps_.size()); ++s)
+      if (const Nests* nests = nests_of(s); nests && nests->size() > 1) concats.push_back(s);
+
+    const auto attempt = [&](const std::vector<bool>& merged) {
+      layouts_ = viewed;
+      backwards(merged);
+      return peak();
+    };
+    std::vector<bool> merged(steps_.size());
+    int64_t best = attempt(merged);
+    std::vector<bool> all = merged;
+    for (int s : concats) all[s] = true;
+    if (attempt(all) <= best) return {steps_, layouts_};
+    constexpr size_t kTried = 64;  // each trial is a pass over all steps
+    for (size_t k = 0; k < std::min(concats.size(), kTried); ++k) {
+      merged[concats[k]] = true;
+      const int64_t with = attempt(merged);
+      if (with <= best)
+        best = with;
+      else
+        merged[concats[k]] = false;
+    }
+    attempt(merged);
+    return {steps_, layouts_};
+  }
+
+ private:
+  const Nests* nests_of(int s) const {
+    return steps_[s].kind == StepKind::kRun ? std::get_if<Nests>(&steps_[s].node->body) : nullptr;
+  }
+
+  // Which tensors must keep storage of their own, dense and row-major.
+  void classify() {
+    const size_t n = graph_.tensors.size();
+    assigned_.resize(n), is_output_.resize(n), is_input_.resize(n), row_major_.resize(n);
+    for (TensorId id : graph_.outputs) is_output_[id] = row_major_[id] = true;
+    for (TensorId id : graph_.inputs) is_input_[id] = row_major_[id] = true;
+    std::vector<int> writers(n);
+    for (const Step& step : steps_) {
+      if (step.kind != StepKind::kRun) continue;
+      for (TensorId id : step.node->writes)
+        if (++writers[id] > 1) assigned_[id] = row_major_[id] = true;
+      if (std::holds_alternative<Call>(step.node->body)) {
+        for (TensorId id : step.node->reads) row_major_[id] = true;
+        for (TensorId id : step.node->writes) row_major_[id] = true;
+      }
+      if (const Nests* nests = std::get_if<Nests>(&step.node->body))
+        for (const Nest& nest : *nests)
+          for (const Expr& index : nest.store)
+            if (any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; }))
+              assigned_[step.node->writes[0]] = true;
+    }
+  }
+
+  void forwards() {
+    std::vector<Step> kept;
+    for (const Step& step : steps_) {
+      if (step.kind == StepKind::kRun && make_view(*step.node)) continue;
+      if (step.kind == StepKind::kRun)
+        for (TensorId id : step.node->writes)
+          if (!row_major_[id]) layouts_[id].strides = preferred_strides(*step.node, id);
+      kept.push_back(step);
+    }
+    // Partners are found anew: steps have moved.
+    std::vector<int> open;
+    for (int s = 0; s < static_cast<int>(kept.size()); ++s) {
+      switch (kept[s].kind) {
+        case StepKind::kRun:
+          break;
+        case StepKind::kIf:
+        case StepKind::kLoop:
+          open.push_back(s);
+          break;
+        case StepKind::kElse:
+          kept[open.back()].partner = s;
+          open.push_back(s);
+          break;
+        case StepKind::kEndIf:
+          kept[open.back()].partner = s;
+          open.pop_back();
+          kept[s].partner = open.back();
+          open.pop_back();
+          break;
+        case StepKind::kEndLoop:
+          kept[open.back()].partner = s;
+          kept[s].partner = open.back();
+          open.pop_back();
+          break;
+      }
+    }
+    steps_ = std::move(kept);
+  }
+
+  // The layout of the write as a view of the operand, if its elements have affine addresses there.
+  std::optional<Layout> view_layout(const Node& node) const {
+    const Nests* nests = std::get_if<Nests>(&node.body);
+    if (!nests || nests->size() != 1) return std::nullopt;
+    const Nest& nest = nests->front();
+    const Expr* from = copied_read(nest);
+    if (!from) return std::nullopt;
+    const Layout& source = layouts_[node.reads[(*from)->index]];
+    const auto address = address_of(source, (*from)->args, nest);
+    if (!address) return std::nullopt;
+    Layout view{source.root, address->constant, std::vector<int64_t>(nest.store.size(), 0)};
+    std::vector<bool> stored(nest.axes.size());
+    for (size_t d = 0; d < nest.store.size(); ++d) {
+      const Expr& index = nest.store[d];
+      if (index->op == Op::kAxis && index->index >= 0 && !stored[index->index]) {
+        view.strides[d] = address->coefficient(index->index);
+        stored[index->index] = true;
+      } else if (!is_constant(index, 0)) {
+        return std::nullopt;
+      }
+    }
+    for (const auto& [a, factor] : address->terms)
+      if (a < 0 || !stored[a]) return std::nullopt;  // depends on an iteration
+    return view;
+  }
+
+  bool make_view(const Node& node) {
+    if (node.writes.size() != 1) return false;
+    const TensorId out = node.writes[0];
+    if (is_output_[out] || assigned_[out] || count_of(graph_.tensors[out]) == 0) return false;
+    const auto view = view_layout(node);
+    if (!view || assigned_[view->root] || graph_.tensors[view->root].constant) return false;
+    if (row_major_[out] &&
+        !equivalent(view->strides, row_major_strides(graph_.tensors[out].shape), graph_.tensors[out].shape))
+      return false;
+    layouts_[out] = *view;
+    views_.push_back(&node);
+    return true;
+  }
+
+  static bool equivalent(const std::vector<int64_t>& a, const std::vector<int64_t>& b, const Shape& shape) {
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] > 1 && a[d] != b[d]) return false;
+    return true;
+  }
+
+  static std::vector<int64_t> dense_strides(const Shape& shape, const std::vector<int>& order) {
+    std::vector<int64_t> strides(shape.size(), 1);
+    int64_t next = 1;
+    for (size_t k = order.size(); k-- > 0;) {
+      strides[order[k]] = next;
+      next *= shape[order[k]];
+    }
+    return strides;
+  }
+
+  // The dimension of the write that an axis alone indexes, or -1.
+  static int dimension_of(const Nest& nest, int a) {
+    for (size_t d = 0; d < nest.store.size(); ++d) {
+      const auto form = affine_form(nest.store[d]);
+      if (form && form->coefficient(a) != 0) return static_cast<int>(d);
+    }
+    return -1;
+  }
+
+  std::vector<int64_t> preferred_strides(const Node& node, TensorId out) const {
+    const Shape& shape = graph_.tensors[out].shape;
+    std::vector<int> order(shape.size());
+    std::iota(order.begin(), order.end(), 0);
+    const Nests* nests = std::get_if<Nests>(&node.body);
+    if (!nests || nests->empty()) return dense_strides(shape, order);
+    const size_t windowed = first_windowed_dimension(nests->front(), shape.size());
+    if (windowed < shape.size()) {
+      // Batch, the trailing windowed dimensions, channels.
+      order.clear();
+      order.push_back(0);
+      for (size_t d = windowed; d < shape.size(); ++d) order.push_back(static_cast<int>(d));
+      for (size_t d = 1; d < windowed; ++d) order.push_back(static_cast<int>(d));
+      return dense_strides(shape, order);
+    }
+    return strides_like_operand(node, nests->front(), shape, order);
+  }
+
+  // The first of the trailing dimensions over which a window slides (an index that adds an axis of the output
+  // and a reduced one); the rank when the windowed dimensions are not the trailing ones.
+  size_t first_windowed_dimension(const Nest& nest, size_t rank) const {
+    std::vector<bool> windowed(rank);
+    const auto look = [&](const Expr& e) {
+      if (e->op != Op::kRead) return false;
+      for (const Expr& index : e->args) {
+        const auto form = affine_form(index);
+        if (!form) continue;
+        const auto reduced = [&](const auto& term) {
+          return term.first >= 0 && nest.axes[term.first].reduced;
+        };
+        if (std::none_of(form->terms.begin(), form->terms.end(), reduced)) continue;
+        for (const auto& [a, factor] : form->terms)
+          if (a >= 0 && !nest.axes[a].reduced)
+            if (const int d = dimension_of(nest, a); d >= 0) windowed[d] = true;
+      }
+      return false;
+    };
+    any_of(nest.body, look);
+    const size_t first = std::find(windowed.begin(), windowed.end(), true) - windowed.begin();
+    const bool trailing =
+        std::all_of(windowed.begin() + static_cast<long>(first), windowed.end(), [](bool w) { return w; });
+    return trailing && first >= 1 ? first : rank;
+  }
+
+  // Dimensions ordered as the largest operand that every axis of the output indexes has them.
+  std::vector<int64_t> strides_like_operand(const Node& node, const Nest& nest, const Shape& shape,
+                                            std::vector<int> order) const {
+    std::vector<int64_t> best;
+    int64_t largest = 0;
+    const auto look = [&](const Expr& e) {
+      if (e->op != Op::kRead) return false;
+      const TensorId id = node.reads[e->index];
+      const int64_t size = count_of(graph_.tensors[id]);
+      if (graph_.tensors[id].constant || size <= largest) return false;
+      const auto address = address_of(layouts_[id], e->args, nest);
+      if (!address) return false;
+      std::vector<int64_t> keys(shape.size());
+      for (size_t a = 0; a < nest.axes.size(); ++a) {
+        const int d = nest.axes[a].reduced ? -1 : dimension_of(nest, static_cast<int>(a));
+        if (d >= 0) keys[d] = std::max(keys[d], std::abs(address->coefficient(static_cast<int>(a))));
+      }
+      for (size_t d = 0; d < shape.size(); ++d)
+        if (shape[d] > 1 && keys[d] == 0) return false;
+      largest = size;
+      best = keys;
+      return false;
+    };
+    any_of(nest.body, look);
+    if (!best.empty())
+      std::stable_sort(order.begin(), order.end(),
+                       [&](int a, int b) { return shape[a] > 1 && shape[b] > 1 && best[a] > best[b]; });
+    return dense_strides(shape, order);
+  }
+
+  // ---- backwards: sharing
+
+  // Where a nest placed a tensor: tensors in different parts of one concat never touch.
+  using Path = std::vector<std::pair<int, int>>;  // (step, nest)
+
+  void backwards(const std::vector<bool>& merged_concats) {
+    group_.assign(graph_.tensors.size(), {});
+    path_.assign(graph_.tensors.size(), {});
+    for (size_t id = 0; id < layouts_.size(); ++id) group_[id] = {static_cast<TensorId>(id)};
+    for (int s = static_cast<int>(steps_.size()); s-- > 0;) {
+      const Nests* nests = nests_of(s);
+      if (!nests || count_of(graph_.tensors[steps_[s].node->writes[0]]) == 0) continue;
+      const Node& node = *steps_[s].node;
+      if (nests->size() == 1) {
+        share(node, nests->front(), s, 0);
+      } else if (merged_concats[s]) {
+        for (size_t k = 0; k < nests->size(); ++k) share(node, (*nests)[k], s, static_cast<int>(k));
+      }
+    }
+  }
+
+  // Whether an operand may lie where nest k writes without harm from the node's other nests: they write
+  // elsewhere, or (k being the first) later and without reading it.
+  static bool unharmed(const Nests& nests, size_t k, int operand) {
+    const auto box = [](const Nest& nest) {
+      std::vector<Interval> sides;
+      for (const Expr& index : nest.store) sides.push_back(interval(index, axis_intervals(nest), {}));
+      return sides;
+    };
+    const auto reads_it = [&](const Expr& e) { return e->op == Op::kRead && e->index == operand; };
+    for (size_t j = 0; j < nests.size(); ++j) {
+      if (j == k) continue;
+      const auto a = box(nests[j]), b = box(nests[k]);
+      bool disjoint = false;
+      for (size_t d = 0; d < a.size(); ++d) disjoint |= a[d].end <= b[d].begin || b[d].end <= a[d].begin;
+      const bool read =
+          any_of(nests[j].body, reads_it) || (!nests[j].finish.empty() && any_of(nests[j].finish, reads_it));
+      if (!disjoint && (k != 0 || read)) return false;
+    }
+    return true;
+  }
+
+  // Moves one operand of the nest into the storage of its result, if any can.
+  void share(const Node& node, const Nest& nest, int s, int k) {
+    const TensorId out = node.writes[0];
+    for (size_t operand = 0; operand < node.reads.size(); ++operand) {
+      const TensorId x = node.reads[operand];
+      // Another operand in the same storage may be read at another place.
+      const auto meets = [&](TensorId other) {
+        return other != x && layouts_[other].root == layouts_[x].root;
+      };
+      if (std::any_of(node.reads.begin(), node.reads.end(), meets)) continue;
+      if (!unharmed(std::get<Nests>(node.body), static_cast<size_t>(k), static_cast<int>(operand))) continue;
+      const auto target = same_place(node, nest, x, out);
+      if (target && move(x, *target, out, s, k)) return;
+    }
+  }
+
+  // The layout that x must have so that the nest reads each of its elements only where it writes: null if
+  // there is none.
+  std::optional<Layout> same_place(const Node& node, const Nest& nest, TensorId x, TensorId out) const {
+    const Tensor &from = graph_.tensors[x], &to = graph_.tensors[out];
+    if (size_of(from.type) != size_of(to.type) || nest.accumulate) return std::nullopt;
+    const int operand =
+        static_cast<int>(std::find(node.reads.begin(), node.reads.end(), x) - node.reads.begin());
+    const Expr* only = nullptr;
+    bool alike = true;
+    const auto look = [&](const Expr& e) {
+      if (e->op != Op::kRead || e->index != operand) return false;
+      if (only)
+        for (size_t d = 0; d < e->args.size(); ++d) alike &= same(e->args[d], (*only)->args[d]);
+      else
+        only = &e;
+      return false;
+    };
+    if (any_of(nest.body, look), nest.combine != Combine::kNone && only) return std::nullopt;
+    if (!nest.finish.empty()) any_of(nest.finish, look);
+    if (!only || !alike) return std::nullopt;
+
+    // The write's address in terms of the read's indices: each must be a plain axis, and together all of x.
+    const auto address = address_of(layouts_[out], nest.store, nest);
+    if (!address) return std::nullopt;
+    Layout wanted{layouts_[out].root, address->constant, std::vector<int64_t>(from.shape.size(), 0)};
+    std::vector<bool> used(nest.axes.size());
+    bool plain = true;
+    for (size_t d = 0; d < from.shape.size(); ++d) {
+      const Expr& index = (*only)->args[d];
+      if (is_constant(index, 0) && from.shape[d] == 1) continue;
+      plain &= index->op == Op::kAxis && index->index >= 0 && !used[index->index] &&
+               nest.axes[index->index].extent == from.shape[d] && !nest.axes[index->index].reduced;
+      if (!plain) break;
+      used[index->index] = true;
+      wanted.strides[d] = address->coefficient(index->index);
+    }
+    if (!plain) return reshaped_place(nest, *only, x, out);
+    // Axes of the output that do not index x would read one element for several writes.
+    for (size_t a = 0; a < nest.axes.size(); ++a)
+      if (!used[a] && !nest.axes[a].reduced && nest.axes[a].extent > 1) return std::nullopt;
+    for (const auto& [a, factor] : address->terms)
+      if (a < 0) return std::nullopt;
+    return wanted;
+  }
+
+  // x whole and dense, copied under another shape to dense storage in the same order.
+  std::optional<Layout> reshaped_place(const Nest& nest, const Expr& read, TensorId x, TensorId out) const {
+    if (!copied_read(nest) || count_of(graph_.tensors[x]) != count_of(graph_.tensors[out]))
+      return std::nullopt;
+    const auto from = address_of(layouts_[x], read->args, nest),
+               to = address_of(layouts_[out], nest.store, nest);
+    if (!from || !to) return std::nullopt;
+    for (size_t a = 0; a < nest.axes.size(); ++a)
+      if (nest.axes[a].extent > 1 &&
+          from->coefficient(static_cast<int>(a)) != to->coefficient(static_cast<int>(a)))
+        return std::nullopt;
+    return Layout{layouts_[out].root, to->constant - from->constant + layouts_[x].offset,
+                  layouts_[x].strides};
+  }
+
+  // Gives x (and the storage that it is all of) the layout `wanted` in the storage of `out`, written at step
+  // s by nest k; false, and nothing changed, where that storage is occupied or x cannot move.
+  bool move(TensorId x, const Layout& wanted, TensorId out, int s, int k) {
+    const TensorId root = layouts_[x].root;
+    const bool fixed = is_input_[root] || is_output_[root] || assigned_[root] ||
+                       graph_.tensors[root].constant || path_[root].size() > 0 || group_[root].size() != 1 ||
+                       root == wanted.root;
+    if (fixed || count_of(graph_.tensors[root]) != count_of(graph_.tensors[x])) return false;
+    Path path = path_[out];
+    path.push_back({s, k});
+    for (TensorId other : group_[wanted.root]) {
+      if (apart(path, path_[other])) continue;
+      if (collide(occupied_[root], occupied_[other], other == out ? 2 * s : -1)) return false;
+    }
+    const auto before = layouts_;
+    Layout& mine = layouts_[root];
+    if (equivalent(wanted.strides, layouts_[x].strides, graph_.tensors[x].shape)) {
+      mine = {wanted.root, wanted.offset - layouts_[x].offset, mine.strides};
+    } else if (root == x && !row_major_[x]) {
+      mine = wanted;
+    } else {
+      return false;
+    }
+    if (!renew_views(root)) {
+      layouts_ = before;
+      return false;
+    }
+    group_[wanted.root].push_back(root);
+    path_[root] = std::move(path);
+    return true;
+  }
+
+  static bool apart(const Path& a, const Path& b) {
+    for (const auto& [step, nest] : a)
+      for (const auto& [other_step, other_nest] : b)
+        if (step == other_step && nest != other_nest) return true;
+    return false;
+  }
+
+  // Views of a tensor that moved follow it.
+  bool renew_views(TensorId moved) {
+    std::vector<bool> follows(graph_.tensors.size());
+    follows[moved] = true;
+    for (const Node* node : views_) {
+      const TensorId from = node->reads[(*copied_read(std::get<Nests>(node->body).front()))->index];
+      if (!follows[from]) continue;
+      const TensorId out = node->writes[0];
+      const auto view = view_layout(*node);
+      if (!view) return false;
+      if (row_major_[out] &&
+          !equivalent(view->strides, row_major_strides(graph_.tensors[out].shape), graph_.tensors[out].shape))
+        return false;
+      layouts_[out] = *view;
+      follows[out] = true;
+    }
+    return true;
+  }
+
+  // The largest number of bytes live at one step, external storage apart.
+  int64_t peak() const {
+    std::vector<int64_t> bytes(graph_.tensors.size()), begin(bytes.size(), INT64_MAX), end(bytes.size(), 0);
+    for (size_t id = 0; id < bytes.size(); ++id) {
+      if (occupied_[id].empty()) continue;
+      const TensorId root = layouts_[id].root;
+      const int64_t span = layouts_[id].offset + span_of(layouts_[id], graph_.tensors[id].shape);
+      bytes[root] = std::max(bytes[root], span * size_of(graph_.tensors[id].type));
+      begin[root] = std::min(begin[root], occupied_[id].front().begin / 2);
+      end[root] = std::max(end[root], (occupied_[id].back().end + 1) / 2);
+    }
+    std::vector<int64_t> load(steps_.size() + 2);
+    for (size_t id = 0; id < bytes.size(); ++id) {
+      if (begin[id] >= end[id] || is_input_[id] || is_output_[id]) continue;
+      load[begin[id]] += bytes[id];
+      load[end[id]] -= bytes[id];
+    }
+    int64_t now = 0, most = 0;
+    for (int64_t change : load) most = std::max(most, now += change);
+    return most;
+  }
+
+  const Graph& graph_;
+  std::vector<Step> steps_;
+  std::vector<Layout> layouts_;
+  std::vector<const Node*> views_;
+  std::vector<Occupancy> occupied_;  // per tensor, before sharing
+  std::vector<bool> assigned_, is_output_, is_input_, row_major_;
+  std::vector<std::vector<TensorId>> group_;  // per storage: the tensors in it, views apart
+  std::vector<Path> path_;
+};
+
+}  // namespace
+
+Storage assign_storage(const Graph& graph) { return Assignment(graph).run(); }
+
+}  // namespace arenac

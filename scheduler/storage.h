@@ -1,0 +1,26 @@
+// Which tensors share storage, and how their elements lie in it.
+#pragma once
+
+#include <vector>
+
+#include "scheduler/schedule.h"
+
+namespace arenac {
+
+struct Storage {
+  std::vector<Step> steps;  // the block's nodes without those that became views
+  std::vector<Layout> layouts;
+};
+
+// Three passes over the nodes of `graph`:
+//  1. forwards: every result gets an order of dimensions (channels-last where a window slides over trailing
+//     dimensions, else that of its largest operand), and nests that only rename elements of an earlier tensor
+//     (affine address, unit cost) become views of it;
+//  2. backwards: an operand that dies at a step moves into the storage of the result, where the nest reads
+//  each element
+//     of it only to write the same address (in place), or where the nest is a copy (concat's parts, reshapes
+//     to an output, values carried by control flow);
+//  3. parts move into a concat's storage only where this does not raise the peak of live bytes.
+Storage assign_storage(const Graph& graph);
+
+}  // namespace arenac
