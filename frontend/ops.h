@@ -17,6 +17,7 @@ std::span<const OperatorRow> pad_operators();
 std::span<const OperatorRow> pool_operators();
 std::span<const OperatorRow> quantize_operators();
 std::span<const OperatorRow> reduce_operators();
+std::span<const OperatorRow> resize_operators();
 std::span<const OperatorRow> shape_operators();
 
 }  // namespace arenac
