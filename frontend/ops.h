@@ -15,6 +15,7 @@ std::span<const OperatorRow> movement_operators();
 std::span<const OperatorRow> norm_operators();
 std::span<const OperatorRow> pad_operators();
 std::span<const OperatorRow> pool_operators();
+std::span<const OperatorRow> qlinear_operators();
 std::span<const OperatorRow> quantize_operators();
 std::span<const OperatorRow> reduce_operators();
 std::span<const OperatorRow> resize_operators();

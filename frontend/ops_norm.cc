@@ -18,23 +18,27 @@ void require_float(const Lowering& node, TensorId x) {
                fmt::format("is not defined on elements of type {}", info(node.type(x)).name));
 }
 
+std::vector<int64_t> dims_of(const Lowering& node, TensorId x) {
+  return softmax_dims(node, x, node.opset(), node.int_attr("axis", node.opset() < 13 ? 1 : -1));
+}
+
 void softmax(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
-  node.out(0, softmax_over(node, x, softmax_dims(node, x, node.opset()), node.type(x)));
+  node.out(0, softmax_over(node, x, dims_of(node, x), node.type(x)));
 }
 
 void log_softmax(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
-  node.out(0, log_softmax_over(node, x, softmax_dims(node, x, node.opset()), node.type(x)));
+  node.out(0, log_softmax_over(node, x, dims_of(node, x), node.type(x)));
 }
 
 // One where the largest element first stands, else zero.
 void hardmax(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
-  const auto dims = softmax_dims(node, x, node.opset());
+  const auto dims = dims_of(node, x);
   // The row-major position within the normalised dimensions.
   const auto position = [&](const std::vector<Expr>& indices) {
     Expr linear = integer(0);
@@ -156,8 +160,6 @@ TensorId scaled(Lowering& node, Type type, TensorId d, TensorId inverse, TensorI
   f.body(y);
   return f.emit(type);
 }
-
-TensorId optional_input(const Lowering& node, int k) { return node.has_input(k) ? node.in(k) : kAbsent; }
 
 std::vector<int64_t> trailing_dims(const Lowering& node, TensorId x) {
   return dims_between(node.normalized_axis(node.int_attr("axis", -1), node.rank(x)), node.rank(x));

@@ -81,21 +81,21 @@ TensorId log_softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>
       node, type, [](const Expr& v, const Expr& all) { return v - all; }, d, l);
 }
 
-std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opset) {
+std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opset, int64_t axis) {
   const int64_t rank = node.rank(x);
-  if (opset >= 13) {
-    if (rank == 0) return {};
-    return {node.normalized_axis(node.int_attr("axis", -1), rank)};
-  }
-  const int64_t axis = node.int_attr("axis", 1);
+  if (opset >= 13) return rank == 0 ? std::vector<int64_t>{} : std::vector{node.normalized_axis(axis, rank)};
   node.require(axis >= -rank && axis <= rank, fmt::format("axis {} is outside rank {}", axis, rank));
   return dims_between(axis < 0 ? axis + rank : axis, rank);
 }
+
+TensorId optional_input(const Lowering& node, int k) { return node.has_input(k) ? node.in(k) : kAbsent; }
 
 Expr read_single(const Lowering& node, Formula& f, TensorId id) {
   node.require(
       element_count(node.shape(id)) == 1,
       fmt::format("'{}' has shape {}, not one element", node.tensor(id).name, to_string(node.shape(id))));
+  if (const auto& known = node.tensor(id).constant)
+    return constant(compute_type(known->type), load(*known, 0));
   return f.read(id, std::vector<Expr>(node.rank(id), integer(0)));
 }
 

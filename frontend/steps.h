@@ -46,11 +46,13 @@ std::vector<int64_t> dims_between(int64_t begin, int64_t end);
 TensorId softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type);
 TensorId log_softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type);
 
-// The dims that a Softmax-like operator normalises: all from `axis` (default 1) before opset 13, one (default
-// the last) since. `opset` is that of ai.onnx.
-std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opset);
+// The dims that a Softmax-like operator normalises: all from `axis` before opset 13, that one since. `opset`
+// is that of ai.onnx.
+std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opset, int64_t axis);
 
-// The element of a tensor that holds exactly one, whatever its rank.
+TensorId optional_input(const Lowering& node, int k);  // kAbsent when omitted
+
+// The element of a tensor that holds exactly one, whatever its rank; a literal where it is known.
 Expr read_single(const Lowering& node, Formula& f, TensorId id);
 
 }  // namespace arenac
