@@ -28,8 +28,8 @@ Affine operator*(const Affine& a, int64_t factor);
 
 std::optional<Affine> affine_form(const Expr& index);
 
-// sum(strides[d] * indices[d]) as an affine form of the axes, if it is one. Division and remainder of one linear index
-// recombine where the strides fit: 12*((i/3)) + 4*(i%3) is 4*i.
+// sum(strides[d] * indices[d]) as an affine form of the axes, if it is one. Division and remainder of one
+// linear index recombine where the strides fit: 12*((i/3)) + 4*(i%3) is 4*i.
 struct Interval;
 std::optional<Affine> affine_address(const std::vector<Expr>& indices, const std::vector<int64_t>& strides,
                                      const std::vector<Interval>& axes);

@@ -11,7 +11,7 @@ std::vector<OperatorRow> operators() {
         conv_operators(),     elementwise_operators(), gather_operators(), matmul_operators(),
         movement_operators(), norm_operators(),        pad_operators(),    pool_operators(),
         qlinear_operators(),  quantize_operators(),    reduce_operators(), resize_operators(),
-        shape_operators(),
+        sample_operators(),   shape_operators(),
     };
     std::vector<OperatorRow> rows;
     for (const auto family : families) rows.insert(rows.end(), family.begin(), family.end());

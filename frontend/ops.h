@@ -19,6 +19,7 @@ std::span<const OperatorRow> qlinear_operators();
 std::span<const OperatorRow> quantize_operators();
 std::span<const OperatorRow> reduce_operators();
 std::span<const OperatorRow> resize_operators();
+std::span<const OperatorRow> sample_operators();
 std::span<const OperatorRow> shape_operators();
 
 }  // namespace arenac

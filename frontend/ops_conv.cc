@@ -179,7 +179,39 @@ void conv_transpose(Lowering& node) {
   node.out(0, f.emit(node.type(x), std::move(shape)));
 }
 
+// Adds up the columns that a convolution would read: the inverse of unfolding an image.
+void col2im(Lowering& node) {
+  const TensorId x = node.in(0);
+  const Shape image = node.constant_ints(node.in(1), "the image shape");
+  const Shape block = node.constant_ints(node.in(2), "the block shape");
+  const Window window = parse_window(node, image, block);
+  const Shape places = output_extents(window);
+  const int64_t taps = element_count(block);
+  const Shape& from = node.shape(x);
+  node.require(from.size() == 3 && from[1] % taps == 0 && from[2] == element_count(places),
+               fmt::format("the columns should number {}", element_count(places)));
+  Shape to = {from[0], from[1] / taps};
+  to.insert(to.end(), image.begin(), image.end());
+  Formula f(node);
+  f.axes(to);
+  f.body(constant(compute_type(node.type(x)), 0));
+  f.next_nest();
+  std::vector<Expr> store = f.axes({to[0], to[1]});
+  const std::vector<Expr> tap = f.axes(block), place = f.axes(places);
+  const auto linear = [](const std::vector<Expr>& at, const Shape& extents) {
+    Expr sum = integer(0);
+    for (size_t d = 0; d < at.size(); ++d) sum = sum * integer(extents[d]) + at[d];
+    return sum;
+  };
+  f.accumulate(Combine::kSum,
+               f.read(x, {store[0], store[1] * integer(taps) + linear(tap, block), linear(place, places)}));
+  for (const Expr& index : window_indices(f, window, place, tap)) store.push_back(index);
+  f.store(store);
+  node.out(0, f.emit(node.type(x), std::move(to)));
+}
+
 constexpr OperatorRow kRows[] = {
+    {"", "Col2Im", 18, col2im},
     {"", "Conv", 1, conv},
     {"", "ConvTranspose", 1, conv_transpose},
     {"com.microsoft", "FusedConv", 1, conv},
