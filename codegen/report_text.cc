@@ -247,7 +247,7 @@ std::string peak_section(const PoolView& view) {
   if (view.listed.size() == view.buffers.size()) return {};
   const std::vector<size_t> largest(all.begin(), all.begin() + std::min(all.size(), kAtPeak));
   return fmt::format("\nAt the peak, step {}: {} bytes in {}{}\n", view.peak.time, grouped(view.peak.bytes),
-                     all.size(), largest.size() < all.size() ? ", the largest are" : "") +
+                     counted(all.size(), "buffer"), largest.size() < all.size() ? ", the largest are" : "") +
          table(view, largest);
 }
 

@@ -90,6 +90,7 @@ TEST(TextReport, LargeMapsListTheLargestAndCountTheRest) {
   const std::string text = text_report(network_map(500));
   EXPECT_THAT(text, HasSubstr("The 20 largest buffers"));
   EXPECT_THAT(text, HasSubstr("and 435 smaller ones"));
+  EXPECT_THAT(text, HasSubstr("At the peak, step 167: 129,120 bytes in 12 buffers, the largest are\n"));
   EXPECT_LT(std::count(text.begin(), text.end(), '\n'), 140);
 }
 
