@@ -6,7 +6,7 @@
 #   - no file names a package registry or a path of somebody's machine.
 # Prints every offence; the exit status says whether there was one.
 set -uo pipefail
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 status=0
 
 # offences TITLE: the offending lines come on standard input.
