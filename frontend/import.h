@@ -34,6 +34,9 @@ struct InputDeclaration {
 };
 std::vector<InputDeclaration> declared_inputs(const std::string& path);
 
+// The model's file and every external data file that it refers to, for build systems.
+std::vector<std::string> model_files(const std::string& path);
+
 // One tensor of a .pb file (a serialised TensorProto, as ONNX's backend test data are), and back.
 Value read_tensor_file(const std::string& path);
 void write_tensor_file(const std::string& path, const std::string& name, const Value& value);

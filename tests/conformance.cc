@@ -1,5 +1,6 @@
 #include "tests/conformance.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,34 +18,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSecondsACase = 60;
-
 const fs::path kRoot = ARENAC_ROOT;
-const fs::path kKnownFailures = kRoot / "tests" / "known_failures.txt";
 
-// Where the cases lie: Debian's package libonnx-testdata, and those newer than it beside the project.
-std::vector<std::pair<std::string, fs::path>> suites() {
-  const fs::path debian = "/usr/share/libonnx-testdata/data";
-  return {{"node", debian / "node"},
-          {"simple", debian / "simple"},
-          {"pytorch-converted", debian / "pytorch-converted"},
-          {"pytorch-operator", debian / "pytorch-operator"},
-          {"shared", kRoot / ".." / "shared" / "onnx" / "cases"}};
-}
-
-std::vector<Case> all_cases() {
-  std::vector<Case> cases;
-  for (const auto& [suite, folder] : suites()) {
-    if (!fs::is_directory(folder)) {
-      fmt::print("SKIPPED: the cases of '{}': {} is absent\n", suite, folder.lexically_normal().string());
-      continue;
-    }
-    for (const auto& entry : fs::directory_iterator(folder))
-      if (fs::exists(entry.path() / "model.onnx"))
-        cases.push_back({suite + "/" + entry.path().filename().string(), entry.path()});
+// The folders inside `folder` that hold a model, as "prefix/name".
+void add_cases(Suite& suite, const std::string& prefix, const fs::path& folder) {
+  if (!fs::is_directory(folder)) {
+    fmt::print("SKIPPED: the cases of '{}': {} is absent\n", prefix, folder.lexically_normal().string());
+    return;
   }
-  std::sort(cases.begin(), cases.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
-  return cases;
+  for (const auto& entry : fs::directory_iterator(folder))
+    if (fs::exists(entry.path() / "model.onnx"))
+      suite.cases.push_back({prefix + "/" + entry.path().filename().string(), entry.path()});
+  std::sort(suite.cases.begin(), suite.cases.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
 }
 
 std::vector<Value> read_values(const fs::path& folder, const std::string& prefix) {
@@ -80,9 +65,9 @@ std::string describe(const Result& result) {
 }
 
 // A line is "case: reason"; '#' begins a comment.
-std::map<std::string, std::string> read_known_failures() {
+std::map<std::string, std::string> read_known_failures(const fs::path& path) {
   std::map<std::string, std::string> known;
-  std::ifstream file(kKnownFailures);
+  std::ifstream file(path);
   for (std::string line; std::getline(file, line);)
     if (const size_t colon = line.find(": "); !line.starts_with('#') && colon != std::string::npos)
       known[line.substr(0, colon)] = line.substr(colon + 2);
@@ -92,15 +77,15 @@ std::map<std::string, std::string> read_known_failures() {
 using Results = std::map<std::string, Result>;
 
 // Cases that were not run keep their lines, and so does a reason given by hand ("not comparable").
-void update_known_failures(const Results& results) {
-  std::map<std::string, std::string> known = read_known_failures();
+void update_known_failures(const fs::path& path, const Results& results) {
+  std::map<std::string, std::string> known = read_known_failures(path);
   for (const auto& [id, result] : results) {
     if (result.outcome == Outcome::kPass)
       known.erase(id);
     else if (!known[id].starts_with("not comparable"))
       known[id] = describe(result);
   }
-  std::ofstream file(kKnownFailures);
+  std::ofstream file(path);
   file << "# Conformance cases that do not pass, each with its reason; written by a conformance test's "
           "--update.\n"
           "# A reason given by hand begins with \"not comparable\" and is kept.\n";
@@ -108,8 +93,8 @@ void update_known_failures(const Results& results) {
 }
 
 // The number of surprises: failures that are not listed, and listed cases that pass.
-int report(const Results& results) {
-  const std::map<std::string, std::string> known = read_known_failures();
+int report(const fs::path& path, const Results& results) {
+  const std::map<std::string, std::string> known = read_known_failures(path);
   int surprises = 0;
   std::map<std::string, std::map<Outcome, int>> counts;
   for (const auto& [id, result] : results) {
@@ -146,6 +131,21 @@ Result guarded(const std::function<Result()>& attempt) {
 
 }  // namespace
 
+Suite onnx_suite() {
+  Suite suite{{}, kRoot / "tests" / "known_failures.txt"};
+  const fs::path debian = "/usr/share/libonnx-testdata/data";
+  for (const char* name : {"node", "simple", "pytorch-converted", "pytorch-operator"})
+    add_cases(suite, name, debian / name);
+  add_cases(suite, "shared", kRoot / ".." / "shared" / "onnx" / "cases");
+  return suite;
+}
+
+Suite model_suite() {
+  Suite suite{{}, kRoot / "tests" / "models_known_failures.txt"};
+  add_cases(suite, "models", kRoot / ".." / "shared" / "models");
+  return suite;
+}
+
 std::vector<fs::path> data_sets(const fs::path& folder) {
   std::vector<fs::path> sets;
   for (int k = 0; fs::is_directory(folder / fmt::format("test_data_set_{}", k)); ++k)
@@ -175,14 +175,14 @@ Result compare_outputs(const std::vector<std::string>& names, const std::vector<
   return {Outcome::kPass, ""};
 }
 
-Result in_child(const std::function<Result()>& attempt) {
+Result in_child(int seconds, const std::function<Result()>& attempt) {
   int ends[2];
-  if (pipe(ends) != 0) throw std::runtime_error("pipe failed");
+  if (pipe2(ends, O_CLOEXEC) != 0) throw std::runtime_error("pipe failed");
   fflush(nullptr);
   const pid_t child = fork();
   if (child == 0) {
     close(ends[0]);
-    alarm(kSecondsACase);
+    alarm(static_cast<unsigned>(seconds));
     const Result result = guarded(attempt);
     const std::string text = std::to_string(static_cast<int>(result.outcome)) + one_line(result.reason);
     _exit(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
@@ -193,14 +193,14 @@ Result in_child(const std::function<Result()>& attempt) {
   int status = 0;
   waitpid(child, &status, 0);
   if (WIFSIGNALED(status))
-    return {Outcome::kCrash, WTERMSIG(status) == SIGALRM ? fmt::format("not done after {} s", kSecondsACase)
+    return {Outcome::kCrash, WTERMSIG(status) == SIGALRM ? fmt::format("not done after {} s", seconds)
                                                          : fmt::format("signal {}", WTERMSIG(status))};
   if (text.empty()) return {Outcome::kCrash, fmt::format("exit status {}", WEXITSTATUS(status))};
   return {static_cast<Outcome>(text[0] - '0'), text.substr(1)};
 }
 
-int run_conformance(int argc, char** argv, const TryAll& try_all) {
-  CLI::App app("Runs ONNX's backend test cases; see tests/conformance.h.");
+int run_cases(int argc, char** argv, Suite suite, const TryAll& try_all) {
+  CLI::App app("Runs test cases; see tests/conformance.h.");
   std::string only;
   bool update = false, list = false;
   app.add_option("--only", only, "only cases whose id contains this");
@@ -208,20 +208,20 @@ int run_conformance(int argc, char** argv, const TryAll& try_all) {
   app.add_flag("--list", list, "print the outcome of every case");
   CLI11_PARSE(app, argc, argv);
 
-  std::vector<Case> cases = all_cases();
-  std::erase_if(cases, [&](const Case& c) { return c.id.find(only) == std::string::npos; });
-  if (cases.empty()) {
-    fmt::print("SKIPPED: no case to run: install libonnx-testdata, or mend --only\n");
+  std::erase_if(suite.cases, [&](const Case& c) { return c.id.find(only) == std::string::npos; });
+  if (suite.cases.empty()) {
+    fmt::print("{}: Skipped\nno case to run: install libonnx-testdata, or mend --only\n", argv[0]);
     return 77;
   }
-  const std::vector<Result> outcomes = try_all(cases);
+  const std::vector<Result> outcomes = try_all(suite.cases);
   Results results;
-  for (size_t k = 0; k < cases.size(); ++k) results[cases[k].id] = outcomes.at(k);
+  for (size_t k = 0; k < suite.cases.size(); ++k) results[suite.cases[k].id] = outcomes.at(k);
   if (list || !only.empty())
     for (const auto& [id, result] : results) fmt::print("{}: {}\n", id, describe(result));
-  if (update) update_known_failures(results);
-  const int surprises = report(results);
-  if (surprises) fmt::print("\n{} cases differ from {}\n", surprises, kKnownFailures.filename().string());
+  if (update) update_known_failures(suite.known_failures, results);
+  const int surprises = report(suite.known_failures, results);
+  if (surprises)
+    fmt::print("\n{} cases differ from {}\n", surprises, suite.known_failures.filename().string());
   return surprises ? 1 : 0;
 }
 

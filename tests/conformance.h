@@ -1,11 +1,11 @@
-// ONNX's backend test cases, and the run over all of them that every conformance test shares.
+// Test cases in ONNX's backend-test layout, and the run over all of them that every conformance test shares.
 //
-//   int main(int argc, char** argv) { return run_conformance(argc, argv, try_all_by_interpreting); }
+//   int main(int argc, char** argv) { return run_cases(argc, argv, onnx_suite(), try_all_by_interpreting); }
 //
 //   interpret_conformance_test --only softmax      one operator's cases, with the reason of every failure
 //   interpret_conformance_test --update            rewrite the list of known failures
 //
-// A run fails when a case fails that tests/known_failures.txt does not list, and when a listed case passes.
+// A run fails when a case fails that the list of known failures lacks, and when a listed case passes.
 #pragma once
 
 #include <filesystem>
@@ -24,6 +24,18 @@ struct Case {
 
   std::filesystem::path model() const { return folder / "model.onnx"; }
 };
+
+struct Suite {
+  std::vector<Case> cases;               // sorted by id
+  std::filesystem::path known_failures;  // a text file: "case: reason"
+};
+
+// ONNX's backend cases: Debian's package libonnx-testdata, and those newer than it beside the project. Says
+// on standard output which of them are absent.
+Suite onnx_suite();
+
+// Real models beside the project.
+Suite model_suite();
 
 struct DataSet {
   std::vector<Value> inputs, outputs;
@@ -49,13 +61,13 @@ ImportOptions bound_to(const std::filesystem::path& model, const std::vector<Val
 Result compare_outputs(const std::vector<std::string>& names, const std::vector<Value>& got,
                        const std::vector<Value>& want);
 
-// Runs `attempt` in a child process, so that a crash or an endless loop becomes a result. A UserError counts
-// as refused, an InternalError as a crash.
-Result in_child(const std::function<Result()>& attempt);
+// Runs `attempt` in a child process for at most `seconds`, so that a crash or an endless loop becomes a result.
+// A UserError counts as refused, an InternalError as a crash.
+Result in_child(int seconds, const std::function<Result()>& attempt);
 
 using TryAll = std::function<std::vector<Result>(const std::vector<Case>&)>;
 
-// The whole test program; returns its exit status.
-int run_conformance(int argc, char** argv, const TryAll& try_all);
+// The whole test program; returns its exit status: 0, 1, or 77 when there is no case to run.
+int run_cases(int argc, char** argv, Suite suite, const TryAll& try_all);
 
 }  // namespace arenac

@@ -27,11 +27,13 @@ Result interpret_case(const Case& c) {
 
 std::vector<Result> interpret_all(const std::vector<Case>& cases) {
   std::vector<Result> results;
-  for (const Case& c : cases) results.push_back(in_child([&] { return interpret_case(c); }));
+  for (const Case& c : cases) results.push_back(in_child(60, [&] { return interpret_case(c); }));
   return results;
 }
 
 }  // namespace
 }  // namespace arenac
 
-int main(int argc, char** argv) { return arenac::run_conformance(argc, argv, arenac::interpret_all); }
+int main(int argc, char** argv) {
+  return arenac::run_cases(argc, argv, arenac::onnx_suite(), arenac::interpret_all);
+}

@@ -1,0 +1,127 @@
+#include "driver/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+
+#include "codegen/c_text.h"
+#include "codegen/report_words.h"
+#include "codegen/reports.h"
+#include "driver/files.h"
+#include "driver/sha256.h"
+#include "frontend/error.h"
+#include "planner/planners.h"
+#include "planner/verify.h"
+
+namespace arenac {
+namespace {
+
+template <typename Row>
+const Row& row_named(const std::vector<Row>& table, const std::string& name, const char* what) {
+  if (name.empty()) return table.front();
+  const auto row = std::find_if(table.begin(), table.end(), [&](const Row& r) { return name == r.name; });
+  if (row == table.end())
+    throw UserError(fmt::format("there is no {} '{}': see arenac list", what, name), Exit::kUsage);
+  return *row;
+}
+
+// What a verifier said of one of our own products.
+void require_right(const char* stage, const std::optional<std::string>& fault) {
+  if (fault) throw InternalError(fmt::format("after stage '{}': {}", stage, *fault));
+}
+
+std::string dump(const Problem& problem) {
+  std::string text = "id,lower,upper,size,align,name\n";
+  for (size_t k = 0; k < problem.buffers.size(); ++k) {
+    const Buffer& b = problem.buffers[k];
+    text += fmt::format("{},{},{},{},{},{}\n", k, b.begin, b.end, b.size, b.align, printable(b.name));
+  }
+  for (const Overlap& o : problem.overlaps)
+    text += fmt::format("# offset({}) - offset({}) >= {} allows an overlap\n", o.above, o.below, o.distance);
+  return text;
+}
+
+std::string dump(const Plan& plan) {
+  std::string text = "id,pool,offset\n";
+  for (size_t k = 0; k < plan.placements.size(); ++k)
+    text += fmt::format("{},{},{}\n", k, plan.placements[k].pool, plan.placements[k].offset);
+  return text;
+}
+
+// Reports each stage as it ends: its time when verbose, its product when asked for.
+class Progress {
+ public:
+  explicit Progress(const CompileOptions& options) : options_(options) {}
+
+  template <typename Dump>
+  void finished(const std::string& stage, const std::string& summary, const Dump& product) {
+    const auto now = std::chrono::steady_clock::now();
+    const double ms = std::chrono::duration<double, std::milli>(now - begin_).count();
+    if (options_.verbosity == Verbosity::kVerbose)
+      fmt::print(stderr, "{:<9}{:>8.1f} ms  {}\n", stage, ms, summary);
+    if (options_.dump_after == stage) fmt::print("{}", product());
+    begin_ = std::chrono::steady_clock::now();
+  }
+
+ private:
+  const CompileOptions& options_;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+};
+
+void require_fit(const CompileOptions& options, const Plan& plan) {
+  int64_t size = 0;
+  for (const PoolUse& pool : plan.pools) size += pool.size;
+  if (options.ram && size > *options.ram)
+    throw UserError(
+        fmt::format("{}: the arena needs {} bytes, {} more than --ram {}; {} is the smallest size reachable",
+                    options.model, size, size - *options.ram, *options.ram, size),
+        Exit::kDoesNotFit);
+}
+
+}  // namespace
+
+Compilation compile(const CompileOptions& options) {
+  const Target& target = row_named(targets(), options.target, "target");
+  const SchedulerRow& scheduler = row_named(schedulers(), options.scheduler, "scheduler");
+  const std::string planner = options.planner.empty() ? std::string(kDefaultPlanner) : options.planner;
+  Progress progress(options);
+  Compilation c;
+  c.name = options.name.empty() ? identifier_of(options.model) : options.name;
+
+  c.graph = std::make_unique<const Graph>(import_model(options.model, options.import));
+  if (options.verbosity != Verbosity::kQuiet)
+    for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);
+  progress.finished("graph", counted(c.graph->block.size(), "node"), [&] { return dump(*c.graph); });
+
+  c.schedule = scheduler.schedule(*c.graph, target);
+  verify(c.schedule);
+  progress.finished("schedule", counted(c.schedule.steps.size(), "step"), [&] { return dump(c.schedule); });
+
+  c.lifetimes = lifetimes(c.schedule, options.io, target.align);
+  const Problem& problem = c.lifetimes.problem;
+  check(problem);
+  progress.finished("problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); });
+
+  c.plan = plan(problem, planner);
+  require_right("plan", verify(problem, c.plan));
+  require_fit(options, c.plan);
+  progress.finished("plan", bytes_words(c.plan.pools[0].size), [&] { return dump(c.plan); });
+
+  c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io);
+  c.map.sha256 = sha256(read_file(options.model));
+  require_right("map", verify(c.map));
+  progress.finished("map", "", [&] { return text_report(c.map); });
+
+  c.files =
+      emit(c.schedule, c.lifetimes, c.plan, c.map, {c.name, options.io, options.weights, ARENAC_VERSION});
+  progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
+  return c;
+}
+
+std::string identifier_of(const std::string& model_path) {
+  return c_identifier(std::filesystem::path(model_path).stem().string());
+}
+
+}  // namespace arenac

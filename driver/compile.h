@@ -1,0 +1,56 @@
+// The pipeline: a model's file to C, stage by stage.
+//
+//   Compilation c = compile({.model = "kws.onnx", .name = "kws"});
+//   write_files("gen", c.files);
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+#include "codegen/memory_map.h"
+#include "frontend/import.h"
+#include "planner/lifetime.h"
+#include "planner/problem.h"
+#include "scheduler/schedule.h"
+
+namespace arenac {
+
+// Products that --dump-after can print.
+inline constexpr const char* kStages[] = {"graph", "schedule", "problem", "plan", "map"};
+
+enum class Verbosity { kQuiet, kNormal, kVerbose };
+
+struct CompileOptions {
+  std::string model;  // path
+  std::string name;   // C prefix, an identifier; empty: from the file's name
+  ImportOptions import;
+  std::string scheduler, planner, target;  // names in their tables; empty: the default
+  std::optional<int64_t> ram;              // bytes that the arena must fit
+  Io io = Io::kExternal;
+  WeightsForm weights = WeightsForm::kAuto;
+  std::string dump_after;  // one of kStages; empty: none
+  Verbosity verbosity = Verbosity::kNormal;
+};
+
+// Every product of one compilation.
+struct Compilation {
+  std::string name;
+  std::unique_ptr<const Graph> graph;  // which the schedule refers to
+  Schedule schedule;
+  Lifetimes lifetimes;
+  Plan plan;
+  MemoryMap map;
+  std::vector<File> files;
+};
+
+// Runs and verifies every stage. Throws UserError when the model is at fault, and with Exit::kDoesNotFit when
+// the arena is larger than `ram`. Warnings and timings go to standard error.
+Compilation compile(const CompileOptions& options);
+
+// "my-net.v2.onnx" -> "my_net_v2": what the C names begin with.
+std::string identifier_of(const std::string& model_path);
+
+}  // namespace arenac

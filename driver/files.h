@@ -1,0 +1,39 @@
+// Files in and out. Outputs appear all together or not at all.
+//
+//   TemporaryFolder scratch;                  // private, gone at the end of the scope
+//   write_files("gen", {{"kws.c", "..."}, {"kws.h", "..."}});
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "codegen/emit.h"
+
+namespace arenac {
+
+// The bytes of a file; UserError when it cannot be read.
+std::string read_file(const std::filesystem::path& path);
+
+// Puts every file into `folder`, which is made if missing: first all of them under temporary names in the
+// same folder, then each renamed into place. UserError, and nothing left behind, when one cannot be written.
+// A file's name may hold folders ("sub/kws.c") only if they exist.
+void write_files(const std::filesystem::path& folder, const std::vector<File>& files);
+
+// A folder that only this user can read, removed with its content at the end of the scope.
+class TemporaryFolder {
+ public:
+  // In the system's folder for temporary files, or inside `parent`.
+  TemporaryFolder();
+  explicit TemporaryFolder(const std::filesystem::path& parent);
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace arenac

@@ -1,0 +1,17 @@
+// A main.c around a compiled model, for running it on this machine.
+#pragma once
+
+#include <string>
+
+#include "driver/compile.h"
+
+namespace arenac {
+
+// C99 with POSIX clocks. The program reads input_0.bin, ... (row-major elements) from its working folder,
+// runs the model on an arena of exactly the declared size and alignment, filled with 0xA5, and writes
+// output_0.bin,
+// ... With an argument N > 0 it then runs N times more and prints the best time of one run in ms. Exit
+// status: 0; 1 when the model returns an error; 2 when a file fails.
+std::string harness_source(const Compilation& compilation);
+
+}  // namespace arenac

@@ -1,0 +1,175 @@
+// The arenac tool: one function a command.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include "codegen/memory_map.h"
+#include "codegen/report_words.h"
+#include "codegen/reports.h"
+#include "driver/compile.h"
+#include "driver/files.h"
+#include "driver/list.h"
+#include "driver/options.h"
+#include "driver/run.h"
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+namespace fs = std::filesystem;
+
+// "file: dependency dependency" as Make and Ninja read it.
+std::string make_rule(const std::string& target, const std::vector<std::string>& dependencies) {
+  const auto escaped_path = [](const std::string& path) {
+    std::string text;
+    for (const char c : path) {
+      if (c == ' ' || c == '#' || c == '\\') text += '\\';
+      if (c == '$') text += '$';
+      text += c;
+    }
+    return text;
+  };
+  std::string rule = escaped_path(target) + ":";
+  for (const std::string& path : dependencies) rule += " \\\n  " + escaped_path(path);
+  return rule + "\n";
+}
+
+void write_depfile(const Options& options, const Compilation& c) {
+  const fs::path depfile(options.depfile);
+  const std::string target = (fs::path(options.output) / c.files.front().name).string();
+  const fs::path folder = depfile.has_parent_path() ? depfile.parent_path() : ".";
+  write_files(folder, {{depfile.filename().string(), make_rule(target, model_files(options.compile.model))}});
+}
+
+Exit run_compile(const Options& options) {
+  const Compilation c = compile(options.compile);
+  write_files(options.output, c.files);
+  if (!options.depfile.empty()) write_depfile(options, c);
+  return Exit::kDone;
+}
+
+bool is_map_file(const std::string& path) { return path.ends_with(".json"); }
+
+Exit run_map(const Options& options) {
+  const std::string& path = options.files[0];
+  const MemoryMap map =
+      is_map_file(path) ? memory_map_from_json(read_file(path), path) : compile(options.compile).map;
+  if (options.reports.empty()) fmt::print("{}", text_report(map));
+  for (const ReportRequest& request : options.reports) {
+    const std::string text = find_report(request.report)->write(map);
+    const fs::path file(request.file);
+    if (request.file == "-")
+      fmt::print("{}", text);
+    else
+      write_files(file.has_parent_path() ? file.parent_path() : ".", {{file.filename().string(), text}});
+  }
+  return Exit::kDone;
+}
+
+// Prints each output that differs from output_K.pb; counts what was compared and what differs.
+Exit compare_with_files(const Options& options, const Graph& graph, const std::vector<Value>& outputs) {
+  int compared = 0, differing = 0;
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const fs::path file = fs::path(options.inputs) / fmt::format("output_{}.pb", k);
+    if (!fs::exists(file)) continue;
+    ++compared;
+    const Value want = reinterpret_bfloat(read_tensor_file(file.string()), outputs[k].type);
+    if (const auto text = difference(outputs[k], want, options.tolerance)) {
+      ++differing;
+      fmt::print("output '{}': {}\n", printable(graph.output_names[k]), *text);
+    }
+  }
+  if (compared == 0)
+    fmt::print(stderr, "nothing compared: {} holds no output_0.pb; --outputs DIR keeps what was computed\n",
+               options.inputs);
+  else if (options.compile.verbosity != Verbosity::kQuiet)
+    fmt::print(stderr, "{} of {} outputs agree\n", compared - differing, compared);
+  return differing ? Exit::kDifference : Exit::kDone;
+}
+
+void write_outputs(const std::string& folder, const Graph& graph, const std::vector<Value>& outputs) {
+  const TemporaryFolder scratch;
+  std::vector<File> files;
+  for (size_t k = 0; k < outputs.size(); ++k) {
+    const std::string name = fmt::format("output_{}.pb", k);
+    write_tensor_file((scratch.path() / name).string(), graph.output_names[k], outputs[k]);
+    files.push_back({name, read_file(scratch.path() / name)});
+  }
+  write_files(folder, files);
+}
+
+Exit run_run(const Options& options) {
+  if (!fs::is_directory(options.inputs))
+    throw UserError(fmt::format("--inputs {}: no such folder", options.inputs), Exit::kUsage);
+  const std::vector<InputDeclaration> declared = declared_inputs(options.compile.model);
+  const std::vector<Value> inputs = read_inputs(options.inputs, declared);
+  CompileOptions compile_options = options.compile;
+  for (size_t k = 0; k < declared.size(); ++k)
+    compile_options.import.shapes.emplace(declared[k].name, inputs[k].shape);
+  const Compilation c = compile(compile_options);
+  const RunResult result = build_and_run(c, inputs, {.repeat = options.repeat, .keep = options.keep});
+  if (result.best_ms) fmt::print("{:.6f}\n", *result.best_ms);
+  if (options.outputs.empty()) return compare_with_files(options, *c.graph, result.outputs);
+  write_outputs(options.outputs, *c.graph, result.outputs);
+  return Exit::kDone;
+}
+
+Exit run_verify(const Options& options) {
+  if (options.files.size() != 1)
+    throw UserError("verify PROBLEM.csv SOLUTION.csv is not available in this version", Exit::kUsage);
+  const MemoryMap map = memory_map_from_json(read_file(options.files[0]), options.files[0]);
+  if (const auto fault = verify(map)) {
+    fmt::print("{}: {}\n", options.files[0], *fault);
+    return Exit::kDifference;
+  }
+  fmt::print("{}: right: {} in {}\n", options.files[0], counted(map.buffers.size(), "buffer"),
+             bytes_words(map.totals.arena));
+  return Exit::kDone;
+}
+
+Exit run_list(const Options& options) {
+  const Listing rows = listing(options.table);
+  fmt::print("{}", options.format == Options::Format::kJson ? to_json(rows) : to_text(rows));
+  return Exit::kDone;
+}
+
+Exit run_command(const Options& options) {
+  switch (options.command) {
+    case Command::kCompile:
+      return run_compile(options);
+    case Command::kMap:
+      return run_map(options);
+    case Command::kRun:
+      return run_run(options);
+    case Command::kVerify:
+      return run_verify(options);
+    case Command::kList:
+      return run_list(options);
+    case Command::kPrint:
+      break;
+  }
+  fmt::print("{}", options.text);
+  return Exit::kDone;
+}
+
+Exit guarded(int argc, char** argv) {
+  try {
+    return run_command(parse_options(argc, argv));
+  } catch (const UserError& error) {
+    fmt::print(stderr, "arenac: {}\n", error.what());
+    return error.status;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "arenac: out of memory\n");
+    return Exit::kModel;
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "arenac: a fault of arenac itself, please report it: {}\n", error.what());
+    return Exit::kInternal;
+  }
+}
+
+}  // namespace
+}  // namespace arenac
+
+int main(int argc, char** argv) { return static_cast<int>(arenac::guarded(argc, argv)); }

@@ -1,0 +1,229 @@
+#include "driver/options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+#include "codegen/reports.h"
+#include "frontend/error.h"
+#include "planner/planners.h"
+#include "scheduler/schedule.h"
+
+namespace arenac {
+namespace {
+
+constexpr const char* kExamples = R"(Examples:
+  arenac compile kws.onnx -o gen --dim batch=1    gen/kws.c, gen/kws.h, gen/kws_map.json, ...
+  arenac map kws.onnx                             where every buffer lies, and when
+  arenac map gen/kws_map.json --html kws.html     the same as a page to explore
+  arenac run kws.onnx --inputs test_data_set_0    compile, build with $CC, run, compare with output_0.pb, ...
+  arenac list operators                           what can be compiled
+
+Exit status: 0 done; 1 the model or input is at fault or unsupported; 2 wrong usage; 3 does not fit the given
+memory; 4 run or verify found a difference; 70 a fault of arenac itself.)";
+
+// What the command line holds before it is understood.
+struct Raw {
+  std::vector<std::string> dims, shapes, pools, pins, states;
+  std::string io = "external", weights, optimize = "balanced", time;
+  bool quiet = false, verbose = false, json = false;
+  std::map<std::string, std::string> reports;  // name -> file
+};
+
+[[noreturn]] void wrong_usage(const std::string& problem) { throw UserError(problem, Exit::kUsage); }
+
+int64_t extent_of(const std::string& text, const std::string& option) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || value < 0)
+    wrong_usage(fmt::format("{}: '{}' is no extent: a number from 0 is needed", option, text));
+  return value;
+}
+
+// "NAME=rest" at the last '=', since names of the model may hold any character.
+std::pair<std::string, std::string> split_binding(const std::string& text, const std::string& option,
+                                                  const char* form) {
+  const size_t equals = text.rfind('=');
+  if (equals == std::string::npos || equals == 0)
+    wrong_usage(fmt::format("{} '{}' is not {}", option, text, form));
+  return {text.substr(0, equals), text.substr(equals + 1)};
+}
+
+Shape shape_of(const std::string& text, const std::string& option) {
+  Shape shape;
+  if (text.empty()) return shape;  // a scalar
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = text.find('x', begin);
+    shape.push_back(extent_of(text.substr(begin, end - begin), option));
+    begin = end == std::string::npos ? end : end + 1;
+  }
+  return shape;
+}
+
+void bind_dimensions(const Raw& raw, ImportOptions& import) {
+  for (const std::string& text : raw.dims) {
+    const auto [name, extent] = split_binding(text, "--dim", "NAME=N");
+    import.dims[name] = extent_of(extent, "--dim " + text);
+  }
+  for (const std::string& text : raw.shapes) {
+    const auto [name, extents] = split_binding(text, "--shape", "INPUT=1x3x224x224");
+    import.shapes[name] = shape_of(extents, "--shape " + text);
+  }
+}
+
+// Words of the interface that this version understands but cannot serve.
+void refuse_what_is_missing(const Raw& raw) {
+  const auto missing = [](const std::string& what) {
+    wrong_usage(what + " is not available in this version");
+  };
+  if (raw.optimize != "balanced") missing("--optimize " + raw.optimize);
+  if (!raw.time.empty()) missing("--time");
+  if (!raw.pools.empty()) missing("--pool (one arena holds all buffers)");
+  if (!raw.pins.empty()) missing("--pin");
+  if (!raw.states.empty()) missing("--state");
+}
+
+template <typename Table>
+std::vector<std::string> names_in(const Table& table) {
+  std::vector<std::string> names;
+  for (const auto& row : table) names.emplace_back(row.name);
+  return names;
+}
+
+Options printing(std::string text) {
+  Options options;
+  options.text = std::move(text);
+  return options;
+}
+
+// The options that compile, map and run share.
+void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
+  const auto repeatable = [&](const char* name, std::vector<std::string>& values, const char* help) {
+    return command.add_option(name, values, help)->allow_extra_args(false);
+  };
+  command.add_option("--name", compile.name, "prefix of the C names (default: from the file's name)");
+  repeatable("--dim", raw.dims, "bind a symbolic dimension")->type_name("NAME=N");
+  repeatable("--shape", raw.shapes, "bind a whole input")->type_name("INPUT=1x3x224x224");
+  command.add_option("--ram", compile.ram, "the arena must fit (suffixes K, M); else exit 3")
+      ->transform(CLI::AsSizeValue(false))
+      ->type_name("N");
+  command.add_option("--optimize", raw.optimize, "what to prefer")
+      ->check(CLI::IsMember({"ram", "speed", "balanced"}))
+      ->capture_default_str();
+  command.add_option("--scheduler", compile.scheduler, "a row of `arenac list schedulers`")
+      ->check(CLI::IsMember(names_in(schedulers())));
+  command.add_option("--planner", compile.planner, "a row of `arenac list planners`")
+      ->check(CLI::IsMember(names_in(kPlanners)));
+  command.add_option("--time", raw.time, "bound on the search")->type_name("SECONDS");
+  repeatable("--pool", raw.pools, "a memory, fastest first")->type_name("name=sram,size=256K,...");
+  repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
+  repeatable("--state", raw.states, "an output fed back to an input")->type_name("OUT=IN");
+  command.add_option("--io", raw.io, "inputs and outputs: caller's pointers, or planned inside the arena")
+      ->check(CLI::IsMember({"external", "arena"}))
+      ->capture_default_str();
+  command.add_option("--weights", raw.weights, "how constants are emitted (default: by size)")
+      ->check(CLI::IsMember({"c", "incbin", "bin"}));
+  command.add_option("--target", compile.target, "what kernels are shaped for")
+      ->check(CLI::IsMember(names_in(targets())));
+  command.add_option("--dump-after", compile.dump_after, "print the product of a stage")
+      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kStages), std::end(kStages))));
+  command.add_flag("--quiet", raw.quiet, "no warnings, no summary");
+  command.add_flag("--verbose", raw.verbose, "also what each stage made, and its time")->excludes("--quiet");
+}
+
+void add_commands(CLI::App& app, Options& options, Raw& raw) {
+  app.require_subcommand(1);
+  app.footer(kExamples);
+  app.set_version_flag("--version", "arenac " ARENAC_VERSION);
+  const auto add = [&](const char* name, const char* help, Command command) {
+    CLI::App* sub = app.add_subcommand(name, help);
+    sub->callback([&options, command] { options.command = command; });
+    return sub;
+  };
+
+  CLI::App* compile = add("compile", "C sources, header and memory map from a model", Command::kCompile);
+  compile->add_option("MODEL.onnx", options.files)->required()->expected(1);
+  compile->add_option("-o,--output", options.output, "folder for the files")->capture_default_str();
+  compile->add_option("--depfile", options.depfile, "write a Make rule: which files the outputs depend on");
+  add_compile_options(*compile, options.compile, raw);
+
+  CLI::App* map = add("map", "the memory map on the terminal, or as a file", Command::kMap);
+  map->add_option("MODEL.onnx|MAP.json", options.files)->required()->expected(1);
+  for (const Report& report : kReports)
+    map->add_option(fmt::format("--{}", report.name), raw.reports[std::string(report.name)],
+                    std::string(report.description))
+        ->type_name("FILE");
+  add_compile_options(*map, options.compile, raw);
+
+  CLI::App* run = add("run", "compile, build with $CC and $CFLAGS, run here, compare", Command::kRun);
+  run->add_option("MODEL.onnx", options.files)->required()->expected(1);
+  run->add_option("--inputs", options.inputs, "folder of input_0.pb, ... or NAME.npy")->required();
+  run->add_option("--outputs", options.outputs,
+                  "write output_0.pb, ... here (default: compare with the inputs' folder)");
+  run->add_option("--rtol", options.tolerance.rtol, "relative tolerance")->check(CLI::NonNegativeNumber);
+  run->add_option("--atol", options.tolerance.atol, "absolute tolerance")->check(CLI::NonNegativeNumber);
+  run->add_option("--repeat", options.repeat, "run N times more and print the best time in ms")
+      ->check(CLI::Range(1, 1000000));
+  run->add_option("--keep", options.keep, "leave the generated files in this folder");
+  add_compile_options(*run, options.compile, raw);
+
+  CLI::App* verify = add("verify", "independent check of a plan", Command::kVerify);
+  verify->add_option("MAP.json", options.files, "or PROBLEM.csv SOLUTION.csv")->required()->expected(1, 2);
+
+  CLI::App* list = add("list", "what this arenac can do", Command::kList);
+  list->add_option("TABLE", options.table)
+      ->required()
+      ->check(CLI::IsMember({"operators", "schedulers", "planners", "pools", "kernels", "reports"}));
+  list->add_flag("--json", raw.json, "as JSON");
+
+  app.add_subcommand("plan", "the planner alone on a problem file")->allow_extras()->callback([] {
+    wrong_usage("the command 'plan' is not available in this version");
+  });
+}
+
+void interpret_raw(const Raw& raw, Options& options) {
+  refuse_what_is_missing(raw);
+  CompileOptions& compile = options.compile;
+  bind_dimensions(raw, compile.import);
+  if (!options.files.empty()) compile.model = options.files[0];
+  if (!compile.name.empty() && compile.name != identifier_of(compile.name))
+    wrong_usage(
+        fmt::format("--name '{}' is no C identifier; '{}' is", compile.name, identifier_of(compile.name)));
+  if (compile.ram && *compile.ram < 0) wrong_usage("--ram needs a size in bytes, such as 65536 or 64K");
+  compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;
+  static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},
+                                                              {"c", WeightsForm::kC},
+                                                              {"incbin", WeightsForm::kIncbin},
+                                                              {"bin", WeightsForm::kBin}};
+  compile.weights = kWeights.at(raw.weights);
+  compile.verbosity = raw.quiet ? Verbosity::kQuiet : raw.verbose ? Verbosity::kVerbose : Verbosity::kNormal;
+  options.format = raw.json ? Options::Format::kJson : Options::Format::kText;
+  for (const auto& [report, file] : raw.reports)
+    if (!file.empty()) options.reports.push_back({report, file});
+}
+
+}  // namespace
+
+Options parse_options(int argc, const char* const* argv) {
+  CLI::App app("arenac: ONNX models to self-contained C with a statically planned arena.", "arenac");
+  Options options;
+  Raw raw;
+  add_commands(app, options, raw);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForVersion& version) {
+    return printing(std::string(version.what()) + "\n");
+  } catch (const CLI::CallForHelp&) {
+    const auto subcommands = app.get_subcommands();
+    return printing((subcommands.empty() ? &app : subcommands[0])->help());
+  } catch (const CLI::ParseError& error) {
+    wrong_usage(fmt::format("{} (see arenac --help)", error.what()));
+  }
+  interpret_raw(raw, options);
+  return options;
+}
+
+}  // namespace arenac

@@ -1,0 +1,43 @@
+// The command line as a value.
+//
+//   Options options = parse_options(argc, argv);    // {command: kCompile, file: "kws.onnx", output: "gen",
+//   ...}
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "driver/compare.h"
+#include "driver/compile.h"
+
+namespace arenac {
+
+enum class Command { kCompile, kMap, kRun, kVerify, kList, kPrint };
+
+// A report to write: --html map.html. The file "-" is standard output.
+struct ReportRequest {
+  std::string report;  // a row of kReports
+  std::string file;
+};
+
+struct Options {
+  Command command = Command::kPrint;
+  std::string text;                // kPrint: help or version, for standard output
+  std::vector<std::string> files;  // MODEL.onnx, MAP.json, or the two files of verify
+  CompileOptions compile;
+
+  std::string output = ".";            // compile
+  std::string depfile;                 // compile; empty: none
+  std::vector<ReportRequest> reports;  // map; empty: the text report on standard output
+  std::string inputs, outputs, keep;   // run: folders; empty: none
+  Tolerance tolerance;                 // run
+  int repeat = 0;                      // run; 0: no timing
+  std::string table;                   // list
+  enum class Format { kText, kJson } format = Format::kText;  // list
+};
+
+// Throws UserError with Exit::kUsage for a wrong command line.
+Options parse_options(int argc, const char* const* argv);
+
+}  // namespace arenac

@@ -1,0 +1,100 @@
+#include "driver/process.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <sstream>
+
+#include "driver/files.h"
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+constexpr int kCannotStart = 127;
+constexpr size_t kShownOutput = 4000;
+
+volatile sig_atomic_t interrupted = 0;
+void note_interrupt(int) { interrupted = 1; }
+
+// While it lives, an interrupt ends a wait instead of the program, so that temporary files are removed.
+class InterruptGuard {
+ public:
+  InterruptGuard() {
+    struct sigaction action = {};
+    action.sa_handler = note_interrupt;
+    for (size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &action, &previous_[k]);
+  }
+  ~InterruptGuard() {
+    for (size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &previous_[k], nullptr);
+  }
+
+ private:
+  static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
+  std::array<struct sigaction, 3> previous_ = {};
+};
+
+// In the child. A process group of its own lets the parent end all of it; the alarm survives exec.
+[[noreturn]] void become(const std::vector<char*>& argv, const char* folder, int log, int seconds) {
+  setpgid(0, 0);
+  alarm(static_cast<unsigned>(seconds));
+  const int null = open("/dev/null", O_RDONLY);
+  if (null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 || chdir(folder) != 0)
+    _exit(kCannotStart);
+  execvp(argv[0], argv.data());
+  const char* reason = strerror(errno);
+  if (write(2, reason, strlen(reason)) < 0) _exit(kCannotStart);
+  _exit(kCannotStart);
+}
+
+int wait_for(pid_t child) {
+  const InterruptGuard guard;
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    ARENAC_CHECK(errno == EINTR, "waitpid failed");
+    if (interrupted) kill(-child, SIGKILL);
+  }
+  kill(-child, SIGKILL);  // whatever it left running
+  if (interrupted) throw UserError("interrupted");
+  return status;
+}
+
+}  // namespace
+
+Finished run_process(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
+                     int seconds) {
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.c_str()));
+  argv.push_back(nullptr);
+  const TemporaryFolder scratch;
+  const std::filesystem::path log_path = scratch.path() / "log";
+  const int log = open(log_path.c_str(), O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+  if (log < 0) throw UserError(fmt::format("{}: cannot be written", log_path.string()));
+  const pid_t child = fork();
+  if (child == 0) become(argv, folder.c_str(), log, seconds);
+  close(log);
+  if (child < 0) throw UserError("no new process can be started");
+  const int status = wait_for(child);
+  std::string output = read_file(log_path);
+  if (output.size() > kShownOutput) output = "..." + output.substr(output.size() - kShownOutput);
+  if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
+    throw UserError(fmt::format("{}: not done after {} s, ended", arguments[0], seconds));
+  if (WIFEXITED(status) && WEXITSTATUS(status) == kCannotStart)
+    throw UserError(fmt::format("{}: cannot be started: {}", arguments[0], output));
+  return {WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), std::move(output)};
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+}  // namespace arenac

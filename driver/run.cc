@@ -1,0 +1,120 @@
+#include "driver/run.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <cstring>
+
+#include "driver/compare.h"
+#include "driver/files.h"
+#include "driver/harness.h"
+#include "driver/npy.h"
+#include "driver/process.h"
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kBuildSeconds = 600, kRunSeconds = 600;
+
+std::vector<std::string> words_from(const char* variable, const char* fallback) {
+  const char* value = std::getenv(variable);
+  return words_of(value ? value : fallback);
+}
+
+std::vector<std::string> compiler_command(const std::vector<File>& files) {
+  std::vector<std::string> command = words_from("CC", "cc");
+  if (command.empty()) throw UserError("CC is empty: set it to a C compiler", Exit::kUsage);
+  for (const std::string& flag : words_from("CFLAGS", "-O2")) command.push_back(flag);
+  for (const char* word : {"-o", "program", "main.c"}) command.emplace_back(word);
+  for (const File& file : files)
+    if (file.name.ends_with(".c") || file.name.ends_with(".S")) command.push_back(file.name);
+  command.emplace_back("-lm");
+  return command;
+}
+
+// Values with the types that the model has, or a UserError.
+std::vector<Value> checked_inputs(const Graph& graph, std::vector<Value> inputs) {
+  ARENAC_CHECK(inputs.size() == graph.inputs.size(), "one value per input");
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const Tensor& tensor = graph.tensors[graph.inputs[k]];
+    inputs[k] = reinterpret_bfloat(std::move(inputs[k]), tensor.type);
+    if (inputs[k].type != tensor.type || inputs[k].shape != tensor.shape)
+      throw UserError(fmt::format("input '{}': the file holds {} {}, the model takes {} {}",
+                                  graph.input_names[k], info(inputs[k].type).name, to_string(inputs[k].shape),
+                                  info(tensor.type).name, to_string(tensor.shape)));
+  }
+  return inputs;
+}
+
+std::string bytes_of(const Value& value) {
+  return {reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()};
+}
+
+Value read_output(const fs::path& file, const Tensor& tensor) {
+  const std::string bytes = read_file(file);
+  Value value(tensor.type, tensor.shape);
+  ARENAC_CHECK(bytes.size() == value.bytes.size(), "an output file has the size of its tensor");
+  if (!bytes.empty()) std::memcpy(value.bytes.data(), bytes.data(), bytes.size());
+  return value;
+}
+
+void build(const fs::path& folder, const std::vector<File>& files) {
+  const std::vector<std::string> command = compiler_command(files);
+  const Finished done = run_process(command, folder, kBuildSeconds);
+  if (done.status != 0)
+    throw UserError(fmt::format("the C compiler failed with status {}: {}\n{}", done.status,
+                                fmt::join(command, " "), done.output));
+}
+
+}  // namespace
+
+std::vector<Value> read_inputs(const fs::path& folder, const std::vector<InputDeclaration>& declared) {
+  std::vector<Value> values;
+  for (size_t k = 0; k < declared.size(); ++k) {
+    const std::string& name = declared[k].name;
+    const fs::path tensor = folder / fmt::format("input_{}.pb", k);
+    const bool plain = name.find('/') == std::string::npos && name.find('\0') == std::string::npos;
+    const fs::path named = folder / ((plain ? name : "") + ".npy");
+    const fs::path numbered = folder / fmt::format("input_{}.npy", k);
+    if (fs::exists(tensor))
+      values.push_back(read_tensor_file(tensor.string()));
+    else if (fs::exists(named))
+      values.push_back(npy_value(read_file(named), named.string()));
+    else if (fs::exists(numbered))
+      values.push_back(npy_value(read_file(numbered), numbered.string()));
+    else
+      throw UserError(fmt::format("input '{}' is missing: neither {} nor {} exists", name, tensor.string(),
+                                  (plain ? named : numbered).string()));
+  }
+  return values;
+}
+
+RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, const RunOptions& options) {
+  const std::vector<Value> checked = checked_inputs(*c.graph, inputs);
+  std::vector<File> files = c.files;
+  files.push_back({"main.c", harness_source(c)});
+  for (size_t k = 0; k < checked.size(); ++k)
+    files.push_back({fmt::format("input_{}.bin", k), bytes_of(checked[k])});
+  if (!options.keep.empty()) write_files(options.keep, files);
+
+  const TemporaryFolder scratch;
+  write_files(scratch.path(), files);
+  build(scratch.path(), c.files);
+  std::vector<std::string> command = {"./program"};
+  if (options.repeat > 0) command.push_back(std::to_string(options.repeat));
+  const Finished done = run_process(command, scratch.path(), kRunSeconds);
+  if (done.status != 0)
+    throw InternalError(fmt::format("the compiled model ended with status {}: {}", done.status, done.output));
+
+  RunResult result;
+  for (size_t k = 0; k < c.graph->outputs.size(); ++k)
+    result.outputs.push_back(
+        read_output(scratch.path() / fmt::format("output_{}.bin", k), c.graph->tensors[c.graph->outputs[k]]));
+  if (options.repeat > 0) result.best_ms = std::strtod(done.output.c_str(), nullptr);
+  return result;
+}
+
+}  // namespace arenac

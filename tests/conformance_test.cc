@@ -1,0 +1,179 @@
+// ONNX's backend cases the whole way: compiled to C, built with warnings as errors and sanitizers, run on a
+// poisoned arena, compared. A second compilation must give the same bytes.
+#include "tests/conformance.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <future>
+#include <thread>
+
+#include "driver/compare.h"
+#include "driver/compile.h"
+#include "driver/files.h"
+#include "driver/harness.h"
+#include "driver/process.h"
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kUnitsAProgram = 40;  // share one run of the compiler
+constexpr int kBuildSeconds = 300, kRunSeconds = 60;
+const std::vector<std::string> kCompiler = {"cc",
+                                            "-std=c99",
+                                            "-O1",
+                                            "-fsanitize=address,undefined",
+                                            "-fno-sanitize-recover=all",
+                                            "-Wall",
+                                            "-Wextra",
+                                            "-pedantic",
+                                            "-Wconversion",
+                                            "-Werror"};
+
+// One data set of one case, compiled under a name of its own into the folder of that name.
+struct Unit {
+  const Case* owner;
+  fs::path data;
+  std::string name;
+  Result result = {Outcome::kPass, ""};
+};
+
+CompileOptions options_of(const Unit& unit, const std::vector<Value>& inputs) {
+  CompileOptions options;
+  options.model = unit.owner->model().string();
+  options.name = unit.name;
+  options.import = bound_to(options.model, inputs);
+  options.weights = WeightsForm::kC;
+  options.verbosity = Verbosity::kQuiet;
+  return options;
+}
+
+// The C files of a unit in one translation unit, its main renamed.
+std::string unit_source(const Compilation& c) {
+  std::string text = "#define _POSIX_C_SOURCE 200809L\n";
+  for (const File& file : c.files)
+    if (file.name.ends_with(".c")) text += fmt::format("#include \"{}\"\n", file.name);
+  return text + fmt::format("#define main {}_main\n#include \"main.c\"\n", c.name);
+}
+
+Result compile_unit(const Unit& unit, const fs::path& scratch) {
+  const DataSet data = read_data_set(unit.data);
+  const Compilation c = compile(options_of(unit, data.inputs));
+  if (c.graph->inputs.size() != data.inputs.size()) return {Outcome::kRefused, "the data lack an input"};
+  const Compilation again = compile(options_of(unit, data.inputs));
+  for (size_t k = 0; k < c.files.size(); ++k)
+    if (c.files[k].bytes != again.files.at(k).bytes)
+      return {Outcome::kWrong, fmt::format("a second compilation gives another {}", c.files[k].name)};
+  std::vector<File> files = c.files;
+  files.push_back({"main.c", harness_source(c)});
+  files.push_back({"unit.c", unit_source(c)});
+  for (size_t k = 0; k < data.inputs.size(); ++k)
+    files.push_back(
+        {fmt::format("input_{}.bin", k),
+         {reinterpret_cast<const char*>(data.inputs[k].bytes.data()), data.inputs[k].bytes.size()}});
+  write_files(scratch / unit.name, files);
+  return {Outcome::kPass, ""};
+}
+
+// The program `NAME.program INDEX` runs units[INDEX].
+std::string table_source(const std::vector<Unit*>& units) {
+  std::string prototypes, rows;
+  for (const Unit* unit : units) {
+    prototypes += fmt::format("int {}_main(int argc, char **argv);\n", unit->name);
+    rows += fmt::format("  {}_main,\n", unit->name);
+  }
+  return fmt::format(
+      "#include <stdlib.h>\n{}static int (*const mains[])(int, char **) = {{\n{}}};\n"
+      "int main(int argc, char **argv) {{ return argc < 2 ? 2 : mains[atoi(argv[1])](1, argv); }}\n",
+      prototypes, rows);
+}
+
+Finished build(const std::vector<Unit*>& units, const fs::path& scratch, const std::string& name) {
+  write_files(scratch, {{name + ".c", table_source(units)}});
+  std::vector<std::string> command = kCompiler;
+  for (const Unit* unit : units) command.push_back(unit->name + "/unit.c");
+  command.insert(command.end(), {name + ".c", "-o", name + ".program", "-lm"});
+  return run_process(command, scratch, kBuildSeconds);
+}
+
+Result run_unit(const Unit& unit, const fs::path& program, size_t index, const fs::path& scratch) {
+  const fs::path folder = scratch / unit.name;
+  const Finished done = run_process({program.string(), std::to_string(index)}, folder, kRunSeconds);
+  if (done.status != 0) return {Outcome::kCrash, fmt::format("status {}: {}", done.status, done.output)};
+  const DataSet data = read_data_set(unit.data);
+  const Graph graph = import_model(unit.owner->model().string(), bound_to(unit.owner->model(), data.inputs));
+  std::vector<Value> outputs;
+  for (size_t k = 0; k < graph.outputs.size(); ++k) {
+    const Tensor& tensor = graph.tensors[graph.outputs[k]];
+    outputs.emplace_back(tensor.type, tensor.shape);
+    const std::string bytes = read_file(folder / fmt::format("output_{}.bin", k));
+    ARENAC_CHECK(bytes.size() == outputs.back().bytes.size(), "an output file has the size of its tensor");
+    std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(outputs.back().bytes.data()));
+  }
+  return compare_outputs(graph.output_names, outputs, data.outputs);
+}
+
+// When a shared build fails, each unit is built alone, so that only the culprits fail.
+void build_and_run(const std::vector<Unit*>& units, const fs::path& scratch, const std::string& name) {
+  const Finished built = build(units, scratch, name);
+  if (built.status != 0 && units.size() > 1) {
+    for (Unit* unit : units) build_and_run({unit}, scratch, "alone_" + unit->name);
+    return;
+  }
+  for (size_t k = 0; k < units.size(); ++k)
+    units[k]->result =
+        built.status != 0
+            ? Result{Outcome::kCrash, "the C compiler says: " + built.output}
+            : in_child(60, [&] { return run_unit(*units[k], scratch / (name + ".program"), k, scratch); });
+}
+
+std::vector<Unit> units_of(const std::vector<Case>& cases) {
+  std::vector<Unit> units;
+  for (const Case& c : cases)
+    for (const fs::path& data : data_sets(c.folder))
+      units.push_back({&c, data, fmt::format("u{}", units.size())});
+  return units;
+}
+
+// Every kUnitsAProgram-th unit that is left, for each of `threads` workers in turn.
+void build_and_run_all(std::vector<Unit>& units, const fs::path& scratch) {
+  std::vector<Unit*> compiled;
+  for (Unit& unit : units)
+    if (unit.result.outcome == Outcome::kPass) compiled.push_back(&unit);
+  const size_t threads = std::max(1u, std::thread::hardware_concurrency());
+  const size_t programs = (compiled.size() + kUnitsAProgram - 1) / kUnitsAProgram;
+  std::vector<std::future<void>> workers;
+  for (size_t worker = 0; worker < threads; ++worker)
+    workers.push_back(std::async(std::launch::async, [&, worker] {
+      for (size_t p = worker; p < programs; p += threads) {
+        const auto begin = compiled.begin() + p * kUnitsAProgram;
+        const auto end = compiled.begin() + std::min(compiled.size(), (p + 1) * kUnitsAProgram);
+        build_and_run({begin, end}, scratch, fmt::format("program_{}", p));
+      }
+    }));
+  for (std::future<void>& worker : workers) worker.get();
+}
+
+std::vector<Result> compile_and_run_all(const std::vector<Case>& cases) {
+  const TemporaryFolder scratch;
+  std::vector<Unit> units = units_of(cases);
+  for (Unit& unit : units) unit.result = in_child(60, [&] { return compile_unit(unit, scratch.path()); });
+  build_and_run_all(units, scratch.path());
+  std::vector<Result> results(cases.size(), {Outcome::kPass, ""});
+  for (const Unit& unit : units) {
+    Result& result = results[static_cast<size_t>(unit.owner - cases.data())];
+    if (result.outcome == Outcome::kPass) result = unit.result;
+  }
+  return results;
+}
+
+}  // namespace
+}  // namespace arenac
+
+int main(int argc, char** argv) {
+  return arenac::run_cases(argc, argv, arenac::onnx_suite(), arenac::compile_and_run_all);
+}

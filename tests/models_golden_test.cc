@@ -1,0 +1,102 @@
+// Real models the whole way, against their golden outputs: compiled, built with warnings as errors and
+// sanitizers, run on a poisoned arena. A second compilation must give the same bytes.
+#include <fmt/format.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include "driver/compare.h"
+#include "driver/compile.h"
+#include "driver/run.h"
+#include "tests/conformance.h"
+
+namespace arenac {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kSecondsAModel = 600;
+constexpr const char* kFlags =
+    "-std=c99 -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra -pedantic "
+    "-Wconversion -Werror";
+
+// How far two runs of the reference itself differ, relative to the largest output: the last column of
+// index.csv.
+std::map<std::string, double> reference_spreads(const fs::path& index) {
+  std::map<std::string, double> spreads;
+  std::ifstream file(index);
+  for (std::string line; std::getline(file, line);)
+    spreads[line.substr(0, line.find(','))] = std::strtod(line.substr(line.rfind(',') + 1).c_str(), nullptr);
+  return spreads;
+}
+
+double largest(const Value& value) {
+  double most = 0;
+  for (int64_t k = 0; k < value.count(); ++k) {
+    const Scalar x = load(value, k);
+    const double size = is_float(value.type) ? std::abs(x.f) : std::abs(static_cast<double>(x.i));
+    if (std::isfinite(size)) most = std::max(most, size);
+  }
+  return most;
+}
+
+// An error may be 1e-3 of the expected value, 1e-4 of the largest output, or ten times the reference's
+// spread. Halved, because `difference` adds what is meant as a maximum.
+Tolerance tolerance_for(const Value& want, double spread) {
+  return {0.5 * 1e-3, std::max(0.5 * 1e-4, 10 * spread) * largest(want)};
+}
+
+Result compare_set(const Compilation& c, const std::vector<Value>& got, const std::vector<Value>& want,
+                   double spread) {
+  if (got.size() != want.size())
+    return {Outcome::kWrong, fmt::format("{} outputs, expected {}", got.size(), want.size())};
+  for (size_t k = 0; k < got.size(); ++k)
+    if (const auto text = difference(got[k], want[k], tolerance_for(want[k], spread)))
+      return {Outcome::kWrong, fmt::format("output '{}': {}", c.graph->output_names[k], *text)};
+  return {Outcome::kPass, ""};
+}
+
+Result try_model(const Case& model, double spread) {
+  for (const fs::path& folder : data_sets(model.folder)) {
+    const DataSet data = read_data_set(folder);
+    CompileOptions options;
+    options.model = model.model().string();
+    options.import = bound_to(options.model, data.inputs);
+    options.verbosity = Verbosity::kQuiet;
+    const Compilation c = compile(options);
+    const Compilation again = compile(options);
+    for (size_t k = 0; k < c.files.size(); ++k)
+      if (c.files[k].bytes != again.files.at(k).bytes)
+        return {Outcome::kWrong, fmt::format("a second compilation gives another {}", c.files[k].name)};
+    const RunResult run = build_and_run(c, data.inputs, {});
+    if (Result result = compare_set(c, run.outputs, data.outputs, spread); result.outcome != Outcome::kPass)
+      return result;
+  }
+  return {Outcome::kPass, ""};
+}
+
+std::vector<Result> try_models(const std::vector<Case>& models) {
+  setenv("CFLAGS", kFlags, 1);
+  std::vector<Result> results;
+  for (const Case& model : models) {
+    const auto spreads = reference_spreads(model.folder.parent_path() / "index.csv");
+    const auto spread = spreads.find(model.folder.filename().string());
+    results.push_back(in_child(
+        kSecondsAModel, [&] { return try_model(model, spread == spreads.end() ? 0 : spread->second); }));
+    fmt::print("{}: {}\n", model.id,
+               results.back().outcome == Outcome::kPass ? "pass" : results.back().reason);
+    fflush(stdout);
+  }
+  return results;
+}
+
+}  // namespace
+}  // namespace arenac
+
+int main(int argc, char** argv) {
+  return arenac::run_cases(argc, argv, arenac::model_suite(), arenac::try_models);
+}
