@@ -1,0 +1,170 @@
+// The arenac program from outside: exit statuses, what it writes where, and what it leaves behind.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "codegen/memory_map.h"
+#include "driver/files.h"
+#include "driver/process.h"
+#include "frontend/import.h"
+
+namespace arenac {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+const std::string kModel = ARENAC_ROOT "/models/tiny_cnn.onnx";
+
+class Cli : public testing::Test {
+ protected:
+  Finished arenac(std::vector<std::string> words) {
+    words.insert(words.begin(), ARENAC_TOOL);
+    return run_process(words, scratch_.path(), 120);
+  }
+  fs::path at(const std::string& name) const { return scratch_.path() / name; }
+  void write(const std::string& name, const std::string& bytes) {
+    write_files(scratch_.path(), {{name, bytes}});
+  }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(scratch_.path()))
+      names.push_back(entry.path().filename().string());
+    std::sort(names.begin(), names.end());
+    return names;
+  }
+
+  // An input folder for the model, all ones.
+  void make_inputs(const std::string& folder) {
+    fs::create_directory(at(folder));
+    const Graph graph = import_model(kModel);
+    for (size_t k = 0; k < graph.inputs.size(); ++k) {
+      const Tensor& tensor = graph.tensors[graph.inputs[k]];
+      Value value(tensor.type, tensor.shape);
+      for (int64_t e = 0; e < value.count(); ++e) store(value, e, {.f = 1});
+      write_tensor_file((at(folder) / ("input_" + std::to_string(k) + ".pb")).string(), "x", value);
+    }
+  }
+
+  TemporaryFolder scratch_;
+};
+
+TEST_F(Cli, CompileWritesEveryFileAndTheSameBytesTwice) {
+  ASSERT_EQ(arenac({"compile", kModel, "-o", "a/b", "--name", "kws"}).status, 0);
+  ASSERT_EQ(arenac({"compile", kModel, "-o", "c", "--name", "kws"}).status, 0);
+  for (const char* name : {"kws.h", "kws.c", "kws_map.json", "kws.cmake"})
+    EXPECT_EQ(read_file(at("a/b") / name), read_file(at("c") / name)) << name;
+  EXPECT_EQ(arenac({"verify", "c/kws_map.json"}).status, 0);
+}
+
+TEST_F(Cli, DepfileNamesTheModel) {
+  ASSERT_EQ(arenac({"compile", kModel, "-o", "gen", "--depfile", "gen/kws.d"}).status, 0);
+  EXPECT_THAT(read_file(at("gen/kws.d")), AllOf(HasSubstr("gen/tiny_cnn.h"), HasSubstr(kModel)));
+}
+
+TEST_F(Cli, MapIsPrintedAndWritten) {
+  EXPECT_THAT(arenac({"map", kModel}).output, HasSubstr("arena"));
+  ASSERT_EQ(arenac({"map", kModel, "--json", "m.json", "--csv", "m.csv"}).status, 0);
+  EXPECT_EQ(verify(memory_map_from_json(read_file(at("m.json")))), std::nullopt);
+  EXPECT_EQ(arenac({"map", "m.json", "--csv", "-"}).output, read_file(at("m.csv")));
+}
+
+TEST_F(Cli, VerifyFindsACollision) {
+  ASSERT_EQ(arenac({"map", kModel, "--json", "m.json"}).status, 0);
+  MemoryMap map = memory_map_from_json(read_file(at("m.json")));
+  ASSERT_GE(map.buffers.size(), 2u);
+  for (MapBuffer& b : map.buffers) b.offset = 0;
+  write("bad.json", to_json(map));
+  EXPECT_EQ(arenac({"verify", "bad.json"}).status, 4);
+  write("worse.json", "{");
+  EXPECT_EQ(arenac({"verify", "worse.json"}).status, 1);
+}
+
+TEST_F(Cli, RunWritesOutputsThenAgreesWithThem) {
+  make_inputs("data");
+  ASSERT_EQ(arenac({"run", kModel, "--inputs", "data", "--outputs", "data"}).status, 0);
+  EXPECT_TRUE(fs::exists(at("data/output_0.pb")));
+  const Finished same = arenac({"run", kModel, "--inputs", "data"});
+  EXPECT_EQ(same.status, 0) << same.output;
+  EXPECT_THAT(same.output, HasSubstr("1 of 1 outputs agree"));
+
+  Value value = read_tensor_file(at("data/output_0.pb").string());
+  store(value, 0, {.f = load(value, 0).f + 1});
+  write_tensor_file(at("data/output_0.pb").string(), "y", value);
+  const Finished differs = arenac({"run", kModel, "--inputs", "data"});
+  EXPECT_EQ(differs.status, 4);
+  EXPECT_THAT(differs.output, HasSubstr("off by 1"));
+  EXPECT_EQ(arenac({"run", kModel, "--inputs", "data", "--atol", "1.5"}).status, 0);
+}
+
+TEST_F(Cli, RunInTheArenaAndRepeated) {
+  make_inputs("data");
+  ASSERT_EQ(arenac({"run", kModel, "--inputs", "data", "--outputs", "data"}).status, 0);
+  EXPECT_EQ(arenac({"run", kModel, "--inputs", "data", "--io", "arena"}).status, 0);
+  const Finished timed = arenac({"run", kModel, "--inputs", "data", "--repeat", "3", "--quiet"});
+  EXPECT_EQ(timed.status, 0);
+  EXPECT_GT(std::strtod(timed.output.c_str(), nullptr), 0) << timed.output;
+}
+
+TEST_F(Cli, RunCleansUpWhateverHappens) {
+  make_inputs("data");
+  fs::create_directory(at("tmp"));
+  setenv("TMPDIR", at("tmp").c_str(), 1);
+  EXPECT_EQ(arenac({"run", kModel, "--inputs", "data"}).status, 0);
+  setenv("CFLAGS", "--no-such-flag", 1);
+  EXPECT_EQ(arenac({"run", kModel, "--inputs", "data"}).status, 1);
+  unsetenv("CFLAGS");
+  unsetenv("TMPDIR");
+  EXPECT_TRUE(fs::is_empty(at("tmp")));
+}
+
+TEST_F(Cli, RunNamesAMissingInput) {
+  fs::create_directory(at("data"));
+  EXPECT_THAT(arenac({"run", kModel, "--inputs", "data"}).output, HasSubstr("input_0.pb"));
+  EXPECT_EQ(arenac({"run", kModel, "--inputs", "none"}).status, 2);
+}
+
+TEST_F(Cli, AnArenaThatDoesNotFitIsSaidAndNothingIsWritten) {
+  const Finished done = arenac({"compile", kModel, "-o", "gen", "--ram", "16"});
+  EXPECT_EQ(done.status, 3);
+  EXPECT_THAT(done.output, HasSubstr("smallest"));
+  EXPECT_THAT(names(), IsEmpty());
+}
+
+TEST_F(Cli, DamagedModelsAreRefusedWithoutATrace) {
+  const std::string bytes = read_file(kModel);
+  write("m.onnx", "");
+  EXPECT_EQ(arenac({"compile", "m.onnx", "-o", "gen"}).status, 1);
+  for (size_t part = 1; part < 8; ++part) {
+    write("m.onnx", bytes.substr(0, bytes.size() * part / 8));
+    EXPECT_EQ(arenac({"compile", "m.onnx", "-o", "gen"}).status, 1) << part;
+  }
+  EXPECT_EQ(names(), std::vector<std::string>{"m.onnx"});
+  EXPECT_EQ(arenac({"compile", "missing.onnx"}).status, 1);
+  EXPECT_EQ(arenac({"compile", "/"}).status, 1);
+}
+
+TEST_F(Cli, EveryTableIsListed) {
+  for (const char* table : {"operators", "schedulers", "planners", "pools", "reports"}) {
+    EXPECT_NE(arenac({"list", table}).output, "") << table;
+    EXPECT_THAT(arenac({"list", table, "--json"}).output, HasSubstr("\"name\"")) << table;
+  }
+  EXPECT_EQ(arenac({"list", "kernels"}).status, 0);
+  EXPECT_THAT(arenac({"list", "operators"}).output, HasSubstr("Conv"));
+}
+
+TEST_F(Cli, StagesAreDumped) {
+  for (const char* stage : {"graph", "schedule", "problem", "plan", "map"})
+    EXPECT_NE(arenac({"map", kModel, "--quiet", "--json", "m.json", "--dump-after", stage}).output, "")
+        << stage;
+  EXPECT_EQ(arenac({"map", kModel, "--dump-after", "lunch"}).status, 2);
+}
+
+}  // namespace
+}  // namespace arenac
