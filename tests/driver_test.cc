@@ -105,8 +105,8 @@ TEST(Options, WhatIsNotThereYetIsRefused) {
 
 TEST(Identifier, ComesFromTheFileName) {
   EXPECT_EQ(identifier_of("dir.d/my-net.v2.onnx"), "my_net_v2");
-  EXPECT_EQ(identifier_of("2d.onnx"), "_2d");
-  EXPECT_EQ(identifier_of("\xc3\xa4.onnx"), "__");
+  EXPECT_EQ(identifier_of("2d.onnx"), "t2d");
+  EXPECT_EQ(identifier_of("\xc3\xa4.onnx"), "t");
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {
@@ -211,7 +211,8 @@ TEST(Sha256, AgreesWithPublishedValues) {  // FIPS 180-4 examples
   EXPECT_EQ(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
   EXPECT_EQ(sha256("abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"),
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
-  EXPECT_EQ(sha256(std::string(1000000, 'a')), "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+  EXPECT_EQ(sha256(std::string(1000000, 'a')),
+            "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
 Value floats(std::vector<float> numbers) {
