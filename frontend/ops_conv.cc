@@ -51,9 +51,8 @@ Window parse_transposed(const Lowering& node, const Shape& input, const Shape& k
   const bool same = auto_pad == "SAME_UPPER" || auto_pad == "SAME_LOWER";
   for (size_t k = 0; k < rank; ++k) {
     WindowDim& d = window[k];
-    node.require(extra[k] >= 0 && extra[k] < kLargestWindow && std::abs(pads[k]) < kLargestWindow &&
-                     std::abs(pads[rank + k]) < kLargestWindow,
-                 "output_padding or pads make no sense");
+    for (int64_t v : {extra[k], pads[k], pads[rank + k]})
+      node.require(v > -kLargestWindow && v < kLargestWindow, "output_padding or pads make no sense");
     const int64_t full = (d.input - 1) * d.stride + extra[k] + d.span();
     if (wanted.empty() && !same) {
       d.begin = auto_pad == "VALID" ? 0 : pads[k];

@@ -44,6 +44,8 @@ TensorId reshaped(Lowering& node, TensorId x, const Shape& to) {
   return f.emit(node.type(x));
 }
 
+constexpr int64_t kLargest = int64_t{1} << 40;  // elements of a tensor
+
 void reshape(Lowering& node) {
   const TensorId x = node.in(0);
   std::vector<int64_t> to = node.constant_ints(node.in(1), "the shape");
@@ -60,7 +62,7 @@ void reshape(Lowering& node) {
       inferred = &to[d];
     } else {
       node.require(to[d] >= 0, fmt::format("the shape {} is negative", to_string(to)));
-      known *= std::max<int64_t>(to[d], 1) > (int64_t{1} << 40) / known ? 0 : to[d];
+      known = known == 0 || to[d] > kLargest / known ? 0 : known * to[d];
     }
   }
   if (inferred) *inferred = known == 0 ? 0 : element_count(node.shape(x)) / known;
@@ -169,6 +171,7 @@ void split(Lowering& node) {
   const Shape from = node.shape(x);
   const int64_t axis = node.normalized_axis(node.int_attr("axis", 0), node.rank(x));
   const int64_t count = node.output_count();
+  node.require(count > 0, "no output");
   std::vector<int64_t> parts;
   if (node.opset() < 13) {
     parts = node.ints_attr("split", {});
@@ -270,7 +273,7 @@ void tile(Lowering& node) {
   Formula f(node);
   std::vector<Expr> at;
   for (size_t d = 0; d < from.size(); ++d) {
-    node.require(repeats[d] >= 0 && repeats[d] < (int64_t{1} << 40) / std::max<int64_t>(from[d], 1),
+    node.require(repeats[d] >= 0 && repeats[d] < kLargest / std::max<int64_t>(from[d], 1),
                  "the repeats are out of range");
     const Expr out = f.axis(from[d] * repeats[d]);
     at.push_back(from[d] == 0 ? integer(0) : out % integer(from[d]));
@@ -318,9 +321,9 @@ void trilu(Lowering& node) {
   const auto at = f.axes(node.shape(x));
   Expr k = integer(0);
   if (node.has_input(1)) {
-    constexpr int64_t kFar = int64_t{1} << 41;
+    node.require(element_count(node.shape(node.in(1))) == 1, "k must be a scalar");
     k = node.is_constant(node.in(1))
-            ? integer(std::clamp(node.constant_ints(node.in(1), "k").at(0), -kFar, kFar))
+            ? integer(std::clamp(node.constant_ints(node.in(1), "k")[0], -kLargest, kLargest))
             : f.read(node.in(1), std::vector<Expr>(node.rank(node.in(1)), integer(0)));
   }
   const Expr diagonal = at.end()[-1] - at.end()[-2];

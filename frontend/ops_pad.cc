@@ -16,8 +16,8 @@ constexpr int64_t kLargest = int64_t{1} << 40;
 Shape padded_shape(const Lowering& node, const Shape& from, const std::vector<Padding>& padding) {
   Shape to;
   for (size_t d = 0; d < from.size(); ++d) {
-    node.require(std::abs(padding[d].begin) < kLargest && std::abs(padding[d].end) < kLargest,
-                 "the padding is out of range");
+    for (int64_t v : {padding[d].begin, padding[d].end})
+      node.require(v > -kLargest && v < kLargest, "the padding is out of range");
     to.push_back(from[d] + padding[d].begin + padding[d].end);
     node.require(to[d] >= 0, fmt::format("the padding takes away more than dimension {} has", d));
   }

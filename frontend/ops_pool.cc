@@ -124,6 +124,8 @@ void max_unpool(Lowering& node) {
   node.require(pads.size() == 2 * window.size(), "'pads' has the wrong length");
   Shape inferred = {from[0], from[1]};
   for (size_t k = 0; k < window.size(); ++k) {
+    for (int64_t v : {pads[k], pads[window.size() + k]})
+      node.require(v > -kLargestWindow && v < kLargestWindow, "'pads' makes no sense");
     inferred.push_back((from[k + 2] - 1) * window[k].stride + window[k].kernel - pads[k] -
                        pads[window.size() + k]);
     node.require(inferred.back() > 0, "the output is empty");

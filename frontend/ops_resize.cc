@@ -126,7 +126,7 @@ TappedIndex tapped_index(Lowering& node, Formula& f, const Rule& rule, const Dim
   for (int64_t k = 0; k < d.output; ++k) {
     taps.push_back(taps_at(rule, d, k));
     most = std::max(most, taps.back().size());
-    node.require(most * static_cast<size_t>(d.output) < (size_t{1} << 26), "the filter is too large");
+    node.require(most * static_cast<size_t>(d.output) < (size_t{1} << 22), "the filter is too large");
   }
   std::vector<int64_t> indices;
   Value weights(arithmetic, {d.output, static_cast<int64_t>(most)});
@@ -164,7 +164,7 @@ TensorId inside_table(const Lowering& node, const Rule& rule, const Dim& d) {
 TensorId resized(Lowering& node, TensorId x, const Rule& rule, const std::vector<Dim>& dims) {
   Shape to = node.shape(x);
   for (const Dim& d : dims) {
-    node.require(d.input > 0, "an empty dimension cannot be resized");
+    node.require(!rule.antialias || d.scale > 1e-4, "an antialiased scale this small is not supported");
     to[d.axis] = d.output;
   }
   element_count(to);
@@ -238,6 +238,7 @@ void set_extents(const Lowering& node, const Rule& rule, const std::vector<doubl
   node.require(count == dims.size(), fmt::format("{} numbers for {} axes", count, dims.size()));
   for (size_t k = 0; k < dims.size(); ++k) {
     Dim& d = dims[k];
+    node.require(d.input > 0, "an empty dimension cannot be resized");
     const bool by_scale = !scales.empty();
     node.require(by_scale ? scales[k] > 0 && scales[k] < 1e9 : sizes[k] > 0 && sizes[k] < (int64_t{1} << 40),
                  "scales and sizes must be positive");
@@ -245,6 +246,7 @@ void set_extents(const Lowering& node, const Rule& rule, const std::vector<doubl
     const double part = rule.coordinates == "tf_crop_and_resize" ? d.roi_end - d.roi_begin : 1;
     // In float, as exporters computed the scale: 10/7 is then 10/7 and not a little less.
     const float extent = static_cast<float>(d.input) * static_cast<float>(part) * static_cast<float>(d.scale);
+    node.require(!by_scale || extent < std::ldexp(1.0f, 40), "the output is too large");
     d.output = by_scale ? static_cast<int64_t>(std::floor(extent)) : sizes[k];
     node.require(d.output > 0, "the output is empty");
   }
@@ -286,6 +288,7 @@ void resize(Lowering& node) {
   if (rule.coordinates == "tf_crop_and_resize") {
     const auto roi = node.constant_floats(node.in(1), "the region of interest");
     node.require(roi.size() == 2 * dims.size(), "the region of interest has the wrong length");
+    for (double r : roi) node.require(std::isfinite(r), "the region of interest is not finite");
     for (size_t k = 0; k < dims.size(); ++k) {
       dims[k].roi_begin = roi[k];
       dims[k].roi_end = roi[dims.size() + k];

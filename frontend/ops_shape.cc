@@ -78,17 +78,20 @@ void constant_node(Lowering& node) {
 // start, start + delta, ... up to, not including, limit.
 void range(Lowering& node) {
   const Type type = node.type(node.in(0));
+  for (int k = 0; k < 3; ++k)
+    node.require(element_count(node.shape(node.in(k))) == 1 && node.type(node.in(k)) == type,
+                 "start, limit and step must be scalars of one type");
   double count = 0;
   if (is_float(type)) {
-    const double start = node.constant_floats(node.in(0), "the start").at(0);
-    const double limit = node.constant_floats(node.in(1), "the limit").at(0);
-    const double delta = node.constant_floats(node.in(2), "the step").at(0);
+    const double start = node.constant_floats(node.in(0), "the start")[0];
+    const double limit = node.constant_floats(node.in(1), "the limit")[0];
+    const double delta = node.constant_floats(node.in(2), "the step")[0];
     node.require(delta != 0, "the step is 0");
     count = std::ceil((limit - start) / delta);
   } else {
-    const __int128 start = node.constant_ints(node.in(0), "the start").at(0);
-    const __int128 limit = node.constant_ints(node.in(1), "the limit").at(0);
-    const __int128 delta = node.constant_ints(node.in(2), "the step").at(0);
+    const __int128 start = node.constant_ints(node.in(0), "the start")[0];
+    const __int128 limit = node.constant_ints(node.in(1), "the limit")[0];
+    const __int128 delta = node.constant_ints(node.in(2), "the step")[0];
     node.require(delta != 0, "the step is 0");
     const __int128 span = limit - start;
     count = span == 0 || (span < 0) != (delta < 0)

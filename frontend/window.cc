@@ -37,6 +37,7 @@ Window parse_steps(const Lowering& node, const Shape& input, const Shape& kernel
   const auto dilations = per_dimension(node, "dilations", rank, 1);
   Window window;
   for (size_t k = 0; k < rank; ++k) {
+    node.require(input[k] >= 1, "a dimension is empty");
     node.require(kernel[k] >= 1 && kernel[k] < kLargestWindow,
                  fmt::format("a kernel of shape {} makes no sense", to_string(kernel)));
     window.push_back({input[k], kernel[k], 0, strides[k], dilations[k], 0, 0});

@@ -20,7 +20,7 @@ struct WindowDim {
 };
 using Window = std::vector<WindowDim>;
 
-constexpr int64_t kLargestWindow = int64_t{1} << 30;  // of every attribute: products cannot overflow
+constexpr int64_t kLargestWindow = int64_t{1} << 20;  // of every attribute: products with extents fit
 
 // The input and kernel extents with attributes strides and dilations; no padding, output 0.
 Window parse_steps(const Lowering& node, const Shape& input, const Shape& kernel);
