@@ -107,9 +107,9 @@ struct Transposed {
 
 // Writes the outputs of one phase of every dimension.
 void phase_nest(const Lowering& node, Formula& f, const Transposed& t, const std::vector<Phase>& phase) {
-  const int64_t inputs = node.shape(t.w)[0] / t.groups, outputs = t.channels / t.groups;
+  const int64_t inputs = node.shape(t.w)[0] / t.groups;
   const Expr n = f.axis(node.shape(t.x)[0]);
-  const auto [group, channel] = channel_axes(f, t.groups, t.channels);
+  const auto [group, within, channel] = channel_axes(f, t.groups, t.channels);
   std::vector<Expr> q, store = {n, channel};
   bool empty = false;
   for (size_t k = 0; k < phase.size(); ++k) {
@@ -125,7 +125,7 @@ void phase_nest(const Lowering& node, Formula& f, const Transposed& t, const std
   }
   const Expr c = f.reduced(inputs);
   std::vector<Expr> x = {n, group * integer(inputs) + c};
-  std::vector<Expr> w = {group * integer(inputs) + c, channel - group * integer(outputs)};
+  std::vector<Expr> w = {group * integer(inputs) + c, within};
   std::vector<Expr> taps;
   for (const Phase& p : phase) taps.push_back(f.reduced(p.taps));
   for (size_t k = 0; k < phase.size(); ++k) {

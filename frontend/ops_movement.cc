@@ -171,7 +171,7 @@ void split(Lowering& node) {
   const Shape from = node.shape(x);
   const int64_t axis = node.normalized_axis(node.int_attr("axis", 0), node.rank(x));
   const int64_t count = node.output_count();
-  node.require(count > 0, "no output");
+  node.require(count > 0 && node.int_attr("num_outputs", count) == count, "the number of outputs is wrong");
   std::vector<int64_t> parts;
   if (node.opset() < 13) {
     parts = node.ints_attr("split", {});

@@ -1,6 +1,8 @@
 // Padding and cropping: out[i] = x[i - begin], with some rule for the elements that x lacks.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontend/ops.h"
 
 namespace arenac {
@@ -28,22 +30,22 @@ Shape padded_shape(const Lowering& node, const Shape& from, const std::vector<Pa
 TensorId padded(Lowering& node, TensorId x, const std::vector<Padding>& padding, TensorId value) {
   const Shape& from = node.shape(x);
   const Shape to = padded_shape(node, from, padding);
+  const auto pads = [](const Padding& p) { return p.begin != 0 || p.end != 0; };
+  if (std::none_of(padding.begin(), padding.end(), pads)) return x;
   Formula f(node);
   f.axes(to);
-  if (to != from) {
-    if (value == kAbsent)
-      f.body(constant(compute_type(node.type(x)), 0));
-    else if (node.is_constant(value))
-      f.body(constant(compute_type(node.type(x)), load(*node.tensor(value).constant, 0)));
-    else
-      f.body(f.read(value, std::vector<Expr>(node.rank(value), integer(0))));
-    f.next_nest();
-  }
+  if (value == kAbsent)
+    f.body(constant(compute_type(node.type(x)), 0));
+  else if (node.is_constant(value))
+    f.body(constant(compute_type(node.type(x)), load(*node.tensor(value).constant, 0)));
+  else
+    f.body(f.read(value, std::vector<Expr>(node.rank(value), integer(0))));
+  f.next_nest();
   std::vector<Expr> in, out;
   for (size_t d = 0; d < from.size(); ++d) {
     const int64_t first = std::max<int64_t>(padding[d].begin, 0);
     const int64_t last = std::min(to[d], from[d] + padding[d].begin);
-    const Expr i = to == from ? axis(static_cast<int>(d)) : f.axis(std::max<int64_t>(last - first, 0));
+    const Expr i = f.axis(std::max<int64_t>(last - first, 0));
     out.push_back(i + integer(first));
     in.push_back(i + integer(first - padding[d].begin));
   }

@@ -100,11 +100,14 @@ std::vector<Expr> window_indices(Formula& f, const Window& window, const std::ve
 }
 
 ChannelAxes channel_axes(Formula& f, int64_t groups, int64_t channels) {
-  if (groups == 1) return {integer(0), f.axis(channels)};
+  if (groups == 1) {
+    const Expr m = f.axis(channels);
+    return {integer(0), m, m};
+  }
   const Expr g = f.axis(groups);
-  if (channels == groups) return {g, g};
+  if (channels == groups) return {g, integer(0), g};
   const Expr m = f.axis(channels / groups);
-  return {g, g * integer(channels / groups) + m};
+  return {g, m, g * integer(channels / groups) + m};
 }
 
 Convolution convolution(const Lowering& node, Formula& f, TensorId x, TensorId w) {
@@ -122,7 +125,7 @@ Convolution convolution(const Lowering& node, Formula& f, TensorId x, TensorId w
   const Window window = parse_window(node, Shape(input.begin() + 2, input.end()), kernel);
 
   const Expr n = f.axis(input[0]);
-  const auto [group, channel] = channel_axes(f, groups, weight[0]);
+  const auto [group, within, channel] = channel_axes(f, groups, weight[0]);
   const std::vector<Expr> spatial = f.axes(output_extents(window));
   const Expr c = f.reduced(weight[1]);
   const std::vector<Expr> taps = tap_axes(f, window);

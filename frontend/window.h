@@ -43,7 +43,8 @@ std::vector<Expr> window_indices(Formula& f, const Window& window, const std::ve
 // m unless every group has one output channel.
 struct ChannelAxes {
   Expr group;    // 0 when there is one group
-  Expr channel;  // within all M
+  Expr within;   // the group; 0 when it has one channel
+  Expr channel;  // among all M
 };
 ChannelAxes channel_axes(Formula& f, int64_t groups, int64_t channels);
 
