@@ -27,18 +27,27 @@ constexpr TensorId kUnknown = -2;
 constexpr int64_t kMaxFoldedBytes = int64_t{4} << 30;
 constexpr int64_t kMaxFoldedPoints = int64_t{1} << 31;
 constexpr int kMaxFunctionDepth = 32;
+// Of all iterations and function bodies together: what a hostile model may cost.
+constexpr int64_t kMaxLoweredNodes = 1'000'000;
 
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
-// Names that a node reads, those of its subgraphs' bodies included (their own names do no harm: nobody else
-// defines them).
-void collect_reads(const onnx::NodeProto& node, std::vector<std::string>& names) {
-  for (const std::string& name : node.input()) names.push_back(name);
+// Names that a node reads, and those that its subgraphs read from outside.
+std::set<std::string> free_names(const onnx::NodeProto& node) {
+  std::set<std::string> names(node.input().begin(), node.input().end());
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     if (!attribute.has_g()) continue;
-    for (const onnx::NodeProto& inner : attribute.g().node()) collect_reads(inner, names);
-    for (const onnx::ValueInfoProto& output : attribute.g().output()) names.push_back(output.name());
+    const onnx::GraphProto& graph = attribute.g();
+    std::set<std::string> inner;
+    for (const onnx::NodeProto& n : graph.node()) inner.merge(free_names(n));
+    for (const onnx::ValueInfoProto& output : graph.output()) inner.insert(output.name());
+    for (const onnx::ValueInfoProto& input : graph.input()) inner.erase(input.name());
+    for (const onnx::TensorProto& initializer : graph.initializer()) inner.erase(initializer.name());
+    for (const onnx::NodeProto& n : graph.node())
+      for (const std::string& name : n.output()) inner.erase(name);
+    names.merge(inner);
   }
+  return names;
 }
 
 // Indices of the nodes such that each comes after what it reads: the file's order where that serves.
@@ -53,9 +62,7 @@ std::vector<int> topological_order(const google::protobuf::RepeatedPtrField<onnx
   Dataflow depends_on(nodes.size());
   bool sorted = true;
   for (int k = 0; k < nodes.size(); ++k) {
-    std::vector<std::string> reads;
-    collect_reads(nodes[k], reads);
-    for (const std::string& name : reads) {
+    for (const std::string& name : free_names(nodes[k])) {
       const auto at = producer.find(name);
       if (at == producer.end()) continue;
       boost::add_edge(k, at->second, depends_on);
@@ -208,7 +215,17 @@ OnnxNode Importer::resolve(const onnx::NodeProto& proto) {
   return node;
 }
 
+void Importer::roll_back(const Mark& mark) {
+  graph.tensors.erase(graph.tensors.begin() + static_cast<std::ptrdiff_t>(mark.tensors), graph.tensors.end());
+  graph.warnings.resize(mark.warnings);
+  problems.resize(mark.problems);
+}
+
 void Importer::lower_node(const onnx::NodeProto& proto) {
+  if (++lowered_nodes_ > kMaxLoweredNodes)
+    throw UserError(
+        fmt::format("the model has more than {} nodes once its functions are inlined and its loops unrolled",
+                    kMaxLoweredNodes));
   const auto function = functions.find(domain_of(proto.domain()) + ":" + proto.op_type());
   if (function != functions.end()) return lower_function(*function->second, proto);
   const OnnxNode node = resolve(proto);
@@ -246,7 +263,7 @@ void Importer::lower_function(const onnx::FunctionProto& function, const onnx::N
   const OnnxNode caller = resolve(call);
   const std::string who =
       fmt::format("node '{}' (function {})", printable(caller.origin), printable(caller.op));
-  if (++function_depth_ > kMaxFunctionDepth)
+  if (function_depth_ >= kMaxFunctionDepth)
     throw UserError(fmt::format("{}: functions call each other endlessly", who));
   if (caller.inputs.size() > static_cast<size_t>(function.input_size()) ||
       caller.outputs.size() > static_cast<size_t>(function.output_size()))
@@ -259,21 +276,31 @@ void Importer::lower_function(const onnx::FunctionProto& function, const onnx::N
   std::map<std::string, onnx::AttributeProto> actual;
   for (const onnx::AttributeProto& attribute : call.attribute()) actual[attribute.name()] = attribute;
 
-  auto outer_scopes = std::exchange(scopes_, {std::move(scope)});
-  auto outer_opsets = opsets;
-  for (const onnx::OperatorSetIdProto& opset : function.opset_import())
-    opsets[domain_of(opset.domain())] = static_cast<int>(opset.version());
-  for (int k : topological_order(function.node())) {
-    onnx::NodeProto& node = *instances_.emplace_back(std::make_shared<onnx::NodeProto>(function.node(k)));
-    node.set_name(caller.origin + "/" + node_name(node));
-    bind_attributes(node, actual);
-    lower_node(node);
-  }
+  // The body sees its own names and versions only, also when it fails.
+  struct Outside {
+    Importer& importer;
+    decltype(scopes_) scopes;
+    decltype(opsets) versions;
+    ~Outside() {
+      importer.scopes_ = std::move(scopes);
+      importer.opsets = std::move(versions);
+      --importer.function_depth_;
+    }
+  };
   std::vector<TensorId> results;
-  for (const std::string& name : function.output()) results.push_back(lookup(name, who));
-  scopes_ = std::move(outer_scopes);
-  opsets = std::move(outer_opsets);
-  --function_depth_;
+  {
+    const Outside outside{*this, std::exchange(scopes_, {std::move(scope)}), opsets};
+    ++function_depth_;
+    for (const onnx::OperatorSetIdProto& opset : function.opset_import())
+      opsets[domain_of(opset.domain())] = static_cast<int>(opset.version());
+    for (int k : topological_order(function.node())) {
+      onnx::NodeProto& node = *instances_.emplace_back(std::make_shared<onnx::NodeProto>(function.node(k)));
+      node.set_name(caller.origin + "/" + node_name(node));
+      bind_attributes(node, actual);
+      lower_node(node);
+    }
+    for (const std::string& name : function.output()) results.push_back(lookup(name, who));
+  }
   for (size_t k = 0; k < caller.outputs.size(); ++k)
     if (!caller.outputs[k].empty()) bind(caller.outputs[k], results[k]);
 }
@@ -288,14 +315,10 @@ void Importer::lower_graph(const onnx::GraphProto& proto) {
     try {
       lower_node(proto.node(k));
     } catch (const UserError& error) {
-      problems.push_back(error.what());
+      if (*error.what() != '\0') problems.push_back(error.what());
       for (const std::string& name : proto.node(k).output()) bind(name, kUnknown);
     }
   }
-}
-
-Block Importer::lower_block(const onnx::GraphProto& proto) {
-  return in_block([&] { lower_graph(proto); });
 }
 
 namespace {

@@ -1,9 +1,11 @@
 // The state of one import: private to the frontend (import.cc, lower.cc and the control-flow operators).
 #pragma once
 
+#include <iterator>
 #include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "frontend/facts.h"
@@ -41,32 +43,37 @@ class Importer {
   std::vector<TensorId> lower(const OnnxNode& node);
 
   // Names. Inner scopes see outer ones.
-  void push_scope() { scopes_.emplace_back(); }
-  void pop_scope() { scopes_.pop_back(); }
   void bind(const std::string& name, TensorId id) { scopes_.back()[name] = id; }
   TensorId lookup(const std::string& name, const std::string& who) const;  // UserError when unknown
 
   // Lowers the nodes and initializers of a (sub)graph into the current block in the current scope.
   void lower_graph(const onnx::GraphProto& proto);
-  // The same as a block of its own; afterwards the scope still holds its names, until pop_scope.
-  Block lower_block(const onnx::GraphProto& proto);
   // Everything that add_node appends inside `body` goes to a new block.
   template <typename Body>
   Block in_block(const Body& body) {
-    Block block;
-    std::swap(block_, block);
-    ++depth_;
-    body();
-    --depth_;
-    std::swap(block_, block);
-    return block;
+    Block outer = std::exchange(block_, {});
+    try {
+      body();
+    } catch (...) {
+      block_ = std::move(outer);
+      throw;
+    }
+    return std::exchange(block_, std::move(outer));
   }
+  void append(Block block) { std::move(block.begin(), block.end(), std::back_inserter(block_)); }
   Block take_block() { return std::move(block_); }
   int new_symbol() { return symbols_++; }
-  bool nested() const { return depth_ > 0; }
+
+  // An attempt at lowering something can be taken back, in_block's result being dropped.
+  struct Mark {
+    size_t tensors, problems, warnings;
+  };
+  Mark mark() const { return {graph.tensors.size(), problems.size(), graph.warnings.size()}; }
+  void roll_back(const Mark& mark);
 
   std::shared_ptr<const Value> value_of(const onnx::TensorProto& proto, const std::string& who);
-  // What went wrong with nodes that the import could step over, to report them all.
+  // What went wrong with nodes that the import could step over, to report them all. A UserError without text
+  // says that the cause is already here.
   std::vector<std::string> problems;
 
  private:
@@ -76,12 +83,25 @@ class Importer {
   Attribute attribute_of(const onnx::AttributeProto& proto, const std::string& who);
 
   Block block_;
-  int depth_ = 0;
   int symbols_ = 0;
+  int64_t lowered_nodes_ = 0;
   int64_t folded_bytes_ = 0;
   int function_depth_ = 0;
   std::vector<std::shared_ptr<onnx::NodeProto>> instances_;  // nodes of inlined functions, attributes bound
   std::vector<std::map<std::string, TensorId>> scopes_ = {{}};
+  friend class Scope;
+};
+
+// An inner scope of names, for as long as this object lives.
+class Scope {
+ public:
+  explicit Scope(Importer& importer) : importer_(importer) { importer_.scopes_.emplace_back(); }
+  ~Scope() { importer_.scopes_.pop_back(); }
+  Scope(const Scope&) = delete;
+  Scope& operator=(const Scope&) = delete;
+
+ private:
+  Importer& importer_;
 };
 
 }  // namespace arenac

@@ -86,8 +86,11 @@ class Lowering {
   // Axis counted from the end when negative; fails outside [-rank, rank).
   int64_t normalized_axis(int64_t axis, int64_t rank) const;
 
-  // Result k of this node.
-  void out(int k, TensorId id) { results_.at(k) = id; }
+  // Result k of this node; nothing happens when the model does not name it.
+  void out(int k, TensorId id) {
+    if (k < static_cast<int>(results_.size())) results_[k] = id;
+  }
+  TensorId result(int k) const { return results_.at(k); }
 
   TensorId constant(Value value) const;
   TensorId constant_ints(std::vector<int64_t> values) const;  // int64, rank 1

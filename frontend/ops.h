@@ -8,6 +8,8 @@
 namespace arenac {
 
 std::span<const OperatorRow> conv_operators();
+std::span<const OperatorRow> control_operators();
+std::span<const OperatorRow> recurrent_operators();
 std::span<const OperatorRow> elementwise_operators();
 std::span<const OperatorRow> gather_operators();
 std::span<const OperatorRow> matmul_operators();

@@ -1,0 +1,447 @@
+// Control flow: If, Loop and Scan.
+//
+//   y = If(c) {a} else {b}      ->  if (c) { ...; y = a } else { ...; y = b }        (c known: one branch,
+//   inlined) Loop(M, _, s0) {s -> s', z} ->  s = s0; for (t < M) { ...; scan[t] = z; s = s' }
+//
+// A loop whose results are known at compile time is run at compile time; one whose carried values change
+// their shapes, or whose body needs the iteration number at compile time, is unrolled.
+#include <fmt/format.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+
+#include "frontend/importer.h"
+#include "frontend/ops.h"
+
+namespace arenac {
+namespace {
+
+constexpr int64_t kUnboundedTrips = int64_t{1} << 31;
+constexpr int64_t kMaxFoldedTrips = 10000;
+constexpr size_t kMaxUnrolledNodes = 1000;
+
+const onnx::GraphProto& subgraph(const Lowering& node, const std::string& name) {
+  const auto& graph = node.attribute(name).graph;
+  node.require(graph != nullptr, fmt::format("attribute '{}' is no graph", name));
+  return *graph;
+}
+
+TensorId with_shape(Lowering& node, TensorId x, const Shape& shape) {  // of one element, or leading 1s apart
+  if (node.shape(x) == shape) return x;
+  Formula f(node);
+  const auto out = f.axes(shape);
+  const size_t rank = node.shape(x).size();
+  std::vector<Expr> in(rank, integer(0));
+  for (size_t d = 0; d < std::min(rank, shape.size()); ++d) in[rank - 1 - d] = out[shape.size() - 1 - d];
+  f.body(f.read(x, std::move(in)));
+  return f.emit(node.type(x));
+}
+
+TensorId scalar_of(Lowering& node, TensorId x, Type type, const std::string& what) {
+  node.require(node.type(x) == type && element_count(node.shape(x)) == 1,
+               fmt::format("{} must be one {}, not {} {}", what, info(type).name, info(node.type(x)).name,
+                           to_string(node.shape(x))));
+  return with_shape(node, x, {});
+}
+
+std::string describe(const Lowering& node, TensorId id) {
+  return fmt::format("{} {}", info(node.type(id)).name, to_string(node.shape(id)));
+}
+
+// What a body yields; fails when a node of it could not be lowered. The names stay in the current scope.
+std::vector<TensorId> lower_body(Lowering& node, const onnx::GraphProto& proto) {
+  Importer& importer = node.importer();
+  const size_t problems = importer.problems.size();
+  importer.lower_graph(proto);
+  if (importer.problems.size() > problems) throw UserError("");
+  std::vector<TensorId> results;
+  for (const onnx::ValueInfoProto& output : proto.output())
+    results.push_back(
+        importer.lookup(output.name(), fmt::format("the body of '{}'", printable(node.onnx_node().origin))));
+  return results;
+}
+
+void append(Block& block, Block more) { std::move(more.begin(), more.end(), std::back_inserter(block)); }
+
+void if_node(Lowering& node) {
+  Importer& importer = node.importer();
+  const TensorId condition = scalar_of(node, node.in(0), Type::kBool, "the condition");
+  const onnx::GraphProto* branches[] = {&subgraph(node, "then_branch"), &subgraph(node, "else_branch")};
+  if (node.is_constant(condition)) {
+    const Scope scope(importer);
+    const auto results = lower_body(node, *branches[load(*node.tensor(condition).constant, 0).i ? 0 : 1]);
+    node.require(results.size() >= static_cast<size_t>(node.output_count()),
+                 "the branch has too few outputs");
+    for (int k = 0; k < node.output_count(); ++k) node.out(k, results[k]);
+    return;
+  }
+  Block blocks[2];
+  std::vector<TensorId> results[2];
+  for (int b = 0; b < 2; ++b) {
+    const Scope scope(importer);
+    blocks[b] = importer.in_block([&] { results[b] = lower_body(node, *branches[b]); });
+    node.require(results[b].size() >= static_cast<size_t>(node.output_count()),
+                 "a branch has too few outputs");
+  }
+  std::vector<TensorId> outs;
+  for (int k = 0; k < node.output_count(); ++k) {
+    const TensorId yes = results[0][k], no = results[1][k];
+    if (node.type(yes) != node.type(no) || node.shape(yes) != node.shape(no))
+      node.fail(
+          fmt::format("output {} is {} in the then-branch and {} in the else-branch{}", k,
+                      describe(node, yes), describe(node, no),
+                      node.type(yes) == node.type(no)
+                          ? ": a shape that depends on a run-time condition is not static; if the condition "
+                            "follows from an input's shape, bind that shape (--shape)"
+                          : ""));
+    outs.push_back(importer.add_tensor(node.onnx_node().origin, node.type(yes), node.shape(yes)));
+    node.out(k, outs.back());
+  }
+  for (int b = 0; b < 2; ++b)
+    append(blocks[b], importer.in_block([&] {
+      for (size_t k = 0; k < outs.size(); ++k)
+        importer.assign(outs[k], results[b][k], node.onnx_node().origin);
+    }));
+  importer.add_node(
+      {node.onnx_node().origin, node.op(), {condition}, {}, If{std::move(blocks[0]), std::move(blocks[1])}});
+}
+
+// A tensor of which iteration t reads, or writes, slice t along `axis`, or slice trips-1-t.
+struct Sliced {
+  int64_t axis = 0;
+  bool reversed = false;
+};
+
+// Loop and Scan alike: for t: (states..., slices...) -> (condition?, states..., slices...).
+struct Iterated {
+  const onnx::GraphProto& body;
+  int64_t trips;                      // the static bound
+  std::optional<TensorId> count;      // the trip count, when it is known at run time only
+  std::optional<TensorId> condition;  // of the first iteration, when it is known at run time only
+  bool counted;  // a Loop: the body takes iteration number and condition, and yields a condition
+  std::vector<TensorId> states;
+  std::vector<TensorId> scanned;
+  std::vector<Sliced> in, out;  // of `scanned`, and of the results after the states
+
+  bool is_static() const { return !count && !condition; }
+};
+
+Expr slice_index(const Sliced& how, const Expr& t, int64_t trips) {
+  return how.reversed ? integer(trips - 1) - t : t;
+}
+
+TensorId slice_of(Lowering& node, TensorId x, const Sliced& how, const Expr& t, int64_t trips) {
+  Shape shape = node.shape(x);
+  shape.erase(shape.begin() + how.axis);
+  Formula f(node);
+  auto indices = f.axes(shape);
+  indices.insert(indices.begin() + how.axis, slice_index(how, t, trips));
+  f.body(f.read(x, std::move(indices)));
+  return f.emit(node.type(x), shape);
+}
+
+// The nest that puts operand `operand` at index `t` of `how.axis`.
+Nest slice_store(Type type, const Shape& shape, int operand, const Sliced& how, const Expr& t,
+                 int64_t trips) {
+  Nest nest = copy_nest(type, shape);
+  nest.body = read(operand, type, nest.store);
+  nest.store.insert(nest.store.begin() + how.axis, slice_index(how, t, trips));
+  return nest;
+}
+
+Shape stacked_shape(Lowering& node, TensorId part, Sliced& how, int64_t trips) {
+  Shape shape = node.shape(part);
+  how.axis = node.normalized_axis(how.axis, static_cast<int64_t>(shape.size()) + 1);
+  shape.insert(shape.begin() + how.axis, trips);
+  return shape;
+}
+
+struct Yield {
+  std::optional<TensorId> condition;
+  std::vector<TensorId> states, slices;
+};
+
+// Lowers the body once, into the current block and scope.
+Yield lower_iteration(Lowering& node, const Iterated& loop, const std::vector<TensorId>& states,
+                      const Expr& t) {
+  Importer& importer = node.importer();
+  const size_t first = loop.counted ? 2 : 0;
+  const size_t inputs = first + states.size() + loop.scanned.size();
+  node.require(static_cast<size_t>(loop.body.input_size()) == inputs,
+               fmt::format("the body takes {} inputs, {} are given", loop.body.input_size(), inputs));
+  std::vector<TensorId> actual;
+  if (loop.counted) {
+    Formula f(node);
+    f.body(t);
+    const TensorId number = f.emit(Type::kInt64);
+    const bool vector = loop.body.input(0).type().tensor_type().shape().dim_size() == 1;
+    actual.push_back(with_shape(node, number, vector ? Shape{1} : Shape{}));
+    actual.push_back(node.scalar(Type::kBool, 1));  // an iteration runs only when the condition holds
+  }
+  actual.insert(actual.end(), states.begin(), states.end());
+  for (size_t k = 0; k < loop.scanned.size(); ++k)
+    actual.push_back(slice_of(node, loop.scanned[k], loop.in[k], t, loop.trips));
+  for (size_t k = 0; k < actual.size(); ++k)
+    importer.bind(loop.body.input(static_cast<int>(k)).name(), actual[k]);
+
+  const auto results = lower_body(node, loop.body);
+  const size_t conditions = loop.counted ? 1 : 0;
+  node.require(results.size() == conditions + states.size() + loop.out.size(),
+               fmt::format("the body yields {} results, {} are wanted", results.size(),
+                           conditions + states.size() + loop.out.size()));
+  Yield yield;
+  if (loop.counted) yield.condition = scalar_of(node, results[0], Type::kBool, "the body's condition");
+  yield.states.assign(results.begin() + conditions, results.begin() + conditions + states.size());
+  yield.slices.assign(results.begin() + conditions + states.size(), results.end());
+  return yield;
+}
+
+void set_results(Lowering& node, const std::vector<TensorId>& results) {
+  node.require(results.size() >= static_cast<size_t>(node.output_count()),
+               "more outputs than the body yields");
+  for (int k = 0; k < node.output_count(); ++k) node.out(k, results[k]);
+}
+
+enum class Unroll { kOnlyWhenFolded, kAlways };
+
+// Every iteration a copy of the body, or false when that cannot be done (within its limits).
+bool unrolled(Lowering& node, const Iterated& loop, Unroll when) {
+  Importer& importer = node.importer();
+  if (!loop.is_static() || loop.trips > kMaxFoldedTrips) return false;
+  auto states = loop.states;
+  std::vector<std::vector<TensorId>> slices(loop.out.size());
+  bool running = true;
+  Block block;
+  for (int64_t t = 0; t < loop.trips && running; ++t) {
+    const Scope scope(importer);
+    Yield yield;
+    append(block, importer.in_block([&] { yield = lower_iteration(node, loop, states, integer(t)); }));
+    if (block.size() > (when == Unroll::kAlways ? kMaxUnrolledNodes : 0)) return false;
+    if (yield.condition) {
+      if (!node.is_constant(*yield.condition)) return false;
+      running = load(*node.tensor(*yield.condition).constant, 0).i != 0;
+    }
+    states = yield.states;
+    for (size_t k = 0; k < slices.size(); ++k) slices[k].push_back(yield.slices[k]);
+  }
+  std::vector<TensorId> results = states;
+  for (size_t k = 0; k < slices.size(); ++k) {
+    if (slices[k].empty()) return false;  // no iteration tells the shape
+    Sliced how = loop.out[k];
+    const auto trips = static_cast<int64_t>(slices[k].size());
+    const Type type = node.type(slices[k][0]);
+    const Shape part = node.shape(slices[k][0]), whole = stacked_shape(node, slices[k][0], how, trips);
+    Nests nests;
+    for (int64_t t = 0; t < trips; ++t) {
+      node.require(node.shape(slices[k][t]) == part && node.type(slices[k][t]) == type,
+                   "a scan output's shape changes between iterations");
+      nests.push_back(slice_store(type, part, static_cast<int>(t), how, integer(t), trips));
+    }
+    append(block,
+           importer.in_block([&] { results.push_back(node.add(type, whole, slices[k], std::move(nests))); }));
+  }
+  importer.append(std::move(block));
+  set_results(node, results);
+  return true;
+}
+
+// The body's results become the next iteration's states, all at once.
+void assign_states(Lowering& node, const std::vector<TensorId>& states, std::vector<TensorId> results) {
+  Importer& importer = node.importer();
+  const std::string& origin = node.onnx_node().origin;
+  for (size_t k = 0; k < states.size(); ++k) {
+    if (results[k] == states[k]) continue;
+    const bool other_state = std::find(states.begin(), states.end(), results[k]) != states.end();
+    if (!other_state) continue;
+    const TensorId copy = importer.add_tensor(origin, node.type(results[k]), node.shape(results[k]));
+    importer.assign(copy, results[k], origin);
+    results[k] = copy;
+  }
+  for (size_t k = 0; k < states.size(); ++k)
+    if (results[k] != states[k]) importer.assign(states[k], results[k], origin);
+}
+
+// A `Loop` node.
+void rolled(Lowering& node, const Iterated& loop) {
+  Importer& importer = node.importer();
+  const std::string& origin = node.onnx_node().origin;
+  std::vector<TensorId> states;
+  for (TensorId initial : loop.states) {
+    states.push_back(importer.add_tensor(origin, node.type(initial), node.shape(initial)));
+    importer.assign(states.back(), initial, origin);
+  }
+  const int symbol = importer.new_symbol();
+  const Expr t = iteration(symbol, loop.trips);
+  std::vector<TensorId> stacked;
+  std::optional<TensorId> condition;
+  const Scope scope(importer);
+  Block body = importer.in_block([&] {
+    Yield yield = lower_iteration(node, loop, states, t);
+    for (size_t k = 0; k < states.size(); ++k)
+      if (node.type(states[k]) != node.type(yield.states[k]) ||
+          node.shape(states[k]) != node.shape(yield.states[k]))
+        node.fail(fmt::format(
+            "carried value {} starts as {} and becomes {}: a shape that changes from iteration to "
+            "iteration needs a trip count known at compile time",
+            k, describe(node, states[k]), describe(node, yield.states[k])));
+    const bool ends_early = yield.condition && !(node.is_constant(*yield.condition) &&
+                                                 load(*node.tensor(*yield.condition).constant, 0).i);
+    for (size_t k = 0; k < yield.slices.size(); ++k) {
+      if (ends_early || !loop.is_static())
+        node.fail(
+            "a scan output has as many slices as there are iterations, which only the run will tell: "
+            "data-dependent output shape");
+      Sliced how = loop.out[k];
+      const TensorId part = yield.slices[k];
+      stacked.push_back(
+          importer.add_tensor(origin, node.type(part), stacked_shape(node, part, how, loop.trips)));
+      importer.add_node({origin,
+                         node.op(),
+                         {part},
+                         {stacked.back()},
+                         Nests{slice_store(node.type(part), node.shape(part), 0, how, t, loop.trips)}});
+    }
+    auto all = states, next = yield.states;
+    if (ends_early || loop.condition) {
+      condition = importer.add_tensor(origin, Type::kBool, {});
+      all.push_back(*condition);
+      next.push_back(*yield.condition);
+    }
+    assign_states(node, all, next);
+  });
+  if (condition)
+    importer.assign(*condition, loop.condition ? *loop.condition : node.scalar(Type::kBool, 1), origin);
+  importer.add_node(
+      {origin, node.op(), {}, {}, Loop{symbol, loop.trips, loop.count, condition, std::move(body)}});
+  states.insert(states.end(), stacked.begin(), stacked.end());
+  set_results(node, states);
+}
+
+void lower_loop(Lowering& node, const Iterated& loop) {
+  Importer& importer = node.importer();
+  const auto attempt = [&](Unroll when) {
+    const Importer::Mark before = importer.mark();
+    try {
+      if (unrolled(node, loop, when)) return true;
+    } catch (const UserError&) {
+      // The rolled loop says what is wrong.
+    }
+    importer.roll_back(before);
+    return false;
+  };
+  const bool known =
+      std::all_of(loop.states.begin(), loop.states.end(), [&](TensorId id) { return node.is_constant(id); });
+  if (known && attempt(Unroll::kOnlyWhenFolded)) return;
+  const Importer::Mark before = importer.mark();
+  try {
+    Block block = importer.in_block([&] { rolled(node, loop); });
+    importer.append(std::move(block));
+  } catch (const UserError&) {
+    const std::vector<std::string> problems(
+        importer.problems.begin() + static_cast<std::ptrdiff_t>(before.problems), importer.problems.end());
+    importer.roll_back(before);
+    if (attempt(Unroll::kAlways)) return;
+    importer.problems.insert(importer.problems.end(), problems.begin(), problems.end());
+    throw;
+  }
+}
+
+void loop_node(Lowering& node) {
+  Iterated loop{subgraph(node, "body"), kUnboundedTrips, {}, {}, true, {}, {}, {}, {}};
+  if (node.has_input(0)) {
+    const TensorId count = scalar_of(node, node.in(0), Type::kInt64, "the trip count");
+    if (node.is_constant(count))
+      loop.trips = std::clamp<int64_t>(load(*node.tensor(count).constant, 0).i, 0, kUnboundedTrips);
+    else
+      loop.count = count;
+  }
+  if (node.has_input(1)) {
+    const TensorId condition = scalar_of(node, node.in(1), Type::kBool, "the condition");
+    if (!node.is_constant(condition))
+      loop.condition = condition;
+    else if (!load(*node.tensor(condition).constant, 0).i)
+      loop.trips = 0;
+  }
+  for (int k = 2; k < node.input_count(); ++k) loop.states.push_back(node.in(k));
+  const int results = loop.body.output_size() - 1 - static_cast<int>(loop.states.size());
+  node.require(results >= 0, "the body yields fewer values than it carries");
+  loop.out.resize(results);
+  lower_loop(node, loop);
+}
+
+std::vector<Sliced> slicing(const Lowering& node, const std::string& axes, const std::string& directions,
+                            int64_t count) {
+  const std::vector<int64_t> zeros(count);
+  const auto axis = node.ints_attr(axes, zeros), reversed = node.ints_attr(directions, zeros);
+  node.require(axis.size() == zeros.size() && reversed.size() == zeros.size(),
+               fmt::format("'{}' and '{}' need {} entries", axes, directions, count));
+  std::vector<Sliced> all;
+  for (int64_t k = 0; k < count; ++k) all.push_back({axis[k], reversed[k] != 0});
+  return all;
+}
+
+void scan_node(Lowering& node) {
+  Iterated loop{subgraph(node, "body"), 0, {}, {}, false, {}, {}, {}, {}};
+  const int64_t scans = node.int_attr("num_scan_inputs", 0), states = node.input_count() - scans;
+  node.require(scans > 0 && states >= 0, "'num_scan_inputs' disagrees with the inputs");
+  const int64_t results = loop.body.output_size() - states;
+  node.require(results >= 0, "the body yields fewer values than it carries");
+  loop.in = slicing(node, "scan_input_axes", "scan_input_directions", scans);
+  loop.out = slicing(node, "scan_output_axes", "scan_output_directions", results);
+  for (int k = 0; k < node.input_count(); ++k)
+    (k < states ? loop.states : loop.scanned).push_back(node.in(k));
+  for (int64_t k = 0; k < scans; ++k) {
+    Sliced& how = loop.in[k];
+    const TensorId x = loop.scanned[k];
+    how.axis = node.normalized_axis(how.axis, node.rank(x));
+    const int64_t extent = node.shape(x)[how.axis];
+    node.require(k == 0 || extent == loop.trips, "the scan inputs' lengths differ");
+    loop.trips = extent;
+  }
+  lower_loop(node, loop);
+}
+
+// Opset 8: every operand has a batch axis in front, the scan axis follows it, and sequence lengths come
+// first.
+void scan_8(Lowering& node) {
+  Iterated loop{subgraph(node, "body"), 0, {}, {}, false, {}, {}, {}, {}};
+  const int64_t scans = node.int_attr("num_scan_inputs", 0), states = node.input_count() - 1 - scans;
+  node.require(scans > 0 && states >= 0, "'num_scan_inputs' disagrees with the inputs");
+  node.require(!node.has_input(0), "sequence lengths are not supported: use Scan of opset 9");
+  const int64_t results = loop.body.output_size() - states;
+  node.require(results >= 0, "the body yields fewer values than it carries");
+  const auto directions = node.ints_attr("directions", std::vector<int64_t>(scans));
+  node.require(static_cast<int64_t>(directions.size()) == scans, "'directions' needs an entry a scan input");
+  loop.out.resize(results);
+  for (int k = 1; k < node.input_count(); ++k) {
+    const TensorId x = node.in(k);
+    node.require(node.rank(x) > (k > states ? 1 : 0) && node.shape(x)[0] == 1,
+                 "a batch larger than 1 is not supported: use Scan of opset 9");
+    const Shape& shape = node.shape(x);
+    (k <= states ? loop.states : loop.scanned)
+        .push_back(with_shape(node, x, Shape(shape.begin() + 1, shape.end())));
+    if (k <= states) continue;
+    loop.in.push_back({0, directions[k - 1 - states] != 0});
+    node.require(k == states + 1 || shape[1] == loop.trips, "the scan inputs' lengths differ");
+    loop.trips = shape[1];
+  }
+  lower_loop(node, loop);
+  for (int k = 0; k < node.output_count(); ++k) {
+    Shape shape = node.shape(node.result(k));
+    shape.insert(shape.begin(), 1);
+    node.out(k, with_shape(node, node.result(k), shape));
+  }
+}
+
+constexpr OperatorRow kRows[] = {
+    {"", "If", 1, if_node, 1000, "control"},
+    {"", "Loop", 1, loop_node, 1000, "control"},
+    {"", "Scan", 8, scan_8, 9, "control"},
+    {"", "Scan", 9, scan_node, 1000, "control"},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> control_operators() { return kRows; }
+
+}  // namespace arenac

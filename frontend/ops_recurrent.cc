@@ -1,0 +1,402 @@
+// Recurrent layers: RNN, GRU and LSTM. A direction is one loop over time:
+//
+//   h = initial_h
+//   for t:  p = x[t] W + Wb + Rb        all gates side by side: [batch, gates * hidden]
+//           g = h R + p
+//           h = cell(g, h);  y[t] = h
+//
+// x[t] is read and y[t] written in place, through the iteration number; the states are assigned at the end.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "frontend/importer.h"
+#include "frontend/ops.h"
+
+namespace arenac {
+namespace {
+
+struct Activation {
+  const char* name;
+  float alpha, beta;  // defaults
+  Expr (*apply)(const Expr& x, double alpha, double beta);
+};
+
+Expr sigmoid(const Expr& x) { return 1 / (1 + exp(-x)); }
+
+constexpr Activation kActivations[] = {
+    {"Affine", 1, 0, [](const Expr& x, double a, double b) { return x * a + b; }},
+    {"Elu", 1, 0, [](const Expr& x, double a, double) { return select(x >= 0, x, (exp(x) - 1) * a); }},
+    {"HardSigmoid", 0.2f, 0.5f, [](const Expr& x, double a, double b) { return max(min(x * a + b, 1), 0); }},
+    {"LeakyRelu", 0.01f, 0, [](const Expr& x, double a, double) { return select(x >= 0, x, x * a); }},
+    {"Relu", 0, 0, [](const Expr& x, double, double) { return max(x, 0); }},
+    {"ScaledTanh", 1, 1, [](const Expr& x, double a, double b) { return tanh(x * b) * a; }},
+    {"Sigmoid", 0, 0, [](const Expr& x, double, double) { return sigmoid(x); }},
+    {"Softplus", 0, 0,
+     [](const Expr& x, double, double) { return max(x, 0) + log(1 + exp(-make(Op::kAbs, {x}))); }},
+    {"Softsign", 0, 0, [](const Expr& x, double, double) { return x / (1 + make(Op::kAbs, {x})); }},
+    {"Tanh", 0, 0, [](const Expr& x, double, double) { return tanh(x); }},
+    {"ThresholdedRelu", 1, 0,
+     [](const Expr& x, double a, double) {
+       return select(x >= constant(x->type, a), x, constant(x->type, 0.0));
+     }},
+};
+
+struct BoundActivation {
+  const Activation* how;
+  double alpha, beta;
+  Expr operator()(const Expr& x) const { return how->apply(x, alpha, beta); }
+};
+
+// `per_direction` activations for each direction, from the attributes or `defaults`.
+std::vector<BoundActivation> activations(const Lowering& node, int64_t directions,
+                                         const std::vector<std::string>& defaults) {
+  std::vector<std::string> names;
+  if (node.has("activations")) names = node.attribute("activations").strings;
+  if (names.empty())
+    for (int64_t d = 0; d < directions; ++d) names.insert(names.end(), defaults.begin(), defaults.end());
+  node.require(names.size() == defaults.size() * directions,
+               fmt::format("'activations' needs {} names", defaults.size() * directions));
+  const auto alphas =
+      node.has("activation_alpha") ? node.attribute("activation_alpha").floats : std::vector<float>{};
+  const auto betas =
+      node.has("activation_beta") ? node.attribute("activation_beta").floats : std::vector<float>{};
+  std::vector<BoundActivation> all;
+  for (size_t k = 0; k < names.size(); ++k) {
+    const auto how = std::find_if(std::begin(kActivations), std::end(kActivations), [&](const Activation& a) {
+      return names[k].size() == std::string_view(a.name).size() &&
+             std::equal(names[k].begin(), names[k].end(), a.name, [](char x, char y) {
+               return std::tolower(static_cast<unsigned char>(x)) == std::tolower(y);
+             });
+    });
+    node.require(how != std::end(kActivations), fmt::format("activation '{}' is unknown", names[k]));
+    all.push_back({how, k < alphas.size() ? alphas[k] : how->alpha, k < betas.size() ? betas[k] : how->beta});
+  }
+  return all;
+}
+
+struct Cell;
+
+// The layer's operands and extents; one direction of it is lowered at a time.
+struct Layer {
+  Lowering& node;
+  const Cell& cell;
+  TensorId x, w, r;
+  std::optional<TensorId> bias, lengths, initial_h, initial_c, peepholes;
+  int64_t directions, time, batch, input, hidden;
+  bool batch_first;  // layout 1
+  Type type;         // of x, w, r, the states and the results
+};
+
+// The states while a direction runs: h, and the LSTM's c.
+struct States {
+  TensorId h;
+  std::optional<TensorId> c;
+};
+
+struct Cell {
+  int64_t gates;
+  std::vector<std::string> activations;
+  States (*step)(const Layer& layer, int64_t direction, const std::vector<BoundActivation>& act,
+                 const States& before, const Expr& t);
+};
+
+// Elements of the operands as the formulas below need them.
+Expr read_x(const Layer& l, Formula& f, const Expr& t, const Expr& b, const Expr& k) {
+  return f.read(l.x, l.batch_first ? std::vector<Expr>{b, t, k} : std::vector<Expr>{t, b, k});
+}
+
+enum class Bias { kInput, kRecurrent };
+Expr read_bias(const Layer& l, Formula& f, int64_t direction, Bias which, const Expr& row) {
+  const int64_t offset = which == Bias::kInput ? 0 : l.cell.gates * l.hidden;
+  return l.bias ? f.read(*l.bias, {integer(direction), row + offset}) : constant(compute_type(l.type), 0.0);
+}
+
+// sum(k) x[t, b, k] w[m, k] + biases, for the gates [first, first + count): [batch, count * hidden] float32.
+TensorId input_part(const Layer& l, int64_t direction, const Expr& t, int64_t first, int64_t count,
+                    const std::vector<Bias>& biases) {
+  Formula f(l.node);
+  const Expr b = f.axis(l.batch), m = f.axis(count * l.hidden), k = f.reduced(l.input);
+  const Expr row = m + first * l.hidden;
+  f.sum(read_x(l, f, t, b, k) * f.read(l.w, {integer(direction), row, k}));
+  if (l.bias) {
+    Expr sum = f.acc();
+    for (Bias which : biases) sum = sum + read_bias(l, f, direction, which, row);
+    f.finish(sum);
+  }
+  return f.emit(compute_type(l.type));
+}
+
+Expr clipped(const Layer& l, const Expr& x) {
+  const float clip = l.node.float_attr("clip", 0);
+  return clip > 0 ? max(min(x, clip), -clip) : x;
+}
+
+// sum(k) h[b, k] r[m, k] + more(f, b, m), for the gates [first, first + count).
+template <typename More>
+TensorId recurrent_part(const Layer& l, int64_t direction, TensorId h, int64_t first, int64_t count,
+                        const More& more) {
+  Formula f(l.node);
+  const Expr b = f.axis(l.batch), m = f.axis(count * l.hidden), k = f.reduced(l.hidden);
+  f.sum(f.read(h, {b, k}) * f.read(l.r, {integer(direction), m + first * l.hidden, k}));
+  f.finish(more(f, f.acc(), b, m));
+  return f.emit(compute_type(l.type));
+}
+
+// An elementwise step over [batch, hidden]; past the end of its sequence an item keeps its state.
+template <typename Value>
+TensorId state_step(const Layer& l, TensorId before, const Expr& t, const Value& value) {
+  Formula f(l.node);
+  const Expr b = f.axis(l.batch), m = f.axis(l.hidden);
+  const Expr next = value(f, b, m);
+  f.body(l.lengths ? select(t < cast(Type::kInt64, f.read(*l.lengths, {b})), next, f.read(before, {b, m}))
+                   : next);
+  return f.emit(l.type);
+}
+
+States rnn_step(const Layer& l, int64_t d, const std::vector<BoundActivation>& act, const States& before,
+                const Expr& t) {
+  const TensorId p = input_part(l, d, t, 0, 1, {Bias::kInput, Bias::kRecurrent});
+  const TensorId g =
+      recurrent_part(l, d, before.h, 0, 1, [&](Formula& f, const Expr& acc, const Expr& b, const Expr& m) {
+        return acc + f.read(p, {b, m});
+      });
+  return {state_step(l, before.h, t,
+                     [&](Formula& f, const Expr& b, const Expr& m) {
+                       return act[0](clipped(l, f.read(g, {b, m})));
+                     }),
+          {}};
+}
+
+// Gates z, r, h. The candidate reads r * h, before or after the product with R.
+States gru_step(const Layer& l, int64_t d, const std::vector<BoundActivation>& act, const States& before,
+                const Expr& t) {
+  const bool after = l.node.int_attr("linear_before_reset", 0) != 0;
+  const TensorId zr_in = input_part(l, d, t, 0, 2, {Bias::kInput, Bias::kRecurrent});
+  const TensorId zr =
+      recurrent_part(l, d, before.h, 0, 2, [&](Formula& f, const Expr& acc, const Expr& b, const Expr& m) {
+        return act[0](clipped(l, acc + f.read(zr_in, {b, m})));
+      });
+  const auto reset = [&](Formula& f, const Expr& b, const Expr& m) { return f.read(zr, {b, m + l.hidden}); };
+  const TensorId n_in = input_part(
+      l, d, t, 2, 1, after ? std::vector{Bias::kInput} : std::vector{Bias::kInput, Bias::kRecurrent});
+  TensorId n;
+  if (after) {
+    n = recurrent_part(l, d, before.h, 2, 1, [&](Formula& f, const Expr& acc, const Expr& b, const Expr& m) {
+      const Expr product = l.bias ? acc + read_bias(l, f, d, Bias::kRecurrent, m + 2 * l.hidden) : acc;
+      return act[1](clipped(l, f.read(n_in, {b, m}) + reset(f, b, m) * product));
+    });
+  } else {
+    Formula f(l.node);
+    const Expr b = f.axis(l.batch), m = f.axis(l.hidden);
+    f.body(reset(f, b, m) * f.read(before.h, {b, m}));
+    const TensorId kept = f.emit(compute_type(l.type));
+    n = recurrent_part(l, d, kept, 2, 1, [&](Formula& f, const Expr& acc, const Expr& b, const Expr& m) {
+      return act[1](clipped(l, acc + f.read(n_in, {b, m})));
+    });
+  }
+  return {state_step(l, before.h, t,
+                     [&](Formula& f, const Expr& b, const Expr& m) {
+                       const Expr z = f.read(zr, {b, m});
+                       return (1 - z) * f.read(n, {b, m}) + z * f.read(before.h, {b, m});
+                     }),
+          {}};
+}
+
+// Gates i, o, f, c; peepholes i, o, f.
+States lstm_step(const Layer& l, int64_t d, const std::vector<BoundActivation>& act, const States& before,
+                 const Expr& t) {
+  const TensorId p = input_part(l, d, t, 0, 4, {Bias::kInput, Bias::kRecurrent});
+  const TensorId g =
+      recurrent_part(l, d, before.h, 0, 4, [&](Formula& f, const Expr& acc, const Expr& b, const Expr& m) {
+        return acc + f.read(p, {b, m});
+      });
+  enum Gate { kI, kO, kF, kC };
+  const auto gate = [&](Formula& f, Gate which, TensorId c, const Expr& b, const Expr& m) {
+    const Expr value = f.read(g, {b, m + int64_t{which} * l.hidden});
+    if (!l.peepholes || which == kC) return clipped(l, value);
+    return clipped(
+        l, value + f.read(c, {b, m}) * f.read(*l.peepholes, {integer(d), m + int64_t{which} * l.hidden}));
+  };
+  const TensorId c = state_step(l, *before.c, t, [&](Formula& f, const Expr& b, const Expr& m) {
+    const Expr in = act[0](gate(f, kI, *before.c, b, m));
+    const Expr forget = l.node.int_attr("input_forget", 0) ? 1 - in : act[0](gate(f, kF, *before.c, b, m));
+    return forget * f.read(*before.c, {b, m}) + in * act[1](gate(f, kC, *before.c, b, m));
+  });
+  const TensorId h = state_step(l, before.h, t, [&](Formula& f, const Expr& b, const Expr& m) {
+    return act[0](gate(f, kO, c, b, m)) * act[2](f.read(c, {b, m}));
+  });
+  return {h, c};
+}
+
+const Cell& cell_of(const std::string& op) {
+  static const Cell rnn{1, {"Tanh"}, rnn_step}, gru{3, {"Sigmoid", "Tanh"}, gru_step},
+      lstm{4, {"Sigmoid", "Tanh", "Tanh"}, lstm_step};
+  return op == "RNN" ? rnn : op == "GRU" ? gru : lstm;
+}
+
+// One direction's slice of an initial state, [directions, batch, hidden] or batch first; zeros when absent.
+TensorId initial_state(const Layer& l, const std::optional<TensorId>& from, int64_t direction) {
+  Formula f(l.node);
+  const Expr b = f.axis(l.batch), m = f.axis(l.hidden), d = integer(direction);
+  f.body(!from ? constant(compute_type(l.type), 0.0)
+               : f.read(*from, l.batch_first ? std::vector<Expr>{b, d, m} : std::vector<Expr>{d, b, m}));
+  return f.emit(l.type);
+}
+
+// What a direction leaves: y is [time, batch, hidden], unless nobody wants it.
+struct Outcome {
+  std::optional<TensorId> y;
+  States last;
+};
+
+// y[at] = h, where the item's sequence goes on; 0 after its end.
+Nests store_y(const Layer& l, const Expr& t) {
+  Nest nest = copy_nest(l.type, {l.batch, l.hidden});
+  if (l.lengths) {
+    const Expr length = cast(Type::kInt64, read(1, l.node.type(*l.lengths), {axis(0)}));
+    nest.body = select(t < length, nest.body, constant(nest.body->type, 0.0));
+  }
+  nest.store.insert(nest.store.begin(), t);
+  return {nest};
+}
+
+Outcome run_direction(const Layer& l, int64_t direction, bool reversed,
+                      const std::vector<BoundActivation>& act) {
+  Importer& importer = l.node.importer();
+  const std::string& origin = l.node.onnx_node().origin;
+  const auto state = [&] { return importer.add_tensor(origin, l.type, {l.batch, l.hidden}); };
+  const auto step = [&](const States& before, const Expr& t) {
+    return l.cell.step(l, direction, act, before, reversed ? l.time - 1 - t : t);
+  };
+  Outcome all{{}, {initial_state(l, l.initial_h, direction), {}}};
+  if (l.cell.gates == 4) all.last.c = initial_state(l, l.initial_c, direction);
+  if (l.node.wants(0)) all.y = importer.add_tensor(origin, l.type, {l.time, l.batch, l.hidden});
+  std::vector<TensorId> y_reads = {kAbsent};
+  if (l.lengths) y_reads.push_back(*l.lengths);
+  const auto emit_y = [&](TensorId h, const Expr& t) {
+    if (!all.y) return;
+    y_reads[0] = h;
+    importer.add_node({origin, l.node.op(), y_reads, {*all.y}, store_y(l, reversed ? l.time - 1 - t : t)});
+  };
+  if (l.time == 1) {
+    all.last = step(all.last, integer(0));
+    emit_y(all.last.h, integer(0));
+    return all;
+  }
+  const States carried{state(), all.last.c ? std::optional(state()) : std::nullopt};
+  importer.assign(carried.h, all.last.h, origin);
+  if (carried.c) importer.assign(*carried.c, *all.last.c, origin);
+  const int symbol = importer.new_symbol();
+  const Expr t = iteration(symbol, l.time);
+  Block body = importer.in_block([&] {
+    const States next = step(carried, t);
+    emit_y(next.h, t);
+    importer.assign(carried.h, next.h, origin);
+    if (carried.c) importer.assign(*carried.c, *next.c, origin);
+  });
+  importer.add_node({origin, l.node.op(), {}, {}, Loop{symbol, l.time, {}, {}, std::move(body)}});
+  all.last = carried;
+  return all;
+}
+
+// The directions' results side by side: [.., directions, batch, hidden], or with the batch in front.
+TensorId gathered(const Layer& l, const std::vector<TensorId>& parts) {
+  const bool in_time = l.node.rank(parts[0]) == 3;
+  Formula f(l.node);
+  for (size_t d = 0; d < parts.size(); ++d) {
+    if (d > 0) f.next_nest();
+    std::vector<Expr> in;
+    if (in_time) in.push_back(f.axis(l.time));
+    const Expr b = f.axis(l.batch), m = f.axis(l.hidden), direction = integer(static_cast<int64_t>(d));
+    in.insert(in.end(), {b, m});
+    std::vector<Expr> out = l.batch_first ? std::vector{b} : std::vector<Expr>{};
+    if (in_time) out.push_back(in[0]);
+    out.push_back(direction);
+    if (!l.batch_first) out.push_back(b);
+    out.push_back(m);
+    f.body(f.read(parts[d], std::move(in)));
+    f.store(std::move(out));
+  }
+  Shape shape = l.batch_first ? Shape{l.batch} : Shape{};
+  if (in_time) shape.push_back(l.time);
+  shape.push_back(l.directions);
+  if (!l.batch_first) shape.push_back(l.batch);
+  shape.push_back(l.hidden);
+  return f.emit(l.type, std::move(shape));
+}
+
+std::optional<TensorId> operand(const Lowering& node, int k, Type type, const Shape& shape) {
+  if (!node.has_input(k)) return std::nullopt;
+  const TensorId id = node.in(k);
+  node.require(node.shape(id) == shape && node.type(id) == type,
+               fmt::format("input {} must be {} {}", k, info(type).name, to_string(shape)));
+  return id;
+}
+
+Layer layer_of(Lowering& node) {
+  const Cell& cell = cell_of(node.op());
+  Layer l{node, cell, node.in(0), node.in(1), node.in(2),    {}, {}, {}, {}, {}, 1, 0,
+          0,    0,    0,          false,      Type::kFloat32};
+  node.require(node.rank(l.x) == 3, "the input must have rank 3");
+  l.batch_first = node.int_attr("layout", 0) != 0;
+  const Shape& x = node.shape(l.x);
+  l.time = x[l.batch_first ? 1 : 0];
+  l.batch = x[l.batch_first ? 0 : 1];
+  l.input = x[2];
+  l.type = node.type(l.x);
+  node.require(is_float(l.type), "the input must be floating point");
+  node.require(node.rank(l.r) == 3, "the recurrence weights must have rank 3");
+  l.hidden = node.shape(l.r)[2];
+  const std::string direction = node.string_attr("direction", "forward");
+  node.require(direction == "forward" || direction == "reverse" || direction == "bidirectional",
+               fmt::format("direction '{}' is unknown", direction));
+  l.directions = direction == "bidirectional" ? 2 : 1;
+  const int64_t rows = cell.gates * l.hidden;
+  operand(node, 1, l.type, {l.directions, rows, l.input});
+  operand(node, 2, l.type, {l.directions, rows, l.hidden});
+  node.require(node.int_attr("hidden_size", l.hidden) == l.hidden,
+               "'hidden_size' disagrees with the weights");
+  l.bias = operand(node, 3, l.type, {l.directions, 2 * rows});
+  l.lengths = operand(node, 4, Type::kInt32, {l.batch});
+  const Shape states =
+      l.batch_first ? Shape{l.batch, l.directions, l.hidden} : Shape{l.directions, l.batch, l.hidden};
+  l.initial_h = operand(node, 5, l.type, states);
+  if (cell.gates == 4) {
+    l.initial_c = operand(node, 6, l.type, states);
+    l.peepholes = operand(node, 7, l.type, {l.directions, 3 * l.hidden});
+  }
+  return l;
+}
+
+void recurrent(Lowering& node) {
+  const Layer layer = layer_of(node);
+  const auto act = activations(node, layer.directions, layer.cell.activations);
+  const size_t per_direction = layer.cell.activations.size();
+  std::vector<TensorId> y, h, c;
+  for (int64_t d = 0; d < layer.directions; ++d) {
+    const auto first = act.begin() + static_cast<std::ptrdiff_t>(d * per_direction);
+    const bool reversed = d == 1 || node.string_attr("direction", "forward") == "reverse";
+    const Outcome one =
+        run_direction(layer, d, reversed, {first, first + static_cast<std::ptrdiff_t>(per_direction)});
+    if (one.y) y.push_back(*one.y);
+    h.push_back(one.last.h);
+    if (one.last.c) c.push_back(*one.last.c);
+  }
+  if (node.wants(0)) node.out(0, gathered(layer, y));
+  if (node.wants(1)) node.out(1, gathered(layer, h));
+  if (node.wants(2) && !c.empty()) node.out(2, gathered(layer, c));
+}
+
+constexpr OperatorRow kRows[] = {
+    {"", "GRU", 7, recurrent, 1000, "control"},
+    {"", "LSTM", 7, recurrent, 1000, "control"},
+    {"", "RNN", 7, recurrent, 1000, "control"},
+};
+
+}  // namespace
+
+std::span<const OperatorRow> recurrent_operators() { return kRows; }
+
+}  // namespace arenac
