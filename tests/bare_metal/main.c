@@ -1,9 +1,7 @@
 /* Runs a model with one input and one output on a fixed input and prints every output element: its bits, its
- * value. The same file is built for the board and for the host (bare_metal_test.sh), which must print the
- * same.
+ * value. Built for the board and for the host (bare_metal_test.sh), it must print the same.
  *
- *   cc -DMODEL=tiny_cnn -DHEADER='"tiny_cnn.h"' -DIN=float -DIN_COUNT=256 -DOUT=float -DOUT_COUNT=10 main.c
- * tiny_cnn*.c
+ *   cc -DMODEL=tiny_cnn -DHEADER='"tiny_cnn.h"' -DIN=float -DIN_COUNT=256 -DOUT=float -DOUT_COUNT=10 ...
  */
 #include <stdint.h>
 #include <stdio.h>
