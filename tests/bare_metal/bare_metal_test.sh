@@ -12,7 +12,9 @@ done
 
 # model, input type and count, output type and count
 rows=(
-  "tiny_cnn   float  256 float  10"
+  "tiny_cnn    float   256  float   10"
+  "ds_cnn_qop  int8_t  490  int8_t  12"
+  "ds_cnn_qdq  float   490  float   12"
 )
 # board: QEMU machine, flash and RAM as start,size. The flash of netduinoplus2 is read-only: a write to a constant faults.
 boards=(

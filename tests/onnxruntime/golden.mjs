@@ -50,6 +50,8 @@ graph.input
     feeds[input.name] = randomTensor(input, random);
     writeTensor(`${dir}/input_${k}.pb`, feeds[input.name]);
   });
-const session = await ort.InferenceSession.create(modelFile, { intraOpNumThreads: 1, logSeverityLevel: 3 });
+// Without rewrites: a Q/DQ graph then computes in float between its quantisations, as ONNX defines it.
+const options = { graphOptimizationLevel: 'disabled', intraOpNumThreads: 1, logSeverityLevel: 3 };
+const session = await ort.InferenceSession.create(modelFile, options);
 const results = await session.run(feeds);
 graph.output.forEach((output, k) => writeTensor(`${dir}/output_${k}.pb`, results[output.name]));

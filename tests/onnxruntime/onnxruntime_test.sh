@@ -1,10 +1,9 @@
 #!/usr/bin/env bash
-# onnxruntime_test.sh ARENAC WORK_DIR MODEL.onnx...: the emitted C of every model gives what onnxruntime gives on random inputs.
+# onnxruntime_test.sh ARENAC MODELS_DIR WORK_DIR: the emitted C of every model gives what onnxruntime gives on random inputs.
 # Needs node and npm, which fetches onnxruntime-node into WORK_DIR.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
-arenac=$1 work=$2
-shift 2
+arenac=$1 models=$2 work=$3
 
 not_run() { echo "onnxruntime_test.sh: not run: $*"; exit 77; }
 command -v npm >/dev/null || not_run "npm is not installed"
@@ -19,11 +18,14 @@ if ! [[ -d $work/node_modules/onnxruntime-node && $here/package.json -ot $work/n
 fi
 
 status=0
-for model in "$@"; do
+for model in "$models"/*.onnx; do
   data=$work/$(basename "$model" .onnx)
   rm -rf "$data" && mkdir "$data"
   node "$work"/golden.mjs "$onnx_proto" "$model" "$data"
-  if "$arenac" run "$model" --inputs "$data"; then
+  tolerance=(--rtol 1e-3)
+  # A float sum beside a tie rounds either way when it is quantised, and moves what follows by one step of the scale.
+  [[ $model != *_qdq.onnx ]] || tolerance=(--rtol 0.05 --atol 0.01)
+  if "$arenac" run "$model" --inputs "$data" "${tolerance[@]}"; then
     echo "$(basename "$model"): as onnxruntime"
   else
     echo "$(basename "$model"): differs from onnxruntime, or fails"
