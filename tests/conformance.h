@@ -61,8 +61,8 @@ ImportOptions bound_to(const std::filesystem::path& model, const std::vector<Val
 Result compare_outputs(const std::vector<std::string>& names, const std::vector<Value>& got,
                        const std::vector<Value>& want);
 
-// Runs `attempt` in a child process for at most `seconds`, so that a crash or an endless loop becomes a result.
-// A UserError counts as refused, an InternalError as a crash.
+// Runs `attempt` in a child process for at most `seconds`, so that a crash or an endless loop becomes a
+// result. A UserError counts as refused, an InternalError as a crash.
 Result in_child(int seconds, const std::function<Result()>& attempt);
 
 using TryAll = std::function<std::vector<Result>(const std::vector<Case>&)>;
