@@ -64,30 +64,14 @@ void max_pool(Lowering& node) {
   if (node.wants(1)) node.out(1, max_indices(node, x, y, window, node.int_attr("storage_order", 0)));
 }
 
-// How many taps at output position `out` lie in [low, high) of the padded input, which begins at -begin.
-Expr taps_inside(const WindowDim& d, const Expr& out, int64_t low, int64_t high) {
-  const Expr first = out * integer(d.stride) - integer(d.begin);  // position of tap 0
-  const auto taps_before = [&](int64_t limit) {
-    return (max(limit - first, 0) + integer(d.dilation - 1)) / integer(d.dilation);
-  };
-  const int64_t last = (d.output - 1) * d.stride + d.span() - 1 - d.begin;
-  const Expr end = last < high ? integer(d.kernel) : min(taps_before(high), integer(d.kernel));
-  return -d.begin >= low ? end : end - taps_before(low);
-}
-
 void average_pool(Lowering& node) {
   const TensorId x = node.in(0);
   const Window window = pooling_window(node, x);
-  const bool padding_counts = node.int_attr("count_include_pad", 0) != 0;
+  const Counted counted = node.int_attr("count_include_pad", 0) ? Counted::kPadding : Counted::kInput;
   Formula f(node);
   const Pooling p = pooling(node, f, x, window);
   f.sum(f.read(x, p.x));
-  Expr divisor = integer(1);
-  for (size_t k = 0; k < window.size(); ++k) {
-    const WindowDim& d = window[k];
-    divisor = divisor * (padding_counts ? taps_inside(d, p.out[k + 2], -d.begin, d.input + d.end)
-                                        : taps_inside(d, p.out[k + 2], 0, d.input));
-  }
+  const Expr divisor = averaged_taps(window, std::vector(p.out.begin() + 2, p.out.end()), counted);
   f.finish(f.acc() / cast(f.acc()->type, divisor));
   node.out(0, f.emit(node.type(x)));
 }

@@ -165,6 +165,29 @@ void qlinear_global_average_pool(Lowering& node) {
   node.out(0, f.emit(y.type, shape));
 }
 
+// Padding is a real 0: it contributes nothing, and counts only on request.
+void qlinear_average_pool(Lowering& node) {
+  const Quantized x = quantized_input(node, 0);
+  const Target y = quantized_target(node, 3, node.type(x.q));
+  node.require(node.int_attr("channels_last", 0) == 0, "channels_last is not supported");
+  const Shape input = node.shape(x.q);
+  node.require(input.size() >= 3, "needs an input [N, C, spatial...]");
+  const Window window =
+      parse_window(node, Shape(input.begin() + 2, input.end()), node.attribute("kernel_shape").ints);
+  const TensorId ratio = scale_ratio(node, x.scale, node.scalar(Type::kFloat32, 1), y.scale);
+  Formula f(node);
+  auto in = f.axes({input[0], input[1]});
+  const auto spatial = f.axes(output_extents(window));
+  const auto taps = tap_axes(f, window);
+  for (const Expr& index : window_indices(f, window, spatial, taps)) in.push_back(index);
+  f.sum(centred(f.read(x.q, in), single_zero(node, f, x.zero_point)));
+  const Counted counted = node.int_attr("count_include_pad", 0) ? Counted::kPadding : Counted::kInput;
+  const Expr mean =
+      real(f.acc()) * read_single(node, f, ratio) / real(averaged_taps(window, spatial, counted));
+  f.finish(saturated(y.type, mean, single_zero(node, f, y.zero_point)));
+  node.out(0, f.emit(y.type));
+}
+
 // (sum(k) (a - a_zero) * (b - b_zero) + c) * alpha * a_scale * b_scale, as float32 unless there is a target.
 void qgemm(Lowering& node) {
   const Quantized a = quantized_input(node, 0), b = quantized_input(node, 3);
@@ -230,6 +253,7 @@ constexpr OperatorRow kRows[] = {
     {"com.microsoft", "MatMulIntegerToFloat", 1, matmul_integer_to_float},
     {"com.microsoft", "QGemm", 1, qgemm},
     {"com.microsoft", "QLinearAdd", 1, qlinear_add},
+    {"com.microsoft", "QLinearAveragePool", 1, qlinear_average_pool},
     {"com.microsoft", "QLinearConcat", 1, qlinear_concat},
     {"com.microsoft", "QLinearGlobalAveragePool", 1, qlinear_global_average_pool},
     {"com.microsoft", "QLinearLeakyRelu", 1, qlinear_leaky_relu},

@@ -26,6 +26,17 @@ int64_t output_extent(const WindowDim& d, int64_t ceil_mode) {
   return (extent - 1) * d.stride >= d.input + d.begin ? extent - 1 : extent;
 }
 
+// How many taps at output position `out` lie in [low, high) of the padded input, which begins at -begin.
+Expr taps_inside(const WindowDim& d, const Expr& out, int64_t low, int64_t high) {
+  const Expr first = out * integer(d.stride) - integer(d.begin);  // position of tap 0
+  const auto taps_before = [&](int64_t limit) {
+    return (max(limit - first, 0) + integer(d.dilation - 1)) / integer(d.dilation);
+  };
+  const int64_t last = (d.output - 1) * d.stride + d.span() - 1 - d.begin;
+  const Expr end = last < high ? integer(d.kernel) : min(taps_before(high), integer(d.kernel));
+  return -d.begin >= low ? end : end - taps_before(low);
+}
+
 }  // namespace
 
 Window parse_steps(const Lowering& node, const Shape& input, const Shape& kernel) {
@@ -97,6 +108,16 @@ std::vector<Expr> window_indices(Formula& f, const Window& window, const std::ve
     indices.push_back(index);
   }
   return indices;
+}
+
+Expr averaged_taps(const Window& window, const std::vector<Expr>& out, Counted counted) {
+  Expr count = integer(1);
+  for (size_t k = 0; k < window.size(); ++k) {
+    const WindowDim& d = window[k];
+    const bool padding = counted == Counted::kPadding;
+    count = count * taps_inside(d, out[k], padding ? -d.begin : 0, padding ? d.input + d.end : d.input);
+  }
+  return count;
 }
 
 ChannelAxes channel_axes(Formula& f, int64_t groups, int64_t channels) {
