@@ -112,6 +112,9 @@ void named_activation(Lowering& node) {
   node.out(0, pointwise(node, node.type(x), activation(node, node.op(), parameters), x));
 }
 
+constexpr auto kAffine = [](const Expr& x, const Lowering& node) {
+  return x * node.float_attr("alpha", 1) + node.float_attr("beta", 0);
+};
 constexpr auto kHardSigmoid = [](const Expr& x, const Lowering& node) {
   return clamped(x * node.float_attr("alpha", 0.2f) + node.float_attr("beta", 0.5f), 0, 1);
 };
@@ -310,6 +313,7 @@ constexpr OperatorRow kRows[] = {
     {"", "Acos", 7, unary<kReal, kFn<Op::kAcos>>},
     {"", "Acosh", 9, unary<kReal, kFn<Op::kAcosh>>},
     {"", "Add", 7, binary<kNumber, kFn2<Op::kAdd>>},
+    {"", "Affine", 1, with_attributes<kReal, kAffine>, 10},  // experimental, but old exporters wrote it
     {"", "And", 7, binary<kLogical, kFn2<Op::kAnd>>},
     {"", "Asin", 7, unary<kReal, kFn<Op::kAsin>>},
     {"", "Asinh", 9, unary<kReal, kFn<Op::kAsinh>>},
