@@ -36,12 +36,13 @@ class NestWriter {
   CKernel run() {
     find_parameters();
     c_.put("{");
+    c_.indent();
     const bool reduces = nest_.combine != Combine::kNone && !nest_.accumulate;
     if (reduces)
       reduction();
     else
       pointwise();
-    c_.put("}");
+    c_.close();
     kernel_.signature = fmt::format("({})\n{}", parameters(), c_.text());
     return std::move(kernel_);
   }
@@ -147,6 +148,8 @@ class NestWriter {
     }
     if (plan_.vector_axis < 0) {
       tiles(1);
+    } else if (plan_.tile_axis == plan_.vector_axis) {
+      wide_blocks();
     } else {
       const int v = plan_.vector_axis;
       const int64_t whole = nest_.axes[v].extent / plan_.lanes * plan_.lanes;
@@ -163,13 +166,29 @@ class NestWriter {
     while (depth-- > 0) c_.close();
   }
 
+  // Without pixels to share the weights, several vector blocks side by side keep the arithmetic units busy.
+  void wide_blocks() {
+    const int v = plan_.vector_axis;
+    const int64_t extent = nest_.axes[v].extent, width = int64_t{plan_.lanes} * plan_.tile;
+    const int64_t wide = extent / width * width, whole = extent / plan_.lanes * plan_.lanes;
+    if (wide > 0) {
+      c_.open("for (int i{0} = 0; i{0} < {1}; i{0} += {2})", v, wide, width);
+      block(plan_.lanes, plan_.tile, true);
+      c_.close();
+    }
+    if (whole > wide)
+      at(v, wide, [&] { block(plan_.lanes, static_cast<int>((whole - wide) / plan_.lanes), true); });
+    if (extent > whole) at(v, whole, [&] { block(static_cast<int>(extent - whole), 1, true); });
+  }
+
   // A block in which axis a has one value.
   template <typename Body>
   void at(int a, int64_t value, const Body& body) {
     c_.put("{");
-    c_.line("  const int i{} = {};", a, value);
+    c_.indent();
+    c_.line("const int i{} = {};", a, value);
     body();
-    c_.put("}");
+    c_.close();
   }
 
   void tiles(int lanes) {
@@ -310,9 +329,10 @@ class NestWriter {
   Expr at_point(const Expr& e, int j, int lanes) const {
     return substitute(e, [&](const Expr& x) -> Expr {
       if (x->op != Op::kAxis) return {};
-      if (x->index == plan_.tile_axis && j > 0) return x + integer(j);
-      if (x->index == plan_.vector_axis && lanes > 1) return x + axis(kLane);
-      return {};
+      if (x->index != plan_.tile_axis && x->index != plan_.vector_axis) return {};
+      const int step = plan_.tile_axis != plan_.vector_axis ? 1 : plan_.lanes;
+      const Expr pixel = x->index == plan_.tile_axis ? x + integer(int64_t{j} * step) : x;
+      return x->index == plan_.vector_axis && lanes > 1 ? pixel + axis(kLane) : pixel;
     });
   }
 
@@ -392,15 +412,15 @@ class NestWriter {
 
   void finish(int lanes, int tile) {
     const Expr value = nest_.finish.empty() ? accumulator(type_) : nest_.finish;
-    std::string statement;
     for (int j = 0; j < tile; ++j) {
       const CExpr p = printer(lanes > 1 ? fmt::format("a{}[l]", j) : fmt::format("a{}", j));
-      statement += fmt::format("{}y[{}] = {};", j ? " " : "", p.index(at_point(nest_.store, j, lanes)),
-                               p.stored(write_type_, value->type, p.value(at_point(value, j, lanes))));
-      if (lanes > 1 || j + 1 == tile) {
+      const std::string statement =
+          fmt::format("y[{}] = {};", p.index(at_point(nest_.store, j, lanes)),
+                      p.stored(write_type_, value->type, p.value(at_point(value, j, lanes))));
+      if (lanes > 1)
         lane_loop(lanes, statement);
-        statement.clear();
-      }
+      else
+        c_.put(statement);
     }
   }
 

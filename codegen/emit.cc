@@ -216,7 +216,7 @@ class Emitter {
     const Nests& nests = std::get<Nests>(node.body);
     if (element_count(graph_.tensors[node.writes[0]].shape) == 0) return;
     for (size_t k = 0; k < nests.size(); ++k) {
-      if (is_elided(nests[k], node, schedule_.layouts) || is_empty(nests[k])) continue;
+      if (is_elided(nests[k], node, graph_, schedule_.layouts) || is_empty(nests[k])) continue;
       call_nest(c, s, node, nests[k], schedule_.loops[s][k]);
     }
   }

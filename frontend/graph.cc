@@ -200,17 +200,13 @@ Nest copy_nest(Type type, const Shape& shape) {
   return nest;
 }
 
-bool is_copy(const Node& node) {
-  const Nests* nests = std::get_if<Nests>(&node.body);
-  if (!nests || nests->size() != 1) return false;
-  const Nest& nest = nests->front();
-  if (nest.combine != Combine::kNone || !nest.where.empty() || !nest.finish.empty()) return false;
-  Expr value = nest.body;
-  if (value->op == Op::kCast && value->args[0]->op == Op::kRead) value = value->args[0];  // of a 16-bit float
-  if (value->op != Op::kRead || value->args.size() != nest.store.size()) return false;
-  for (size_t d = 0; d < nest.store.size(); ++d)
-    if (!same(value->args[d], nest.store[d]) || nest.store[d]->op != Op::kAxis) return false;
-  return true;
+const Expr* copied_read(const Nest& nest, const Node& node, const Graph& graph) {
+  if (nest.combine != Combine::kNone || !nest.where.empty() || !nest.finish.empty()) return nullptr;
+  const Expr* value = &nest.body;
+  if ((*value)->op == Op::kCast && (*value)->args[0]->op == Op::kRead)
+    value = &(*value)->args[0];  // a 16-bit float
+  const bool same_type = (*value)->type == graph.tensors[node.writes[0]].type;
+  return (*value)->op == Op::kRead && same_type ? value : nullptr;
 }
 
 Graph without_dead_code(Graph graph) {

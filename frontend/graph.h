@@ -109,7 +109,9 @@ struct Graph {
 
 // out[i...] = in[i...]: the nest of a plain copy.
 Nest copy_nest(Type type, const Shape& shape);
-bool is_copy(const Node& node);  // of the whole of reads[0] to the whole of writes[0], index by index
+// The element of one of the node's operands that the nest stores unchanged, where that is all it does; null
+// otherwise.
+const Expr* copied_read(const Nest& nest, const Node& node, const Graph& graph);
 
 // The graph without the nodes whose results nothing uses.
 Graph without_dead_code(Graph graph);

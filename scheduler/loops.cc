@@ -137,6 +137,22 @@ std::vector<const Expr*> reads_of(const Expr& body) {
   return all;
 }
 
+// Among the axes along which some operand stays in place, the innermost of those that fill a tile; else the
+// longest; -1: none.
+int tile_axis(const FlatNest& nest, int vector_axis, int tile) {
+  const auto reads = reads_of(nest.body);
+  int best = -1;
+  const auto fills = [&](int a) { return std::min<int64_t>(nest.axes[a].extent, tile); };
+  const auto stride = [&](int a) { return std::abs(stride_along(nest.store, a).value_or(INT64_MAX)); };
+  for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a) {
+    if (nest.axes[a].reduced || a == vector_axis || nest.axes[a].extent < 2) continue;
+    const auto stays = [&](const Expr* read) { return stride_along((*read)->args[0], a) == 0; };
+    if (std::none_of(reads.begin(), reads.end(), stays)) continue;
+    if (best < 0 || fills(a) > fills(best) || (fills(a) == fills(best) && stride(a) < stride(best))) best = a;
+  }
+  return best;
+}
+
 }  // namespace
 
 FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts) {
@@ -206,15 +222,14 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   }
   if (plan.vector_axis >= 0) {
     plan.lanes = static_cast<int>(std::min<int64_t>(flat.axes[plan.vector_axis].extent, target.lanes));
-    // The tile axis: the longest along which some operand stays in place.
-    int64_t longest = 1;
-    for (int a = 0; a < static_cast<int>(flat.axes.size()); ++a) {
-      if (flat.axes[a].reduced || a == plan.vector_axis || flat.axes[a].extent <= longest) continue;
-      bool reuses = false;
-      for (const Expr* read : reads) reuses |= stride_along((*read)->args[0], a) == 0;
-      if (reuses) longest = flat.axes[a].extent, plan.tile_axis = a;
+    plan.tile_axis = tile_axis(flat, plan.vector_axis, target.tile);
+    const int64_t blocks = flat.axes[plan.vector_axis].extent / plan.lanes;
+    if (plan.tile_axis >= 0) {
+      plan.tile = static_cast<int>(std::min<int64_t>(flat.axes[plan.tile_axis].extent, target.tile));
+    } else if (blocks > 1) {
+      plan.tile_axis = plan.vector_axis;
+      plan.tile = static_cast<int>(std::min<int64_t>(blocks, 4));
     }
-    if (plan.tile_axis >= 0) plan.tile = static_cast<int>(std::min<int64_t>(longest, target.tile));
   }
   // Kept axes: the rest, then the vector blocks, then the tiles.
   std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {

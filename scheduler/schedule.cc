@@ -68,14 +68,12 @@ std::optional<Affine> address_of(const Layout& layout, const std::vector<Expr>& 
   return address;
 }
 
-bool is_elided(const Nest& nest, const Node& node, const std::vector<Layout>& layouts) {
-  if (nest.combine != Combine::kNone || !nest.where.empty() || !nest.finish.empty()) return false;
-  Expr value = nest.body;
-  if (value->op == Op::kCast && value->args[0]->op == Op::kRead) value = value->args[0];
-  if (value->op != Op::kRead) return false;
-  const Layout &from = layouts[node.reads[value->index]], &to = layouts[node.writes[0]];
+bool is_elided(const Nest& nest, const Node& node, const Graph& graph, const std::vector<Layout>& layouts) {
+  const Expr* read = copied_read(nest, node, graph);
+  if (!read) return false;
+  const Layout &from = layouts[node.reads[(*read)->index]], &to = layouts[node.writes[0]];
   if (from.root != to.root) return false;
-  const auto a = address_of(from, value->args, nest), b = address_of(to, nest.store, nest);
+  const auto a = address_of(from, (*read)->args, nest), b = address_of(to, nest.store, nest);
   return a && b && *a == *b;
 }
 

@@ -87,6 +87,6 @@ int64_t span_of(const Layout& layout, const Shape& shape);
 std::optional<Affine> address_of(const Layout& layout, const std::vector<Expr>& indices, const Nest& nest);
 
 // True when the nest copies elements to where they already lie.
-bool is_elided(const Nest& nest, const Node& node, const std::vector<Layout>& layouts);
+bool is_elided(const Nest& nest, const Node& node, const Graph& graph, const std::vector<Layout>& layouts);
 
 }  // namespace arenac

@@ -36,14 +36,6 @@ void flatten(const Block& block, std::vector<Step>& steps) {
   }
 }
 
-// The tensor read when the nest's body is one plain element of it, stored as it is.
-const Expr* copied_read(const Nest& nest) {
-  if (nest.combine != Combine::kNone || !nest.where.empty() || !nest.finish.empty()) return nullptr;
-  const Expr* value = &nest.body;
-  if ((*value)->op == Op::kCast && (*value)->args[0]->op == Op::kRead) value = &(*value)->args[0];
-  return (*value)->op == Op::kRead ? value : nullptr;
-}
-
 class Assignment {
  public:
   explicit Assignment(const Graph& graph) : graph_(graph) {
@@ -157,7 +149,7 @@ class Assignment {
     const Nests* nests = std::get_if<Nests>(&node.body);
     if (!nests || nests->size() != 1) return std::nullopt;
     const Nest& nest = nests->front();
-    const Expr* from = copied_read(nest);
+    const Expr* from = copied_read(nest, node, graph_);
     if (!from) return std::nullopt;
     const Layout& source = layouts_[node.reads[(*from)->index]];
     const auto address = address_of(source, (*from)->args, nest);
@@ -385,7 +377,7 @@ class Assignment {
       used[index->index] = true;
       wanted.strides[d] = address->coefficient(index->index);
     }
-    if (!plain) return reshaped_place(nest, *only, x, out);
+    if (!plain) return reshaped_place(node, nest, *only, x, out);
     // Axes of the output that do not index x would read one element for several writes.
     for (size_t a = 0; a < nest.axes.size(); ++a)
       if (!used[a] && !nest.axes[a].reduced && nest.axes[a].extent > 1) return std::nullopt;
@@ -395,8 +387,9 @@ class Assignment {
   }
 
   // x whole and dense, copied under another shape to dense storage in the same order.
-  std::optional<Layout> reshaped_place(const Nest& nest, const Expr& read, TensorId x, TensorId out) const {
-    if (!copied_read(nest) || count_of(graph_.tensors[x]) != count_of(graph_.tensors[out]))
+  std::optional<Layout> reshaped_place(const Node& node, const Nest& nest, const Expr& read, TensorId x,
+                                       TensorId out) const {
+    if (!copied_read(nest, node, graph_) || count_of(graph_.tensors[x]) != count_of(graph_.tensors[out]))
       return std::nullopt;
     const auto from = address_of(layouts_[x], read->args, nest),
                to = address_of(layouts_[out], nest.store, nest);
@@ -453,7 +446,8 @@ class Assignment {
     std::vector<bool> follows(graph_.tensors.size());
     follows[moved] = true;
     for (const Node* node : views_) {
-      const TensorId from = node->reads[(*copied_read(std::get<Nests>(node->body).front()))->index];
+      const TensorId from =
+          node->reads[(*copied_read(std::get<Nests>(node->body).front(), *node, graph_))->index];
       if (!follows[from]) continue;
       const TensorId out = node->writes[0];
       const auto view = view_layout(*node);
