@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "codegen/emit.h"
+#include "codegen/weights.h"
 
 namespace arenac {
 namespace {
@@ -54,6 +55,11 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
       map.buffers[lifetimes.buffer_of[id]].tensors.push_back(graph.tensors[id].name);
   }
   map.steps = map_steps(schedule);
+  for (const Weight& weight : collect_weights(schedule, {}).all) {
+    const auto size = static_cast<int64_t>(weight.bytes.size());
+    map.constants.push_back({graph.tensors[weight.tensor].name, size, "flash"});
+    map.totals.weights += size;
+  }
   for (const MapStep& step : map.steps) map.totals.macs += step.macs;
   for (const PoolUse& pool : plan.pools) map.totals.arena += pool.size;
   map.totals.layerwise_arena = map.totals.arena;
