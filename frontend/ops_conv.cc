@@ -22,11 +22,13 @@ void conv(Lowering& node) {
   f.sum(f.read(x, c.x) * f.read(w, c.w));
   Expr y = f.acc();
   if (node.has_input(2)) {
-    node.require(node.shape(node.in(2)) == Shape{c.shape[1]}, "the bias does not fit");
+    node.require(node.type(node.in(2)) == node.type(x) && node.shape(node.in(2)) == Shape{c.shape[1]},
+                 "the bias does not fit");
     y = y + f.read(node.in(2), {c.channel});
   }
   if (node.has_input(3)) {
-    node.require(node.shape(node.in(3)) == c.shape, "the addend does not fit the output");
+    node.require(node.type(node.in(3)) == node.type(x) && node.shape(node.in(3)) == c.shape,
+                 "the addend does not fit the output");
     y = y + f.read(node.in(3), c.out);
   }
   if (node.has("activation"))
@@ -153,7 +155,9 @@ void conv_transpose(Lowering& node) {
   const Shape kernel(weight.begin() + 2, weight.end());
   node.require(node.ints_attr("kernel_shape", kernel) == kernel, "kernel_shape is not that of the weights");
   Transposed t{x, w, node.has_input(2) ? node.in(2) : kAbsent, {}, groups, weight[1] * groups};
-  if (t.bias != kAbsent) node.require(node.shape(t.bias) == Shape{t.channels}, "the bias does not fit");
+  if (t.bias != kAbsent)
+    node.require(node.type(t.bias) == node.type(x) && node.shape(t.bias) == Shape{t.channels},
+                 "the bias does not fit");
   t.window = parse_transposed(node, Shape(input.begin() + 2, input.end()), kernel);
 
   // Every combination of one phase a dimension.

@@ -285,9 +285,11 @@ void bit_cast(Lowering& node) {
 // At inference nothing drops: the input, and a mask of ones (of the input's type before opset 10).
 void dropout(Lowering& node) {
   const TensorId x = node.in(0);
-  if (node.has_input(2) && node.constant_ints(node.in(2), "training_mode").at(0) != 0) {
-    const bool drops = !node.has_input(1) || node.constant_floats(node.in(1), "the ratio").at(0) != 0;
-    node.require(!drops, "training mode is not supported");
+  const auto mode =
+      node.has_input(2) ? node.constant_ints(node.in(2), "training_mode") : std::vector<int64_t>{};
+  if (!mode.empty() && mode[0] != 0) {
+    const auto ratio = node.has_input(1) ? node.constant_floats(node.in(1), "the ratio") : std::vector{0.5};
+    node.require(!ratio.empty() && ratio[0] == 0, "training mode is not supported");
   }
   node.out(0, x);
   if (!node.wants(1)) return;

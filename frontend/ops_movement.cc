@@ -324,7 +324,7 @@ void trilu(Lowering& node) {
     node.require(element_count(node.shape(node.in(1))) == 1, "k must be a scalar");
     k = node.is_constant(node.in(1))
             ? integer(std::clamp(node.constant_ints(node.in(1), "k")[0], -kLargest, kLargest))
-            : f.read(node.in(1), std::vector<Expr>(node.rank(node.in(1)), integer(0)));
+            : cast(Type::kInt64, f.read(node.in(1), std::vector<Expr>(node.rank(node.in(1)), integer(0))));
   }
   const Expr diagonal = at.end()[-1] - at.end()[-2];
   const Expr keep = node.int_attr("upper", 1) ? k <= diagonal : diagonal <= k;

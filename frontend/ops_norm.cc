@@ -11,7 +11,6 @@ namespace arenac {
 namespace {
 
 Expr product(const Expr& a, const Expr& b) { return a * b; }
-Expr sum(const Expr& a, const Expr& b) { return a + b; }
 
 void require_float(const Lowering& node, TensorId x) {
   node.require(is_float(node.type(x)),
@@ -199,8 +198,9 @@ void skip_normalization(Lowering& node) {
   require_float(node, x);
   constexpr int kBias = kKind == Skip::kLayer ? 4 : 3;
   const Type real = compute_type(node.type(x));
-  TensorId all = pointwise(node, real, sum, x, node.in(1));
-  if (node.has_input(kBias)) all = pointwise(node, real, sum, all, node.in(kBias));
+  const auto plus = [&](const Expr& a, const Expr& b) { return a + cast(a->type, b); };
+  TensorId all = pointwise(node, real, plus, x, node.in(1));
+  if (node.has_input(kBias)) all = pointwise(node, real, plus, all, node.in(kBias));
   node.require(node.shape(all) == node.shape(x) && node.rank(x) >= 1, "the skip does not fit the input");
   const std::vector<int64_t> dims = {node.rank(x) - 1};
   if constexpr (kKind == Skip::kLayer) {

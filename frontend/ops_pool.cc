@@ -124,7 +124,7 @@ void max_unpool(Lowering& node) {
   f.body(constant(compute_type(node.type(x)), 0));
   f.next_nest();
   const std::vector<Expr> at = f.axes(from);
-  Expr flat = min(max(f.read(indices, at), 0), integer(element_count(inferred) - 1));
+  Expr flat = min(max(cast(Type::kInt64, f.read(indices, at)), 0), integer(element_count(inferred) - 1));
   std::vector<Expr> store(to.size());
   for (size_t d = to.size(); d-- > 0;) {
     store[d] = flat % integer(inferred[d]);
