@@ -155,7 +155,7 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
               is_signed
                   ? fmt::format("if (b == 0) return 0; return b == -1 ? ({0})(0u - ({1})a) : ({0})(a / b);",
                                 t, wrapping_type(type))
-                  : fmt::format("return b == 0 ? 0 : ({})(a / b);", t)),
+                  : fmt::format("return ({})(b == 0 ? 0 : a / b);", t)),
           a, b);
     case Op::kMod: {
       std::string body;
@@ -168,7 +168,7 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
             "({0})(r + b) : r;",
             t);
       else
-        body = fmt::format("return b == 0 ? 0 : ({})(a % b);", t);
+        body = fmt::format("return ({})(b == 0 ? 0 : a % b);", t);
       return fmt::format("{}({}, {})", binary_helper("mod", type, body), a, b);
     }
     case Op::kPow:
@@ -195,13 +195,13 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
     case Op::kShl:
       return fmt::format("{}({}, {})",
                          binary_helper("shl", type,
-                                       fmt::format("return ({1})b >= {2} ? 0 : ({0})(({1})a << b);", t,
+                                       fmt::format("return ({0})(({1})b >= {2} ? 0 : ({1})a << b);", t,
                                                    wrapping_type(type), size_of(type) * 8)),
                          a, b);
     case Op::kShr:
       return fmt::format("{}({}, {})",
                          binary_helper("shr", type,
-                                       fmt::format("return ({1})b >= {2} ? 0 : ({0})(a >> b);", t,
+                                       fmt::format("return ({0})(({1})b >= {2} ? 0 : a >> b);", t,
                                                    wrapping_type(type), size_of(type) * 8)),
                          a, b);
     case Op::kEq:

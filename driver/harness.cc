@@ -49,6 +49,7 @@ int main(int argc, char **argv)
     int repeat = argc > 1 ? atoi(argv[1]) : 0;
     double best = 1e300;
     int status;
+    (void)load;
 {fill}    status = {name}_run(&workspace, &inputs, &outputs);
 {take}    if (repeat > 0) {{
         for (; repeat > 0; --repeat) {{

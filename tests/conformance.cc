@@ -41,9 +41,11 @@ std::vector<Value> read_values(const fs::path& folder, const std::string& prefix
   }
 }
 
-std::string one_line(std::string text) {
-  text = text.substr(0, text.find('\n'));
-  return text.substr(0, 200);
+// The line that says most: a C compiler's first error, else the first.
+std::string one_line(const std::string& text) {
+  const size_t error = text.find("error: ");
+  const size_t begin = error == std::string::npos ? 0 : error;
+  return text.substr(begin, std::min<size_t>(text.find('\n', begin) - begin, 200));
 }
 
 const char* word(Outcome outcome) {
@@ -61,7 +63,7 @@ const char* word(Outcome outcome) {
 }
 
 std::string describe(const Result& result) {
-  return fmt::format("{}: {}", word(result.outcome), result.reason);
+  return fmt::format("{}: {}", word(result.outcome), one_line(result.reason));
 }
 
 // A line is "case: reason"; '#' begins a comment.
