@@ -15,6 +15,7 @@
 #include "frontend/error.h"
 #include "frontend/importer.h"
 #include "frontend/interpret.h"
+#include "frontend/old_opsets.h"
 #include "frontend/onnx_tensor.h"
 
 namespace arenac {
@@ -212,6 +213,8 @@ OnnxNode Importer::resolve(const onnx::NodeProto& proto) {
   node.outputs.assign(proto.output().begin(), proto.output().end());
   for (const onnx::AttributeProto& attribute : proto.attribute())
     node.attributes[attribute.name()] = attribute_of(attribute, who);
+  const bool known = std::find(node.inputs.begin(), node.inputs.end(), kUnknown) == node.inputs.end();
+  if (node.domain.empty() && node.opset < 7 && known) modernise(*this, node);
   return node;
 }
 
@@ -433,8 +436,8 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
   if (model.opset_import_size() == 0) importer.opsets[""] = 7;
   if (!model.has_graph()) throw UserError(fmt::format("{}: not an ONNX model: it holds no graph", name));
   const int opset = importer.opsets.contains("") ? importer.opsets[""] : 7;
-  if (opset < 7 || opset > 28)
-    throw UserError(fmt::format("{}: opset {} is outside 7 to 25, which arenac reads", name, opset));
+  if (opset < 1 || opset > 28)
+    throw UserError(fmt::format("{}: opset {} is outside 1 to 28, which arenac reads", name, opset));
   for (const onnx::FunctionProto& function : model.functions())
     importer.functions[domain_of(function.domain()) + ":" + function.name()] = &function;
   try {

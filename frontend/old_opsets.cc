@@ -1,0 +1,70 @@
+#include "frontend/old_opsets.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+namespace arenac {
+namespace {
+
+const std::set<std::string> kBroadcasting = {"Add", "Sub", "Mul",   "Div",     "Pow", "And",
+                                             "Or",  "Xor", "Equal", "Greater", "Less"};
+
+int64_t flag(const OnnxNode& node, const std::string& name) {
+  const auto at = node.attributes.find(name);
+  return at == node.attributes.end() ? 0 : at->second.i;
+}
+
+// The tensor with its shape followed by extents of 1.
+TensorId with_trailing_ones(Importer& importer, const OnnxNode& node, TensorId id, size_t count) {
+  Shape shape = importer.graph.tensors[id].shape;
+  shape.insert(shape.end(), count, 1);
+  auto extents = std::make_shared<Value>(Type::kInt64, Shape{static_cast<int64_t>(shape.size())});
+  std::memcpy(extents->bytes.data(), shape.data(), extents->bytes.size());
+  return importer.lower({node.origin,
+                         "Reshape",
+                         "",
+                         13,
+                         {id, importer.add_constant(node.origin, extents)},
+                         {"aligned"},
+                         {}})[0];
+}
+
+void align(Importer& importer, OnnxNode& node) {
+  const Shape a = importer.graph.tensors[node.inputs[0]].shape,
+              b = importer.graph.tensors[node.inputs[1]].shape;
+  const bool broadcast = flag(node, "broadcast") != 0, by_axis = node.attributes.contains("axis");
+  const int64_t rank = static_cast<int64_t>(a.size()),
+                axis = flag(node, "axis") + (flag(node, "axis") < 0 ? rank : 0);
+  const int64_t ones = rank - axis - static_cast<int64_t>(b.size());
+  const bool fits = broadcast ? b.size() <= a.size() && (!by_axis || (axis >= 0 && ones >= 0)) : a == b;
+  if (!fits)
+    throw UserError(fmt::format("node '{}' ({}): {} does not broadcast to {} as opset 6 has it",
+                                printable(node.origin), printable(node.op), to_string(b), to_string(a)));
+  if (broadcast && by_axis && ones > 0)
+    node.inputs[1] = with_trailing_ones(importer, node, node.inputs[1], static_cast<size_t>(ones));
+}
+
+}  // namespace
+
+void modernise(Importer& importer, OnnxNode& node) {
+  const bool two = node.inputs.size() == 2 && node.inputs[0] >= 0 && node.inputs[1] >= 0;
+  if (kBroadcasting.contains(node.op) && two) align(importer, node);
+  if (node.op == "PRelu" && two) {
+    const size_t rank = importer.graph.tensors[node.inputs[0]].shape.size();
+    const Shape slope = importer.graph.tensors[node.inputs[1]].shape;
+    if (slope.size() == 1 && slope[0] > 1 && rank > 2)
+      node.inputs[1] = with_trailing_ones(importer, node, node.inputs[1], rank - 2);
+  }
+  if (node.op == "BatchNormalization" && flag(node, "is_test") == 0)
+    throw UserError(
+        fmt::format("node '{}' (BatchNormalization): training mode (is_test = 0) is not supported",
+                    printable(node.origin)));
+  node.attributes.erase("broadcast");
+  if (kBroadcasting.contains(node.op)) node.attributes.erase("axis");
+  node.opset = 7;
+}
+
+}  // namespace arenac
