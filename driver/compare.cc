@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -45,7 +46,7 @@ std::optional<std::string> difference(const Value& got, const Value& want, const
     const Scalar b = load(want, k);
     const double off = distance(got.type, load(got, k), b);
     const double relative = is_float(got.type) ? tolerance.rtol * std::abs(b.f) : 0;
-    if (off == 0 || off <= tolerance.atol + (std::isfinite(relative) ? relative : 0)) continue;
+    if (off == 0 || off <= std::max(tolerance.atol, std::isfinite(relative) ? relative : 0)) continue;
     ++differing;
     if (off > worst_off) worst = k, worst_off = off;
   }

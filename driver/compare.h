@@ -16,8 +16,9 @@ struct Tolerance {
   double atol = 1e-5;
 };
 
-// Nothing when types and shapes are the same and every element is within atol + rtol * |expected| (integers
-// and bool: within atol). NaN equals NaN, an infinity only itself. Otherwise says which element differs most.
+// Nothing when types and shapes are the same and every element is within the larger of atol and rtol *
+// |expected| (integers and bool: within atol). NaN equals NaN, an infinity only itself. Otherwise says which
+// element differs most.
 std::optional<std::string> difference(const Value& got, const Value& want, const Tolerance& tolerance);
 
 // `value` as `type` where both store 16 bits: ONNX's backend data keep bfloat16 as UINT16. Else `value`

