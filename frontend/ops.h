@@ -12,6 +12,7 @@ std::span<const OperatorRow> control_operators();
 std::span<const OperatorRow> recurrent_operators();
 std::span<const OperatorRow> elementwise_operators();
 std::span<const OperatorRow> gather_operators();
+std::span<const OperatorRow> loss_operators();
 std::span<const OperatorRow> matmul_operators();
 std::span<const OperatorRow> movement_operators();
 std::span<const OperatorRow> norm_operators();
