@@ -1,0 +1,140 @@
+#include "tests/emitted.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "driver/files.h"
+#include "driver/harness.h"
+#include "driver/process.h"
+#include "frontend/error.h"
+#include "planner/planners.h"
+#include "planner/verify.h"
+
+namespace arenac {
+namespace {
+
+constexpr int kBuildSeconds = 600, kRunSeconds = 120;
+
+using Language = CompilerRow::Language;
+
+// The C files of a model in one translation unit.
+std::string model_source(const Compilation& c) {
+  std::string text = "#define _POSIX_C_SOURCE 200809L\n";
+  for (const File& file : c.files)
+    if (file.name.ends_with(".c")) text += fmt::format("#include \"{}\"\n", file.name);
+  return text;
+}
+
+std::string main_source(const Compilation& c) {
+  return fmt::format("#define main {}_main\n#include \"main.c\"\n", c.name);
+}
+
+// Runs each model in its folder.
+std::string program_source(const std::vector<Emitted>& batch) {
+  std::string prototypes, calls;
+  for (const Emitted& e : batch) {
+    const std::string& name = e.compilation.name;
+    prototypes += fmt::format("int {}_main(int argc, char **argv);\n", name);
+    calls += fmt::format(
+        "  if (chdir(\"{0}\") != 0 || {0}_main(1, argv) != 0 || chdir(\"..\") != 0) return 1;\n", name);
+  }
+  return fmt::format(
+      "#include <unistd.h>\n{}int main(int argc, char **argv)\n{{\n  (void)argc;\n{}  return 0;\n}}\n",
+      prototypes, calls);
+}
+
+void read_outputs(Emitted& e, const std::filesystem::path& folder) {
+  const Graph& graph = *e.compilation.graph;
+  for (size_t k = 0; k < graph.outputs.size(); ++k) {
+    const Tensor& tensor = graph.tensors[graph.outputs[k]];
+    Value& value = e.outputs.emplace_back(tensor.type, tensor.shape);
+    const std::string bytes = read_file(folder / fmt::format("output_{}.bin", k));
+    ARENAC_CHECK(bytes.size() == value.bytes.size(), "an output file has the size of its tensor");
+    std::memcpy(value.bytes.data(), bytes.data(), bytes.size());
+  }
+}
+
+}  // namespace
+
+Compilation compile_graph(Graph graph, const std::string& name, const Way& way) {
+  Compilation c;
+  c.name = name;
+  verify(graph);
+  c.graph = std::make_unique<const Graph>(std::move(graph));
+  c.schedule = schedule_layerwise(*c.graph, targets().at(way.target));
+  c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align);
+  c.plan = plan(c.lifetimes.problem);
+  const auto wrong = verify(c.lifetimes.problem, c.plan);
+  ARENAC_CHECK(!wrong, *wrong);
+  c.map = make_map(c.schedule, c.lifetimes, c.plan, way.io);
+  c.files = emit(c.schedule, c.lifetimes, c.plan, c.map, {name, way.io, WeightsForm::kC, "test"});
+  return c;
+}
+
+const std::vector<CompilerRow>& compilers() {
+  static const std::vector<CompilerRow> all = [] {
+    const std::vector<std::string> strict = {"-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Werror"};
+    const std::vector<std::string> sanitized = {"-O1", "-fsanitize=address,undefined",
+                                                "-fno-sanitize-recover=all"};
+    const auto join = [](std::vector<std::string> a, const std::vector<std::string>& b) {
+      a.insert(a.end(), b.begin(), b.end());
+      return a;
+    };
+    std::vector<CompilerRow> rows = {
+        {"gcc, sanitized", join(join({"cc", "-std=c99"}, sanitized), strict), Language::kC},
+        {"gcc -O3", join({"cc", "-std=c99", "-O3"}, strict), Language::kC},
+        {"g++, sanitized", join(join({"cc"}, sanitized), strict), Language::kCxx},
+        {"clang -O3", join({"clang", "-std=c99", "-O3"}, strict), Language::kC},
+        {"clang, sanitized", join(join({"clang", "-std=c99"}, sanitized), strict), Language::kC},
+    };
+    std::erase_if(rows, [](const CompilerRow& row) {
+      return run_process({"sh", "-c", "command -v " + row.command[0]}, ".", 10).status != 0;
+    });
+    return rows;
+  }();
+  return all;
+}
+
+void run_emitted(std::vector<Emitted>& batch, const CompilerRow& compiler) {
+  const TemporaryFolder scratch;
+  std::vector<std::string> models, mains;
+  for (const Emitted& e : batch) {
+    const Compilation& c = e.compilation;
+    const bool apart = compiler.language == Language::kCxx;
+    std::vector<File> files = c.files;
+    files.push_back({"main.c", harness_source(c)});
+    files.push_back({"model.c", model_source(c) + (apart ? "" : main_source(c))});
+    if (apart) files.push_back({"run.c", main_source(c)});
+    for (size_t k = 0; k < e.inputs.size(); ++k)
+      files.push_back({fmt::format("input_{}.bin", k),
+                       {reinterpret_cast<const char*>(e.inputs[k].bytes.data()), e.inputs[k].bytes.size()}});
+    write_files(scratch.path() / c.name, files);
+    models.push_back(c.name + "/model.c");
+    if (apart) mains.push_back(c.name + "/run.c");
+  }
+  write_files(scratch.path(), {{"program.c", program_source(batch)}});
+  mains.push_back("program.c");
+  std::vector<std::string> command = compiler.command;
+  if (compiler.language == Language::kCxx) command.insert(command.end(), {"-x", "c++"});
+  command.insert(command.end(), models.begin(), models.end());
+  command.insert(command.end(), {"-x", "c"});  // which the driver named g++ does not heed
+  command.insert(command.end(), mains.begin(), mains.end());
+  command.insert(command.end(), {"-x", "none", "-o", "program", "-lm"});
+  const Finished built = run_process(command, scratch.path(), kBuildSeconds);
+  Finished done{0, ""};
+  if (built.status == 0) done = run_process({"./program"}, scratch.path(), kRunSeconds);
+  for (Emitted& e : batch) {
+    const auto folder = scratch.path() / e.compilation.name;
+    const size_t last = e.compilation.graph->outputs.size() - 1;
+    if (built.status != 0)
+      e.fault = fmt::format("{} says: {}", compiler.name, built.output);
+    else if (!std::filesystem::exists(folder / fmt::format("output_{}.bin", last)))
+      e.fault = fmt::format("{}: status {}: {}", compiler.name, done.status, done.output);
+    else
+      read_outputs(e, folder);
+  }
+}
+
+}  // namespace arenac

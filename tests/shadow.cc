@@ -1,0 +1,288 @@
+#include "tests/shadow.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <set>
+
+#include "driver/compare.h"
+#include "frontend/error.h"
+#include "frontend/interpret.h"
+#include "frontend/kernels.h"
+#include "scheduler/loops.h"
+
+namespace arenac {
+namespace {
+
+class Shadow {
+ public:
+  Shadow(const Compilation& c, const std::vector<Value>& inputs, std::mt19937& random)
+      : c_(c),
+        graph_(*c.graph),
+        random_(random),
+        values_(graph_.tensors.size()),
+        memory_(graph_.tensors.size()) {
+    for (const Step& step : c.schedule.steps)
+      if (step.kind == StepKind::kRun) scheduled_.insert(step.node);
+    arena_.assign(static_cast<size_t>(c.plan.pools[0].size), std::byte{0xA5});
+    for (size_t id = 0; id < values_.size(); ++id) values_[id] = graph_.tensors[id].constant;
+    place_buffers();
+    for (size_t k = 0; k < inputs.size(); ++k) {
+      values_[graph_.inputs[k]] = std::make_shared<Value>(inputs[k]);
+      std::memcpy(memory_[graph_.inputs[k]].data, inputs[k].bytes.data(), inputs[k].bytes.size());
+    }
+    for (size_t id = 0; id < values_.size(); ++id)
+      if (values_[id] && graph_.tensors[id].constant) put(static_cast<TensorId>(id), *values_[id]);
+  }
+
+  std::string run() {
+    block(graph_.block);
+    for (TensorId id : graph_.outputs) compare(id, "at the end");
+    return fault_;
+  }
+
+ private:
+  struct Room {
+    std::byte* data = nullptr;
+    int64_t size = 0;
+  };
+
+  void place_buffers() {
+    std::vector<int64_t> bytes(graph_.tensors.size());
+    for (size_t id = 0; id < bytes.size(); ++id) {
+      const Layout& layout = c_.schedule.layouts[id];
+      const int64_t span = span_of(layout, graph_.tensors[id].shape);
+      if (span > 0)
+        bytes[layout.root] =
+            std::max(bytes[layout.root], (layout.offset + span) * size_of(graph_.tensors[id].type));
+    }
+    outside_.resize(bytes.size());
+    for (size_t id = 0; id < bytes.size(); ++id) {
+      if (const int b = c_.lifetimes.buffer_of[id]; b >= 0 && !graph_.tensors[id].constant) {
+        memory_[id] = {arena_.data() + c_.plan.placements[b].offset, c_.lifetimes.problem.buffers[b].size};
+      } else if (c_.schedule.layouts[id].root == static_cast<TensorId>(id)) {
+        outside_[id].assign(static_cast<size_t>(bytes[id]), std::byte{0xA5});
+        memory_[id] = {outside_[id].data(), bytes[id]};
+      }
+    }
+  }
+
+  // Element `element` of tensor id beyond the tensor's offset.
+  std::byte* at(TensorId id, int64_t element) {
+    const Layout& layout = c_.schedule.layouts[id];
+    const int size = size_of(graph_.tensors[id].type);
+    const int64_t byte = (layout.offset + element) * size;
+    const Room& room = memory_[layout.root];
+    ARENAC_CHECK(byte >= 0 && byte + size <= room.size,
+                 fmt::format("'{}' leaves its storage", graph_.tensors[id].name));
+    return room.data + byte;
+  }
+
+  // Calls `visit` with the number and the address of every element, in row-major order.
+  template <typename Visit>
+  void each_element(TensorId id, const Visit& visit) {
+    const Tensor& t = graph_.tensors[id];
+    std::vector<int64_t> index(t.shape.size());
+    for (int64_t e = 0; e < element_count(t.shape); ++e) {
+      visit(e, at(id, std::inner_product(index.begin(), index.end(), c_.schedule.layouts[id].strides.begin(),
+                                         int64_t{0})));
+      for (size_t d = index.size(); d-- > 0 && ++index[d] == t.shape[d];) index[d] = 0;
+    }
+  }
+  void put(TensorId id, const Value& value) {
+    each_element(id, [&](int64_t e, std::byte* to) { store(value.type, to, load(value, e)); });
+  }
+
+  void compare(TensorId id, const std::string& when) {
+    if (!fault_.empty()) return;
+    Value got(graph_.tensors[id].type, graph_.tensors[id].shape);
+    each_element(id, [&](int64_t e, std::byte* from) { store(got, e, load(got.type, from)); });
+    if (const auto wrong = difference(got, *values_[id], {1e-4, 1e-4}))
+      fault_ = fmt::format("%{} '{}' {}: {}", id, graph_.tensors[id].name, when, *wrong);
+  }
+
+  void block(const Block& nodes) {
+    for (const Node& node : nodes) {
+      if (!fault_.empty()) return;
+      if (const If* branch = std::get_if<If>(&node.body)) {
+        compare(node.reads[0], "as the condition of " + node.origin);
+        block(load(*values_[node.reads[0]], 0).i ? branch->then_block : branch->else_block);
+      } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+        iterate(*loop, node);
+      } else {
+        run(node);
+      }
+    }
+  }
+
+  void iterate(const Loop& loop, const Node& node) {
+    if (static_cast<int>(iterations_.size()) <= loop.symbol) iterations_.resize(loop.symbol + 1);
+    for (int64_t t = 0; t < loop.trips && fault_.empty(); ++t) {
+      if (loop.count) {
+        compare(*loop.count, "as the trip count of " + node.origin);
+        if (t >= load(*values_[*loop.count], 0).i) break;
+      }
+      if (loop.condition) {
+        compare(*loop.condition, "as the condition of " + node.origin);
+        if (!load(*values_[*loop.condition], 0).i) break;
+      }
+      iterations_[loop.symbol] = t;
+      block(loop.body);
+    }
+  }
+
+  // Views take no step, but must hold the same elements nevertheless.
+  void run(const Node& node) {
+    const bool takes_a_step = scheduled_.contains(&node);
+    const Nests* nests = std::get_if<Nests>(&node.body);
+    bool whole = true;
+    if (nests) {
+      for (const Nest& nest : *nests) {
+        for (const Expr& index : nest.store)
+          whole &= !any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; });
+        if (takes_a_step && element_count(graph_.tensors[node.writes[0]].shape) > 0 &&
+            !is_elided(nest, node, graph_, c_.schedule.layouts))
+          run_nest(node, nest);
+      }
+    } else if (takes_a_step) {
+      run_call(node, std::get<Call>(node.body));
+    }
+    run_node(node, graph_, values_, iterations_);
+    for (TensorId id : node.writes)
+      if (whole) compare(id, fmt::format("after {} ({})", node.origin, node.op));
+  }
+
+  void run_call(const Node& node, const Call& call) {
+    std::vector<const void*> reads;
+    std::vector<void*> writes;
+    for (TensorId id : node.reads)
+      reads.push_back(memory_[c_.schedule.layouts[id].root].size ? at(id, 0) : nullptr);
+    for (TensorId id : node.writes)
+      writes.push_back(memory_[c_.schedule.layouts[id].root].size ? at(id, 0) : nullptr);
+    kernel(call.kernel).instance(call.type)(reads.data(), writes.data(), call.parameters.data());
+  }
+
+  void run_nest(const Node& node, const Nest& nest) {
+    const FlatNest flat = flat_nest(nest, node, c_.schedule.layouts);
+    std::vector<int> order(flat.axes.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::shuffle(order.begin(), order.end(), random_);
+    std::stable_partition(order.begin(), order.end(), [&](int a) { return !flat.axes[a].reduced; });
+    const size_t kept = static_cast<size_t>(
+        std::count_if(flat.axes.begin(), flat.axes.end(), [](const Axis& a) { return !a.reduced; }));
+    node_ = &node;
+    point_.assign(flat.axes.size(), 0);
+    const Type type = flat.body->type;
+    const bool reduces = flat.combine != Combine::kNone && !flat.accumulate;
+    walk(flat, order, 0, reduces ? kept : order.size(), [&] {
+      std::byte* to = nullptr;
+      Scalar value = neutral(flat.combine, type);
+      if (reduces) {
+        walk(flat, order, kept, order.size(), [&] {
+          if (inside(flat)) value = combined(flat.combine, type, value, evaluate(flat.body));
+        });
+      } else if (!inside(flat)) {
+        return;
+      } else {
+        value = evaluate(flat.body);
+      }
+      const TensorId out = node.writes[0];
+      const Type stored = graph_.tensors[out].type;
+      to = at(out, evaluate(flat.store).i);
+      if (flat.accumulate)
+        value = combined(flat.combine, type, convert(type, stored, load(stored, to)), value);
+      acc_ = value;
+      const Type result = flat.finish.empty() ? type : flat.finish->type;
+      store(stored, to, convert(stored, result, flat.finish.empty() ? value : evaluate(flat.finish)));
+    });
+  }
+
+  template <typename Body>
+  void walk(const FlatNest& nest, const std::vector<int>& order, size_t from, size_t to, const Body& body) {
+    if (from == to) return body();
+    int64_t& i = point_[order[from]];
+    for (i = 0; i < nest.axes[order[from]].extent; ++i) walk(nest, order, from + 1, to, body);
+    i = 0;
+  }
+
+  bool inside(const FlatNest& nest) {
+    return std::all_of(nest.where.begin(), nest.where.end(), [&](const Bound& bound) {
+      const int64_t index = evaluate(bound.index).i;
+      return bound.begin <= index && index < bound.end;
+    });
+  }
+
+  static Scalar combined(Combine combine, Type type, Scalar a, Scalar b) {
+    switch (combine) {
+      case Combine::kNone:
+        return b;
+      case Combine::kSum:
+        return apply(Op::kAdd, type, a, b);
+      case Combine::kProduct:
+        return apply(Op::kMul, type, a, b);
+      case Combine::kMin:
+        return apply(Op::kMin, type, a, b);
+      case Combine::kMax:
+        return apply(Op::kMax, type, a, b);
+    }
+    return b;
+  }
+
+  Scalar evaluate(const Expr& e) {
+    switch (e->op) {
+      case Op::kConst:
+        return e->value;
+      case Op::kAxis:
+        return {.i = e->index >= 0 ? point_[e->index] : iterations_[-1 - e->index]};
+      case Op::kAcc:
+        return acc_;
+      case Op::kRead: {
+        const TensorId id = node_->reads[e->index];
+        return load(graph_.tensors[id].type, at(id, evaluate(e->args[0]).i));
+      }
+      case Op::kSelect:
+        return evaluate(e->args[evaluate(e->args[0]).i ? 1 : 2]);
+      case Op::kCast:
+        return convert(e->type, e->args[0]->type, evaluate(e->args[0]));
+      case Op::kBitCast: {
+        std::byte room[8] = {};
+        store(e->args[0]->type, room, evaluate(e->args[0]));
+        return load(e->type, room);
+      }
+      default: {
+        const Scalar a = evaluate(e->args[0]);
+        return apply(e->op, e->args[0]->type, a, e->args.size() > 1 ? evaluate(e->args[1]) : a);
+      }
+    }
+  }
+
+  const Compilation& c_;
+  const Graph& graph_;
+  std::mt19937& random_;
+  std::set<const Node*> scheduled_;
+  std::vector<std::shared_ptr<const Value>> values_;  // what the interpreter computes
+  std::vector<std::byte> arena_;
+  std::vector<std::vector<std::byte>> outside_;  // constants and the caller's memory
+  std::vector<Room> memory_;                     // per storage
+  std::vector<int64_t> iterations_;
+  std::string fault_;
+  // The point of the nest that runs.
+  const Node* node_ = nullptr;
+  std::vector<int64_t> point_;
+  Scalar acc_ = {};
+};
+
+}  // namespace
+
+std::string shadow_fault(const Compilation& compilation, const std::vector<Value>& inputs,
+                         std::mt19937& random) {
+  try {
+    return Shadow(compilation, inputs, random).run();
+  } catch (const InternalError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace arenac

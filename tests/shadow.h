@@ -1,0 +1,21 @@
+// A second reading of what a schedule and a plan mean: the steps run on one arena of bytes, element by
+// element, beside the interpreter, which gives every tensor memory of its own. A tensor whose bytes another
+// one overwrote too early differs from then on, so that the first differing step names the culprit.
+//
+//   EXPECT_EQ(shadow_fault(made, inputs, random), "");
+#pragma once
+
+#include <random>
+#include <string>
+#include <vector>
+
+#include "driver/compile.h"
+
+namespace arenac {
+
+// The first step at which the arena does not hold what the interpreter computes, or at which an access leaves
+// its buffer; "" when there is none. Axes are walked in random orders, on an arena filled with 0xA5.
+std::string shadow_fault(const Compilation& compilation, const std::vector<Value>& inputs,
+                         std::mt19937& random);
+
+}  // namespace arenac
