@@ -2,11 +2,80 @@
 
 #include <fmt/format.h>
 
+#include <initializer_list>
+#include <utility>
+
 #include "frontend/error.h"
+#include "frontend/kernel_sources.h"  // written by CMake: k_NAME is the text of kernels/NAME.c
 
 namespace arenac {
+namespace {
 
-std::span<const KernelRow> kernels() { return {}; }
+// To C++ a kernel's file is a function template over its element type.
+#define ARENAC_T T
+
+#define ARENAC_NAME cumulate
+template <typename T>
+#include "frontend/kernels/cumulate.c"
+#undef ARENAC_NAME
+
+#define ARENAC_NAME det
+template <typename T>
+#include "frontend/kernels/det.c"
+#undef ARENAC_NAME
+
+#define ARENAC_NAME topk
+template <typename T>
+#include "frontend/kernels/topk.c"
+#undef ARENAC_NAME
+
+#define ARENAC_NAME tree_ensemble
+template <typename T>
+#include "frontend/kernels/tree_ensemble.c"
+#undef ARENAC_NAME
+
+KernelFunction* instance(Type type, std::initializer_list<std::pair<Type, KernelFunction*>> all) {
+  for (const auto& [t, function] : all)
+    if (t == type) return function;
+  return nullptr;
+}
+
+constexpr KernelRow kRows[] = {
+    {"cumulate", "running sums or products along an axis", k_cumulate,
+     [](Type type) {
+       // Of unsigned integers only, which wrap: signed ones have the same bits.
+       return instance(type, {{Type::kFloat32, cumulate<float>},
+                              {Type::kFloat64, cumulate<double>},
+                              {Type::kUint32, cumulate<uint32_t>},
+                              {Type::kUint64, cumulate<uint64_t>}});
+     }},
+    {"det", "determinants", k_det,
+     [](Type type) {
+       return instance(type, {{Type::kFloat32, det<float>}, {Type::kFloat64, det<double>}});
+     }},
+    {"topk", "the k best elements along an axis, and where they are", k_topk,
+     [](Type type) {
+       return instance(type, {{Type::kFloat32, topk<float>},
+                              {Type::kFloat64, topk<double>},
+                              {Type::kInt8, topk<int8_t>},
+                              {Type::kInt16, topk<int16_t>},
+                              {Type::kInt32, topk<int32_t>},
+                              {Type::kInt64, topk<int64_t>},
+                              {Type::kUint8, topk<uint8_t>},
+                              {Type::kUint16, topk<uint16_t>},
+                              {Type::kUint32, topk<uint32_t>},
+                              {Type::kUint64, topk<uint64_t>}});
+     }},
+    {"tree_ensemble", "scores of decision trees", k_tree_ensemble,
+     [](Type type) {
+       return instance(type,
+                       {{Type::kFloat32, tree_ensemble<float>}, {Type::kFloat64, tree_ensemble<double>}});
+     }},
+};
+
+}  // namespace
+
+std::span<const KernelRow> kernels() { return kRows; }
 
 const KernelRow& kernel(std::string_view name) {
   for (const KernelRow& row : kernels())

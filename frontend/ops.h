@@ -10,6 +10,8 @@ namespace arenac {
 std::span<const OperatorRow> conv_operators();
 std::span<const OperatorRow> control_operators();
 std::span<const OperatorRow> recurrent_operators();
+std::span<const OperatorRow> sequence_operators();
+std::span<const OperatorRow> ml_operators();
 std::span<const OperatorRow> elementwise_operators();
 std::span<const OperatorRow> gather_operators();
 std::span<const OperatorRow> loss_operators();
