@@ -316,7 +316,7 @@ void image_scaler(Lowering& node) {
   Value shift(compute_type(node.type(x)), {1, node.shape(x)[1], 1, 1});
   for (size_t k = 0; k < bias.size(); ++k) store(shift, static_cast<int64_t>(k), {.f = bias[k]});
   const double scale = node.float_attr("scale", 1);
-  const auto formula = [&](const Expr& e, const Expr& b) { return e * scale + b; };
+  const auto formula = [&](const Expr& e, const Expr& b) { return (scale == 1 ? e : e * scale) + b; };
   node.out(0, pointwise(node, node.type(x), formula, x, node.constant(std::move(shift))));
 }
 
