@@ -248,7 +248,7 @@ TEST_P(Formulas, GiveTheWorkedResult) {
   }
 }
 
-// Added one by one, a quarter of a million tenths come out half a percent wrong.
+// Added one by one, a quarter of a million tenths come out a quarter of a percent wrong.
 TEST(Reductions, LongSumsKeepTheirDigits) {
   const Graph graph = import_text(R"(<ir_version: 8, opset_import: ["" : 13]>
       g (float[512, 512] x) => (float[1, 1] y) { y = ReduceMean(x) })");
