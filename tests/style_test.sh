@@ -7,6 +7,7 @@
 # Prints every offence; the exit status says whether there was one.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+command -v clang-format >/dev/null || { echo "style_test.sh: not run: clang-format is not installed"; exit 77; }
 status=0
 
 # offences TITLE: the offending lines come on standard input.
@@ -17,11 +18,16 @@ offences() {
   printf '%s\n%s\n\n' "$1" "$lines"
   status=1
 }
-sources() { git ls-files "${@/%//*.c}" "${@/%//*.cc}" "${@/%//*.h}"; }
 
 stages=(frontend scheduler planner codegen driver)
 all=("${stages[@]}" models tests)
-[[ $(sources "${all[@]}") ]] || { echo "no sources found: is this a git checkout?"; exit 1; }
+
+# The files under version control; in a copy that is no checkout, every file outside the build folders.
+files=$(git ls-files 2>/dev/null)
+[[ $files ]] || files=$(find . -type f -not -path './build*' -not -path './.git/*' -not -path '*/node_modules/*' | cut -c3-)
+# sources FOLDER...: the C and C++ files in these folders.
+sources() { grep -E "^($(IFS='|'; echo "$*"))/.*\.(c|cc|h)$" <<<"$files"; }
+[[ $(sources frontend) ]] || { echo "style_test.sh: no sources found"; exit 1; }
 
 offences "not in the project's format (./dev format):" < <(
   sources "${all[@]}" | xargs clang-format --dry-run -Werror 2>&1 | grep -E 'error:' | cut -d: -f1 | sort -u)
@@ -40,6 +46,6 @@ offences 'a name that says nothing:' < <(
   sources "${all[@]}" | xargs grep -nE '(class|struct|enum) +[A-Za-z]*(Context|Manager|Helper|Util|Utils|Base)\b')
 
 offences 'a package registry or a path of one machine:' < <(
-  git grep -nIE 'npmjs[.](org|com)|pypi[.]org|pythonhosted[.]|crates[.]io|golang[.]org|rubygems[.]|deb[.]debian|hub[.]docker|ghcr[.]io|/work[/]|/tmp[/]|/home[/]')
+  tr '\n' '\0' <<<"$files" | xargs -0 grep -nIE 'npmjs[.](org|com)|pypi[.]org|pythonhosted[.]|crates[.]io|golang[.]org|rubygems[.]|deb[.]debian|hub[.]docker|ghcr[.]io|/work[/]|/tmp[/]|/home[/]')
 
 exit $status
