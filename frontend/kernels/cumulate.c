@@ -1,7 +1,6 @@
 /* Running sums (or products) along the middle axis of reads[0], [outer, extent, inner], into writes[0].
    p: outer, extent, inner, exclusive, reverse, product. */
-static void ARENAC_NAME(const void *const *reads, void *const *writes, const int64_t *p)
-{
+static void ARENAC_NAME(const void *const *reads, void *const *writes, const int64_t *p) {
   const ARENAC_T *x = (const ARENAC_T *)reads[0];
   ARENAC_T *y = (ARENAC_T *)writes[0];
   const int64_t outer = p[0], extent = p[1], inner = p[2];

@@ -1,7 +1,6 @@
-/* Determinants of reads[0], [count, n, n], into writes[0], [count], by elimination with row pivots in the scratch
-   writes[1], [n, n]. p: count, n. */
-static void ARENAC_NAME(const void *const *reads, void *const *writes, const int64_t *p)
-{
+/* Determinants of reads[0], [count, n, n], into writes[0], [count], by elimination with row pivots in the
+   scratch writes[1], [n, n]. p: count, n. */
+static void ARENAC_NAME(const void *const *reads, void *const *writes, const int64_t *p) {
   const int64_t count = p[0], n = p[1];
   ARENAC_T *a = (ARENAC_T *)writes[1];
   int64_t c, i, j, k;

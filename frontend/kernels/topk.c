@@ -1,9 +1,8 @@
-/* The k best elements along the middle axis of reads[0], [outer, extent, inner]: their values in writes[0] and their
-   int64 indices in writes[1], both [outer, k, inner], best first. Of equal elements the one of lower index is better.
-   A heap of k with its worst element on top takes each element in turn, and is then sorted in place.
-   p: outer, extent, inner, k, largest. */
-static void ARENAC_NAME(const void *const *reads, void *const *writes, const int64_t *p)
-{
+/* The k best elements along the middle axis of reads[0], [outer, extent, inner]: their values in writes[0]
+   and their int64 indices in writes[1], both [outer, k, inner], best first. Of equal elements the one of
+   lower index is better. A heap of k with its worst element on top takes each element in turn, and is then
+   sorted in place. p: outer, extent, inner, k, largest. */
+static void ARENAC_NAME(const void *const *reads, void *const *writes, const int64_t *p) {
 #define ARENAC_BETTER(a, ia, b, ib) (largest ? (a) > (b) : (a) < (b)) || ((a) == (b) && (ia) < (ib))
   const int64_t outer = p[0], extent = p[1], inner = p[2], k = p[3];
   const int largest = p[4] != 0;
@@ -38,8 +37,8 @@ static void ARENAC_NAME(const void *const *reads, void *const *writes, const int
           hole = 0;
           while (2 * hole + 1 < size) {
             int64_t down = 2 * hole + 1;
-            if (down + 1 < size && (ARENAC_BETTER(value[down * inner], index[down * inner], value[(down + 1) * inner],
-                                                  index[(down + 1) * inner])))
+            if (down + 1 < size && (ARENAC_BETTER(value[down * inner], index[down * inner],
+                                                  value[(down + 1) * inner], index[(down + 1) * inner])))
               ++down;
             if (!(ARENAC_BETTER(v, iv, value[down * inner], index[down * inner]))) break;
             value[hole * inner] = value[down * inner], index[hole * inner] = index[down * inner];
