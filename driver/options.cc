@@ -108,7 +108,7 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   repeatable("--dim", raw.dims, "bind a symbolic dimension")->type_name("NAME=N");
   repeatable("--shape", raw.shapes, "bind a whole input")->type_name("INPUT=1x3x224x224");
   command.add_option("--ram", compile.ram, "the arena must fit (suffixes K, M); else exit 3")
-      ->transform(CLI::AsSizeValue(false))
+      ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("N");
   command.add_option("--optimize", raw.optimize, "what to prefer")
       ->check(CLI::IsMember({"ram", "speed", "balanced"}))
@@ -131,7 +131,7 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   command.add_option("--dump-after", compile.dump_after, "print the product of a stage")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kStages), std::end(kStages))));
   command.add_flag("--quiet", raw.quiet, "no warnings, no summary");
-  command.add_flag("--verbose", raw.verbose, "also what each stage made, and its time")->excludes("--quiet");
+  command.add_flag("--verbose", raw.verbose, "also what each stage made, and its time");
 }
 
 void add_commands(CLI::App& app, Options& options, Raw& raw) {
@@ -192,6 +192,7 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (!compile.name.empty() && compile.name != identifier_of(compile.name))
     wrong_usage(
         fmt::format("--name '{}' is no C identifier; '{}' is", compile.name, identifier_of(compile.name)));
+  if (raw.quiet && raw.verbose) wrong_usage("--quiet and --verbose exclude each other");
   if (compile.ram && *compile.ram < 0) wrong_usage("--ram needs a size in bytes, such as 65536 or 64K");
   compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;
   static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},
@@ -218,7 +219,7 @@ Options parse_options(int argc, const char* const* argv) {
     return printing(std::string(version.what()) + "\n");
   } catch (const CLI::CallForHelp&) {
     const auto subcommands = app.get_subcommands();
-    return printing((subcommands.empty() ? &app : subcommands[0])->help());
+    return printing(subcommands.empty() ? app.help() : subcommands[0]->help("arenac"));
   } catch (const CLI::ParseError& error) {
     wrong_usage(fmt::format("{} (see arenac --help)", error.what()));
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 
@@ -49,6 +50,19 @@ std::vector<Value> checked_inputs(const Graph& graph, std::vector<Value> inputs)
   return inputs;
 }
 
+// With --weights bin the user places the constants; here an assembler file does.
+std::vector<File> with_placed_weights(std::vector<File> files, const std::string& name) {
+  const auto named = [&](const std::string& file) {
+    return std::any_of(files.begin(), files.end(), [&](const File& f) { return f.name == file; });
+  };
+  if (named(name + "_weights.bin") && !named(name + "_weights.S"))
+    files.push_back({"place_weights.S", fmt::format(".data\n.globl {0}_weights\n.balign 64\n{0}_weights:\n"
+                                                    ".incbin \"{0}_weights.bin\"\n"
+                                                    ".section .note.GNU-stack, \"\"\n",
+                                                    name)});
+  return files;
+}
+
 std::string bytes_of(const Value& value) {
   return {reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()};
 }
@@ -94,7 +108,8 @@ std::vector<Value> read_inputs(const fs::path& folder, const std::vector<InputDe
 
 RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, const RunOptions& options) {
   const std::vector<Value> checked = checked_inputs(*c.graph, inputs);
-  std::vector<File> files = c.files;
+  const std::vector<File> sources = with_placed_weights(c.files, c.name);
+  std::vector<File> files = sources;
   files.push_back({"main.c", harness_source(c)});
   for (size_t k = 0; k < checked.size(); ++k)
     files.push_back({fmt::format("input_{}.bin", k), bytes_of(checked[k])});
@@ -102,7 +117,7 @@ RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, 
 
   const TemporaryFolder scratch;
   write_files(scratch.path(), files);
-  build(scratch.path(), c.files);
+  build(scratch.path(), sources);
   std::vector<std::string> command = {"./program"};
   if (options.repeat > 0) command.push_back(std::to_string(options.repeat));
   const Finished done = run_process(command, scratch.path(), kRunSeconds);

@@ -112,6 +112,32 @@ TEST_F(Cli, RunInTheArenaAndRepeated) {
   EXPECT_GT(std::strtod(timed.output.c_str(), nullptr), 0) << timed.output;
 }
 
+TEST_F(Cli, EveryFormOfWeightsComputesTheSame) {
+  make_inputs("data");
+  ASSERT_EQ(arenac({"run", kModel, "--inputs", "data", "--outputs", "data"}).status, 0);
+  for (const char* form : {"c", "incbin", "bin"}) {
+    const Finished done =
+        arenac({"run", kModel, "--inputs", "data", "--rtol", "0", "--atol", "0", "--weights", form});
+    EXPECT_EQ(done.status, 0) << form << done.output;
+  }
+}
+
+TEST_F(Cli, RunReadsNpyByTheInputsName) {
+  make_inputs("data");
+  ASSERT_EQ(arenac({"run", kModel, "--inputs", "data", "--outputs", "data"}).status, 0);
+  const Value ones = read_tensor_file(at("data/input_0.pb").string());
+  std::string shape;
+  for (int64_t extent : ones.shape) shape += std::to_string(extent) + ", ";
+  std::string header = "{'descr': '<f4', 'fortran_order': False, 'shape': (" + shape + "), }";
+  header.resize(118, ' ');
+  const std::string data(reinterpret_cast<const char*>(ones.bytes.data()), ones.bytes.size());
+  const std::string magic("\x93NUMPY\x01\0\x76\0", 10);
+  fs::remove(at("data/input_0.pb"));
+  write_files(at("data"), {{declared_inputs(kModel)[0].name + ".npy", magic + header + data}});
+  const Finished done = arenac({"run", kModel, "--inputs", "data"});
+  EXPECT_EQ(done.status, 0) << done.output;
+}
+
 TEST_F(Cli, RunCleansUpWhateverHappens) {
   make_inputs("data");
   fs::create_directory(at("tmp"));
