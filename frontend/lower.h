@@ -74,8 +74,8 @@ class Lowering {
   int output_count() const { return static_cast<int>(node_.outputs.size()); }
   bool wants(int k) const { return k < output_count() && !node_.outputs[k].empty(); }
 
-  const Tensor& tensor(TensorId id) const;
-  const Shape& shape(TensorId id) const { return tensor(id).shape; }
+  const Tensor& tensor(TensorId id) const;  // until the next tensor is added
+  Shape shape(TensorId id) const { return tensor(id).shape; }
   Type type(TensorId id) const { return tensor(id).type; }
   int rank(TensorId id) const { return static_cast<int>(tensor(id).shape.size()); }
   bool is_constant(TensorId id) const { return tensor(id).constant != nullptr; }

@@ -26,5 +26,6 @@ std::span<const OperatorRow> reduce_operators();
 std::span<const OperatorRow> resize_operators();
 std::span<const OperatorRow> sample_operators();
 std::span<const OperatorRow> shape_operators();
+std::span<const OperatorRow> signal_operators();
 
 }  // namespace arenac

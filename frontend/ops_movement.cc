@@ -132,7 +132,8 @@ void unsqueeze(Lowering& node) {
     added[d] = true;
   }
   Shape to;
-  auto from = node.shape(x).begin();
+  const Shape shape = node.shape(x);
+  auto from = shape.begin();
   for (int64_t d = 0; d < rank; ++d) to.push_back(added[d] ? 1 : *from++);
   node.out(0, reshaped(node, x, to));
 }
