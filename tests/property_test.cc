@@ -2,16 +2,20 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdlib>
-#include <ostream>
+#include <numeric>
+#include <set>
 
 #include "driver/compare.h"
 #include "frontend/error.h"
 #include "frontend/import.h"
 #include "frontend/interpret.h"
+#include "frontend/lower.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
+#include "tests/random_operator.h"
 #include "tests/shadow.h"
 
 namespace arenac {
@@ -32,7 +36,7 @@ TEST(RandomGraphs, KeepTheirTensorsInTheArena) {
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
     try {
       const Compilation c = compile_graph(import_text(text), "m", way_of(seed));
-      const std::vector<Value> inputs = random_inputs(*c.graph, seed);
+      const std::vector<Value> inputs = random_inputs(*c.graph, seed, Numbers::kWhole);
       std::mt19937 random(seed);
       const std::string fault = shadow_fault(c, inputs, random);
       EXPECT_EQ(fault, "") << dump(*c.graph) << dump(c.schedule);
@@ -44,27 +48,85 @@ TEST(RandomGraphs, KeepTheirTensorsInTheArena) {
   }
 }
 
-// Compiles, runs and compares `batch` with what the interpreter says.
-void expect_interpreted(std::vector<Emitted>& batch, const std::vector<std::string>& texts,
-                        const CompilerRow& compiler) {
-  run_emitted(batch, compiler);
-  int faults = 0;
-  for (size_t k = 0; k < batch.size() && faults < 3; ++k) {
-    const Emitted& e = batch[k];
-    const Graph& graph = *e.compilation.graph;
-    SCOPED_TRACE(fmt::format("{}, {}:\n{}", compiler.name, e.compilation.name, texts[k]));
-    EXPECT_EQ(e.fault, "");
-    if (!e.fault.empty()) return;
-    const auto values = interpret(graph, e.inputs);
-    for (size_t j = 0; j < graph.outputs.size(); ++j) {
-      const auto wrong = difference(e.outputs[j], *values[graph.outputs[j]], {1e-4, 1e-5});
-      EXPECT_FALSE(wrong) << graph.output_names[j] << ": " << *wrong;
-      faults += wrong.has_value();
+// ---- single operators
+
+// Runs the nodes of a block, every nest of theirs once as written and once in a random order of its axes;
+// says where the two differ.
+std::string order_fault(const Block& block, const Graph& graph,
+                        std::vector<std::shared_ptr<const Value>>& values, std::vector<int64_t>& iterations,
+                        std::mt19937& random) {
+  for (const Node& node : block) {
+    const Nests* nests = std::get_if<Nests>(&node.body);
+    if (!nests) {  // control flow: no further
+      run_node(node, graph, values, iterations);
+      continue;
+    }
+    const TensorId out = node.writes[0];
+    Value shuffled = values[out] ? *values[out] : Value(graph.tensors[out].type, graph.tensors[out].shape);
+    std::vector<const Value*> reads;
+    for (TensorId id : node.reads) reads.push_back(values[id].get());
+    for (const Nest& nest : *nests) {
+      std::vector<int> order(nest.axes.size());
+      std::iota(order.begin(), order.end(), 0);
+      std::shuffle(order.begin(), order.end(), random);
+      run_nest(nest, reads, shuffled, iterations, order);
+    }
+    run_node(node, graph, values, iterations);
+    if (const auto wrong = difference(shuffled, *values[out], tolerance_of(shuffled.type)))
+      return fmt::format("{} ({}) in another order: {}", node.origin, node.op, *wrong);
+  }
+  return "";
+}
+
+std::string full_name(const OperatorRow& row) {
+  return *row.domain ? fmt::format("{}.{}", row.domain, row.name) : row.name;
+}
+
+TEST(Operators, HaveGenerators) {
+  std::set<std::string> rows, generated;
+  for (const OperatorRow& row : operators()) rows.insert(full_name(row));
+  for (const OperatorGenerator& g : operator_generators()) generated.insert(std::string(g.name));
+  for (const OperatorWithout& w : operators_without_generator())
+    EXPECT_TRUE(generated.insert(std::string(w.name)).second) << w.name << " is in both lists";
+  EXPECT_EQ(rows, generated);
+}
+
+TEST(Operators, AreTheSameInEveryOrderAndInTheArena) {
+  for (const OperatorGenerator& g : operator_generators()) {
+    for (unsigned seed = 0; seed < seeds(10); ++seed) {
+      const std::string text = random_operator(g, seed);
+      SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+      std::string fault;
+      try {
+        const Compilation c = compile_graph(import_text(text), "m", way_of(seed));
+        const std::vector<Value> inputs = random_inputs(*c.graph, seed, Numbers::kAny);
+        std::vector<std::shared_ptr<const Value>> values(c.graph->tensors.size());
+        for (size_t k = 0; k < values.size(); ++k) values[k] = c.graph->tensors[k].constant;
+        for (size_t k = 0; k < inputs.size(); ++k)
+          values[c.graph->inputs[k]] = std::make_shared<Value>(inputs[k]);
+        std::vector<int64_t> iterations;
+        std::mt19937 random(seed);
+        fault = order_fault(c.graph->block, *c.graph, values, iterations, random);
+        if (fault.empty()) fault = shadow_fault(c, inputs, random);
+        if (!fault.empty()) fault += "\n" + dump(*c.graph) + dump(c.schedule);
+      } catch (const std::exception& error) {
+        fault = error.what();
+      }
+      EXPECT_EQ(fault, "");
+      if (!fault.empty()) break;
     }
   }
 }
 
-class EmittedC : public testing::TestWithParam<CompilerRow> {};
+class EmittedC : public testing::TestWithParam<CompilerRow> {
+ protected:
+  // Each compiler has seeds of its own.
+  static unsigned number() {
+    unsigned k = 0;
+    while (std::string(compilers()[k].name) != GetParam().name) ++k;
+    return k;
+  }
+};
 INSTANTIATE_TEST_SUITE_P(By, EmittedC, testing::ValuesIn(compilers()), [](const auto& row) {
   std::string name;
   for (const char* c = row.param.name; *c; ++c)
@@ -72,20 +134,68 @@ INSTANTIATE_TEST_SUITE_P(By, EmittedC, testing::ValuesIn(compilers()), [](const 
   return name;
 });
 
-TEST_P(EmittedC, OfRandomGraphs) {
-  const unsigned first = 1000 * static_cast<unsigned>(std::string(GetParam().name).size());
-  constexpr unsigned kBatch = 20;
-  for (unsigned begin = 0; begin < seeds(kBatch); begin += kBatch) {
-    std::vector<Emitted> batch;
-    std::vector<std::string> texts;
-    for (unsigned seed = first + begin; seed < first + begin + kBatch; ++seed) {
-      texts.push_back(random_graph(seed));
-      Emitted& e = batch.emplace_back(
-          Emitted{compile_graph(import_text(texts.back()), fmt::format("g{}", seed), way_of(seed))});
-      e.inputs = random_inputs(*e.compilation.graph, seed);
+// Models with the texts and the numbers of their seeds, compiled, run and compared, kBatch to a program.
+constexpr size_t kBatch = 24;
+struct Model {
+  std::string text;
+  unsigned seed;
+  Numbers numbers = Numbers::kWhole;
+  double integers_within = 0;
+};
+
+void expect_interpreted(std::vector<Emitted>& batch, const Model* models, const CompilerRow& compiler) {
+  run_emitted(batch, compiler);
+  int faults = 0;
+  for (size_t k = 0; k < batch.size() && faults < 3; ++k) {
+    const Emitted& e = batch[k];
+    const Graph& graph = *e.compilation.graph;
+    SCOPED_TRACE(fmt::format("{}, {}:\n{}", compiler.name, e.compilation.name, models[k].text));
+    EXPECT_EQ(e.fault, "");
+    if (!e.fault.empty()) return;
+    const auto values = interpret(graph, e.inputs);
+    for (size_t j = 0; j < graph.outputs.size(); ++j) {
+      const auto wrong = difference(e.outputs[j], *values[graph.outputs[j]],
+                                    tolerance_of(e.outputs[j].type, models[k].integers_within));
+      EXPECT_FALSE(wrong) << graph.output_names[j] << ": " << *wrong;
+      faults += wrong.has_value();
     }
-    expect_interpreted(batch, texts, GetParam());
   }
+}
+
+void expect_interpreted(const std::vector<Model>& models, const CompilerRow& compiler) {
+  for (size_t begin = 0; begin < models.size(); begin += kBatch) {
+    const size_t end = std::min(begin + kBatch, models.size());
+    std::vector<Emitted> batch;
+    for (size_t k = begin; k < end; ++k) {
+      const Model& m = models[k];
+      Emitted& e = batch.emplace_back(
+          Emitted{compile_graph(import_text(m.text), fmt::format("m{}", k), way_of(m.seed))});
+      e.inputs = random_inputs(*e.compilation.graph, m.seed, m.numbers);
+    }
+    expect_interpreted(batch, &models[begin], compiler);
+  }
+}
+
+TEST_P(EmittedC, OfRandomGraphs) {
+  std::vector<Model> models;
+  for (unsigned k = 0; k < seeds(kBatch); ++k) {
+    const unsigned seed = 100000 * (1 + number()) + k;
+    models.push_back({random_graph(seed), seed});
+  }
+  expect_interpreted(models, GetParam());
+}
+
+// Every operator by some compiler; with many seeds, by all.
+TEST_P(EmittedC, OfOperators) {
+  std::vector<Model> models;
+  const auto& all = operator_generators();
+  for (size_t k = 0; k < all.size(); ++k) {
+    const unsigned few = (k + number()) % compilers().size() == 0 ? 1 : 0;
+    for (unsigned seed = 0; seed < few + seeds(1) - 1; ++seed)
+      models.push_back(
+          {random_operator(all[k], 1000 * number() + seed), seed, Numbers::kAny, all[k].integers_within});
+  }
+  expect_interpreted(models, GetParam());
 }
 
 }  // namespace

@@ -556,16 +556,23 @@ class Generator {
 
 std::string random_graph(unsigned seed) { return Generator(seed).run(); }
 
-std::vector<Value> random_inputs(const Graph& graph, unsigned seed) {
+std::vector<Value> random_inputs(const Graph& graph, unsigned seed, Numbers numbers) {
   std::mt19937 random(seed);
+  const auto any = [&](Type type) {
+    if (is_float(type)) return static_cast<double>(random() % 8001) / 1000 - 4;
+    const int half = size_of(type) == 1 ? 128 : 100;
+    return static_cast<double>(random() % static_cast<unsigned>(2 * half)) -
+           (info(type).is_signed ? half : 0);
+  };
   std::vector<Value> values;
   for (TensorId id : graph.inputs) {
     const Tensor& t = graph.tensors[id];
     Value& value = values.emplace_back(t.type, t.shape);
     for (int64_t e = 0; e < value.count(); ++e) {
-      const int64_t number = t.type == Type::kBool ? static_cast<int64_t>(random() % 2)
-                                                   : static_cast<int64_t>(random() % 19) - 9;
-      store(value, e, convert(t.type, Type::kInt64, {.i = number}));
+      const double number = t.type == Type::kBool        ? random() % 2
+                            : numbers == Numbers::kWhole ? static_cast<double>(random() % 19) - 9
+                                                         : any(t.type);
+      store(value, e, convert(t.type, Type::kFloat64, {.f = number}));
     }
   }
   return values;

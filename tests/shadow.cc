@@ -99,7 +99,7 @@ class Shadow {
     if (!fault_.empty()) return;
     Value got(graph_.tensors[id].type, graph_.tensors[id].shape);
     each_element(id, [&](int64_t e, std::byte* from) { store(got, e, load(got.type, from)); });
-    if (const auto wrong = difference(got, *values_[id], {1e-4, 1e-4}))
+    if (const auto wrong = difference(got, *values_[id], tolerance_of(got.type)))
       fault_ = fmt::format("%{} '{}' {}: {}", id, graph_.tensors[id].name, when, *wrong);
   }
 
@@ -275,6 +275,11 @@ class Shadow {
 };
 
 }  // namespace
+
+Tolerance tolerance_of(Type type, double integers_within) {
+  if (!is_float(type)) return {0, integers_within};
+  return {type == Type::kFloat16 || type == Type::kBFloat16 ? 1e-2 : 1e-4, 1e-5};
+}
 
 std::string shadow_fault(const Compilation& compilation, const std::vector<Value>& inputs,
                          std::mt19937& random) {

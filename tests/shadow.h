@@ -9,9 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "driver/compare.h"
 #include "driver/compile.h"
 
 namespace arenac {
+
+// How far two computations of the same elements in different orders may lie apart; integers, unless said
+// otherwise, not at all.
+Tolerance tolerance_of(Type type, double integers_within = 0);
 
 // The first step at which the arena does not hold what the interpreter computes, or at which an access leaves
 // its buffer; "" when there is none. Axes are walked in random orders, on an arena filled with 0xA5.
