@@ -97,7 +97,7 @@ class Walk {
     if (loop.count) use(*loop.count, live);
     // Storage that the loop itself fills slice by slice holds nothing before.
     for (size_t id = 0; id < live.size(); ++id)
-      if (first_write_[id] > begin) live[id] = false;
+      if (first_write_[id] > begin && first_write_[id] < end) live[id] = false;
     if (record) mark(live, 2 * begin + 1), mark(live, 2 * begin);
     return begin;
   }

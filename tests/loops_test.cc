@@ -1,0 +1,115 @@
+// How nests are flattened, ordered and blocked, and how constants are packed.
+#include "scheduler/loops.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "frontend/import.h"
+
+namespace arenac {
+namespace {
+
+using testing::ElementsAre;
+
+struct Scheduled {
+  explicit Scheduled(const std::string& text)
+      : graph(import_text("<ir_version: 8, opset_import: [\"\" : 17]> " + text)),
+        schedule(schedule_layerwise(graph)) {}
+
+  const Node& node(size_t step) const { return *schedule.steps.at(step).node; }
+  FlatNest flat(size_t step, size_t nest = 0) const {
+    return flat_nest(std::get<Nests>(node(step).body)[nest], node(step), schedule.layouts);
+  }
+  const LoopPlan& plan(size_t step) const { return schedule.loops.at(step).at(0); }
+
+  Graph graph;
+  Schedule schedule;
+};
+
+std::vector<int64_t> extents(const FlatNest& nest) {
+  std::vector<int64_t> all;
+  for (const Axis& a : nest.axes)
+    if (a.extent != 1) all.push_back(a.extent);
+  return all;
+}
+
+TEST(FlatNest, JoinsAxesWithoutASeam) {
+  EXPECT_THAT(extents(Scheduled("g (float[2, 3, 4] x) => (float y) { y = Sin(x) }").flat(0)),
+              ElementsAre(24));
+  // A row of w is repeated: the seam between the first two axes stays.
+  EXPECT_THAT(
+      extents(Scheduled("g (float[2, 3, 4] x, float[3, 4] w) => (float y) { y = Add(x, w) }").flat(0)),
+      ElementsAre(2, 12));
+}
+
+TEST(FlatNest, JoinsReducedAxesOnlyWithEachOther) {
+  const FlatNest nest =
+      Scheduled("g (float[2, 3, 4, 5] x) => (float y) { y = ReduceMax<axes = [2, 3], keepdims = 0>(x) }")
+          .flat(0);
+  EXPECT_THAT(extents(nest), ElementsAre(6, 20));
+  EXPECT_TRUE(nest.axes.back().reduced);
+}
+
+TEST(FlatNest, AddressesFollowTheLayout) {
+  // h is transposed: its view has the strides of the whole swapped.
+  const Scheduled m("g (float[2, 3] x, float[3, 2] w) => (float y) { h = Transpose(x) y = Add(h, w) }");
+  const FlatNest nest = m.flat(0);
+  const auto form = [&](int operand) {
+    Affine found;
+    any_of(nest.body, [&](const Expr& e) {
+      if (e->op == Op::kRead && e->index == operand) found = *affine_form(e->args[0]);
+      return false;
+    });
+    return found;
+  };
+  EXPECT_EQ(form(0), (Affine{0, {{0, 1}, {1, 3}}}));
+  EXPECT_EQ(form(1), (Affine{0, {{0, 2}, {1, 1}}}));
+  EXPECT_EQ(*affine_form(nest.store), (Affine{0, {{0, 2}, {1, 1}}}));
+}
+
+TEST(PlanLoops, BlocksAConvolutionByItsChannels) {
+  const Scheduled m(R"(g (float[1, 4, 9, 9] x, float[32, 4, 3, 3] w0) => (float y) <float[1] one = {1}> {
+      y = Conv<pads = [1, 1, 1, 1]>(x, w0) })");
+  const LoopPlan& plan = m.plan(0);
+  const FlatNest nest = m.flat(0);
+  ASSERT_GE(plan.order.size(), 4u);
+  bool reduced = false;
+  for (int a : plan.order) {
+    EXPECT_GE(nest.axes[a].reduced, reduced) << "reduced axes are innermost";
+    reduced = nest.axes[a].reduced;
+  }
+}
+
+TEST(PlanLoops, WalksAResultInTheOrderOfItsMemory) {
+  const Scheduled m("g (float[3, 5] x, float[5, 3] w) => (float y) { h = Transpose(x) y = Add(h, w) }");
+  EXPECT_THAT(m.plan(0).order, ElementsAre(0, 1));
+}
+
+TEST(PackConstants, GivesWeightsTheOrderOfTheLoops) {
+  // 16 lanes of output channels are neighbours: the first dimension of w becomes its innermost.
+  std::string weights;
+  for (int k = 0; k < 16 * 3; ++k) weights += (k ? ", " : "") + std::to_string(k);
+  const Scheduled m("g (float[1, 3, 4, 4] x) => (float y) <float[16, 3, 1, 1] w = {" + weights +
+                    "}, int64[2] k = {1, 2}> { c = Conv(x, w) y = ReduceSum(c, k) }");
+  const Node& conv = m.node(0);
+  for (TensorId id : conv.reads) {
+    const Tensor& t = m.graph.tensors[id];
+    if (!t.constant || t.shape.size() != 4) continue;
+    EXPECT_EQ(m.schedule.layouts[id].strides[0], 1) << dump(m.schedule);
+    EXPECT_EQ(m.schedule.layouts[id].strides[1], 16);
+    return;
+  }
+  FAIL() << "no weights among the operands";
+}
+
+TEST(PackConstants, KeepsEveryElement) {
+  const Scheduled m(
+      R"(g (float[2, 3] x) => (float y) <float[3, 4] w = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}> {
+      y = MatMul(x, w) })");
+  for (size_t id = 0; id < m.graph.tensors.size(); ++id)
+    EXPECT_EQ(span_of(m.schedule.layouts[id], m.graph.tensors[id].shape),
+              element_count(m.graph.tensors[id].shape));
+}
+
+}  // namespace
+}  // namespace arenac
