@@ -150,7 +150,7 @@ class Generator {
     if (choice < 17) return concat(any_var());
     if (choice < 19) return convolution();
     if (choice < 21) return reduction(any_var());
-    if (choice < 22) return selection(any_var());
+    if (choice < 22) return one_in(3) ? kernel(any_var()) : selection(any_var());
     if (depth == 0) return;
     return one_in(2) ? branches(depth) : loop(depth);
   }
@@ -387,6 +387,23 @@ class Generator {
     const Var y = bounded(x, 2), s = bounded(r, 2);
     if (one_in(2))
       add(x.type, x.shape, y.bound + s.bound, x.exact, fmt::format("Sub({}, {})", y.name, s.name));
+  }
+
+  // Operators that are C kernels, on dense row-major memory.
+  void kernel(const Var& given) {
+    if (given.shape.empty()) return;
+    const int d = below(static_cast<int>(given.shape.size()));
+    const int64_t extent = given.shape[d];
+    if (one_in(2)) {
+      const Var x = bounded(given, static_cast<double>(extent));
+      add(x.type, x.shape, x.bound * static_cast<double>(extent), x.exact,
+          fmt::format("CumSum<reverse = {}>({}, {})", below(2), x.name, number(Type::kInt64, d)));
+      return;
+    }
+    Shape shape = given.shape;
+    shape[d] = 1 + below(static_cast<int>(extent));
+    add(given.type, shape, given.bound, given.exact,
+        fmt::format("TopK<axis = {}>({}, {})", d, given.name, ints({shape[d]})));
   }
 
   void selection(const Var& x) {

@@ -122,18 +122,16 @@ class OneNode {
   }
 
   std::string text(std::string_view name) const {
-    const size_t dot = name.rfind('.');
-    const bool other = dot != std::string_view::npos;
     std::string results;
     for (int k = 0; k < outputs; ++k) results += fmt::format("{}y{}", k ? ", " : "", k);
     std::string declarations;
     for (int k = 0; k < outputs; ++k) declarations += fmt::format("{}float y{}", k ? ", " : "", k);
     return fmt::format(
-        "<ir_version: 8, opset_import: [\"\" : {}, \"com.microsoft\" : 1]>\ng ({}) => ({})\n  <{}>\n{{\n  {} "
+        "<ir_version: 8, opset_import: [\"\" : {}, \"com.microsoft\" : 1, \"ai.onnx.ml\" : 3]>\ng ({}) => "
+        "({})\n  <{}>\n{{\n  {} "
         "= "
         "{}{}({})\n}}\n",
-        opset, fmt::join(inputs_, ", "), declarations, fmt::join(constants_, ",\n   "), results,
-        other ? fmt::format("com.microsoft.{}", name.substr(dot + 1)) : std::string(name),
+        opset, fmt::join(inputs_, ", "), declarations, fmt::join(constants_, ",\n   "), results, name,
         attributes_.empty() ? "" : fmt::format(" <{}> ", fmt::join(attributes_, ", ")),
         fmt::join(operands_, ", "));
   }
@@ -242,6 +240,10 @@ void cast(OneNode& n) {
 void cast_like(OneNode& n) {
   n.in(n.number(), n.shape(0, 3));
   n.in(n.number(), {1});
+}
+void bit_cast(OneNode& n) {
+  n.in(Type::kInt32, n.shape(0, 3));
+  n.attribute("to", info(n.pick({Type::kUint32, Type::kInt32})).onnx);
 }
 void biased(OneNode& n) {
   const Shape s = n.in(kF, n.shape(1, 3));
@@ -886,6 +888,47 @@ void affine_grid(OneNode& n) {
   if (n.one_in(2)) n.attribute("align_corners", 1);
 }
 
+// ---- C kernels and what becomes of them
+
+void cumulate(OneNode& n) {
+  const Shape s = n.in(n.pick({kF, Type::kFloat64, Type::kInt32, Type::kInt64}), n.shape(1, 4));
+  n.scalar(Type::kInt64, n.signed_axis(n.axis(s), s));
+  n.attribute("exclusive", n.below(2)), n.attribute("reverse", n.below(2));
+}
+void det(OneNode& n) {
+  const int64_t m = n.between(1, 4);
+  n.in(kF, joined(n.shape(0, 2, 3), {m, m}));
+}
+void top_k(OneNode& n) {
+  const Shape s = n.in(n.pick({kF, Type::kFloat64, Type::kInt32, Type::kInt64}), n.shape(1, 4));
+  const int d = n.axis(s);
+  n.ints({n.between(1, static_cast<int>(s[d]))});
+  n.attribute("axis", n.signed_axis(d, s));
+  n.attribute("largest", n.below(2));
+  n.outputs = 2;
+}
+
+// ---- ai.onnx.ml
+
+void binarizer(OneNode& n) {
+  n.in(kF, n.shape(1, 3));
+  n.maybe("threshold", 0.5);
+}
+void scaler(OneNode& n) {
+  n.in(kF, {n.between(1, 4), 3});
+  n.attribute("offset", std::string("[0.5, 1.0, -1.0]")),
+      n.attribute("scale", std::string("[2.0, 0.25, 1.5]"));
+}
+void normalizer(OneNode& n) {
+  n.in(kF, {n.between(1, 4), n.between(1, 5)});
+  n.attribute("norm", n.pick({"MAX", "L1", "L2"}));
+}
+void linear_regressor(OneNode& n) {
+  n.in(kF, {n.between(1, 4), 3});
+  n.attribute("coefficients", std::string("[0.5, -0.25, 2.0]")),
+      n.attribute("intercepts", std::string("[0.125]"));
+}
+
 }  // namespace
 
 const std::vector<OperatorGenerator>& operator_generators() {
@@ -905,6 +948,7 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"Atanh", real_unary},
       {"AveragePool", average_pool},
       {"BatchNormalization", batch_normalization},
+      {"BitCast", bit_cast, 26, 26},
       {"BitShift", bit_shift},
       {"BitwiseAnd", integer_binary},
       {"BitwiseNot", integer_unary},
@@ -924,7 +968,10 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"Cos", real_unary},
       {"Cosh", real_unary},
       {"Crop", crop},
+      {"CumProd", cumulate, 26, 26},
+      {"CumSum", cumulate},
       {"DepthToSpace", depth_to_space},
+      {"Det", det},
       {"DequantizeLinear", dequantize_linear},
       {"Div", number_binary},
       {"Dropout", real_unary},
@@ -1034,12 +1081,17 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"Tanh", real_unary},
       {"ThresholdedRelu", with_alpha},
       {"Tile", tile},
+      {"TopK", top_k},
       {"Transpose", transpose},
       {"Trilu", trilu},
       {"Unsqueeze", unsqueeze},
       {"Upsample", upsample, 9, 9},
       {"Where", where},
       {"Xor", bool_binary},
+      {"ai.onnx.ml.Binarizer", binarizer},
+      {"ai.onnx.ml.LinearRegressor", linear_regressor},
+      {"ai.onnx.ml.Normalizer", normalizer},
+      {"ai.onnx.ml.Scaler", scaler},
       {"com.microsoft.BiasGelu", biased},
       {"com.microsoft.DequantizeLinear", dequantize_linear},
       {"com.microsoft.DynamicQuantizeMatMul", dynamic_quantize_matmul},
@@ -1068,17 +1120,33 @@ const std::vector<OperatorGenerator>& operator_generators() {
 }
 
 const std::vector<OperatorWithout>& operators_without_generator() {
+  static constexpr const char* kManyAttributes =
+      "valid attributes are many parts that fit; ONNX's own cases serve";
   static const std::vector<OperatorWithout> all = {
-      {"BitCast", "in no opset that is read"},
+      {"Compress", "as Gather, where the condition is known"},
       {"Constant", "folded"},
       {"ConstantOfShape", "folded"},
       {"EyeLike", "folded"},
       {"If", "in random graphs"},
       {"Loop", "in random graphs"},
+      {"NonMaxSuppression", "folded"},
+      {"NonZero", "folded"},
       {"Range", "folded"},
       {"Scan", "a loop: tested in control_test.cc"},
       {"Shape", "folded"},
       {"Size", "folded"},
+      {"Unique", "folded"},
+      {"ai.onnx.ml.ArrayFeatureExtractor", kManyAttributes},
+      {"ai.onnx.ml.FeatureVectorizer", kManyAttributes},
+      {"ai.onnx.ml.Imputer", kManyAttributes},
+      {"ai.onnx.ml.LabelEncoder", kManyAttributes},
+      {"ai.onnx.ml.LinearClassifier", kManyAttributes},
+      {"ai.onnx.ml.OneHotEncoder", kManyAttributes},
+      {"ai.onnx.ml.SVMClassifier", kManyAttributes},
+      {"ai.onnx.ml.SVMRegressor", kManyAttributes},
+      {"ai.onnx.ml.TreeEnsembleClassifier", kManyAttributes},
+      {"ai.onnx.ml.TreeEnsembleRegressor", kManyAttributes},
+      {"ai.onnx.ml.ZipMap", kManyAttributes},
   };
   return all;
 }
