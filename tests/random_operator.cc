@@ -908,6 +908,21 @@ void top_k(OneNode& n) {
   n.outputs = 2;
 }
 
+// ---- signals
+
+void dft(OneNode& n) {
+  n.in(kF, {n.between(1, 3), n.between(1, 9), n.pick({1, 2})});
+  if (n.one_in(3)) n.attribute("inverse", 1);
+}
+void stft(OneNode& n) {
+  const int64_t frame = n.between(2, 6);
+  n.in(kF, {n.between(1, 2), frame + n.between(0, 9), 1});
+  n.scalar(Type::kInt64, n.between(1, 3));
+  n.one_in(2) ? n.none() : static_cast<void>(n.in(kF, {frame}));
+  n.scalar(Type::kInt64, static_cast<double>(frame));
+  n.attribute("onesided", n.below(2));
+}
+
 // ---- ai.onnx.ml
 
 void binarizer(OneNode& n) {
@@ -970,6 +985,7 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"Crop", crop},
       {"CumProd", cumulate, 26, 26},
       {"CumSum", cumulate},
+      {"DFT", dft},
       {"DepthToSpace", depth_to_space},
       {"Det", det},
       {"DequantizeLinear", dequantize_linear},
@@ -1055,6 +1071,7 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"Resize", resize},
       {"ReverseSequence", reverse_sequence},
       {"Round", real_unary},
+      {"STFT", stft},
       {"Scatter", scatter_elements, 9, 10},
       {"ScatterElements", scatter_some},
       {"ScatterND", scatter_nd},
@@ -1123,12 +1140,16 @@ const std::vector<OperatorWithout>& operators_without_generator() {
   static constexpr const char* kManyAttributes =
       "valid attributes are many parts that fit; ONNX's own cases serve";
   static const std::vector<OperatorWithout> all = {
+      {"BlackmanWindow", "folded"},
       {"Compress", "as Gather, where the condition is known"},
       {"Constant", "folded"},
       {"ConstantOfShape", "folded"},
       {"EyeLike", "folded"},
+      {"HammingWindow", "folded"},
+      {"HannWindow", "folded"},
       {"If", "in random graphs"},
       {"Loop", "in random graphs"},
+      {"MelWeightMatrix", "folded"},
       {"NonMaxSuppression", "folded"},
       {"NonZero", "folded"},
       {"Range", "folded"},
