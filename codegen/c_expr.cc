@@ -75,9 +75,17 @@ std::string CExpr::cast(Type to, Type from, const std::string& x) const {
   const std::string limit =
       upper_case(std::string(target.is_signed ? "int" : "uint")) + std::to_string(target.size * 8);
   const std::string lowest = target.is_signed ? limit + "_MIN" : "0";
-  const std::string body = fmt::format(
-      "  if (x != x) return 0;\n  if (x <= {}) return {};\n  if (x >= {}) return {}_MAX;\n  return ({})x;",
-      c_literal(from, {.f = low}), lowest, c_literal(from, {.f = high}), limit, t);
+  // Narrow targets clamp first, one comparison at a time: such loops vectorise.
+  const std::string body =
+      target.size < 4 ? fmt::format(
+                            "  {0} c = x == x ? x : {1};\n  c = c > {2} ? c : {2};\n  c = c < {3} ? c : "
+                            "{3};\n  return ({4})(int32_t)c;",
+                            c_value_type(from), c_literal(from, {.f = 0}), c_literal(from, {.f = low}),
+                            c_literal(from, {.f = high - 1}), t)
+                      : fmt::format(
+                            "  if (x != x) return 0;\n  if (x <= {}) return {};\n  if (x >= {}) return "
+                            "{}_MAX;\n  return ({})x;",
+                            c_literal(from, {.f = low}), lowest, c_literal(from, {.f = high}), limit, t);
   return fmt::format("{}({})",
                      helper(name, fmt::format("static inline {} {}_{}({} x) {{\n{}\n}}", t, prefix_, name,
                                               c_value_type(from), body)),
@@ -225,16 +233,18 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
       break;
     case Op::kRound: {
       if (!f) return a;
-      // Nearest even without libm; what is 2^23 (2^52) and more is whole already.
+      // Nearest even: one instruction where there is one, else without libm and without branches, so that
+      // loops still vectorise. What is 2^23 (2^52) and more is whole already; `a - c` restores it.
       const bool wide = type == Type::kFloat64;
-      const char* whole = wide ? "int64_t" : "int32_t";
-      const std::string big = c_literal(type, {.f = wide ? 4503599627370496.0 : 8388608.0});
-      const std::string half = c_literal(type, {.f = 0.5});
       const std::string body = fmt::format(
-          "  {1} i;\n  {0} d;\n  if (!(a > -{2} && a < {2})) return a;\n  i = ({1})a;\n  d = a - ({0})i;\n"
-          "  i += (d > {3} || (d == {3} && (i & 1))) - (d < -{3} || (d == -{3} && (i & 1)));\n  return "
-          "({0})i;",
-          t, whole, big, half);
+          "#if defined(__GNUC__) && defined(__OPTIMIZE__) && (defined(__SSE4_1__) || defined(__aarch64__))\n"
+          "  return __builtin_rint{4}(a);\n#else\n"
+          "  {0} c = a > -{2} ? a : -{2}, d;\n  {1} i;\n  c = c < {2} ? c : {2};\n  i = ({1})c;\n  d = c - "
+          "({0})i;\n"
+          "  i += (d > {3}) | ((d == {3}) & (i & 1));\n  i -= (d < -{3}) | ((d == -{3}) & (i & 1));\n"
+          "  return ({0})i + (a - c);\n#endif",
+          t, wide ? "int64_t" : "int32_t", c_literal(type, {.f = wide ? 4503599627370496.0 : 8388608.0}),
+          c_literal(type, {.f = 0.5}), wide ? "" : "f");
       const std::string id = fmt::format("round_{}", suffix_of(type));
       return fmt::format(
           "{}({})",

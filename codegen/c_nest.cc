@@ -151,34 +151,42 @@ class NestWriter {
     } else if (plan_.tile_axis == plan_.vector_axis) {
       wide_blocks();
     } else {
-      const int v = plan_.vector_axis;
-      const int64_t whole = nest_.axes[v].extent / plan_.lanes * plan_.lanes;
-      const int rest = static_cast<int>(nest_.axes[v].extent - whole);
-      if (whole > plan_.lanes) {
-        c_.open("for (int i{0} = 0; i{0} < {1}; i{0} += {2})", v, whole, plan_.lanes);
-        tiles(plan_.lanes);
-        c_.close();
-      } else {
-        at(v, 0, [&] { tiles(plan_.lanes); });
-      }
-      if (rest > 0) at(v, whole, [&] { tiles(rest); });
+      stepped(plan_.vector_axis, {0, nest_.axes[plan_.vector_axis].extent}, plan_.lanes,
+              [&](int lanes) { tiles(lanes); });
     }
     while (depth-- > 0) c_.close();
   }
 
   // Without pixels to share the weights, several vector blocks side by side keep the arithmetic units busy.
   void wide_blocks() {
-    const int v = plan_.vector_axis;
-    const int64_t extent = nest_.axes[v].extent, width = int64_t{plan_.lanes} * plan_.tile;
-    const int64_t wide = extent / width * width, whole = extent / plan_.lanes * plan_.lanes;
-    if (wide > 0) {
-      c_.open("for (int i{0} = 0; i{0} < {1}; i{0} += {2})", v, wide, width);
-      block(plan_.lanes, plan_.tile, true);
+    const int v = plan_.vector_axis, width = plan_.lanes * plan_.tile;
+    const int64_t extent = nest_.axes[v].extent;
+    stepped(v, {0, extent}, width, [&](int elements) {
+      if (elements % plan_.lanes == 0) return block(plan_.lanes, elements / plan_.lanes, true);
+      block(elements, 1, true);
+    });
+  }
+
+  // Covers `range` of axis a in steps of `width`. What is left at the end is covered by a last whole step
+  // that computes some elements twice, where that changes nothing; else by a narrower one.
+  template <typename Body>
+  void stepped(int a, Interval range, int width, const Body& body) {
+    const int64_t count = range.end - range.begin, rest = count % width;
+    if (count <= 0) return;
+    if (count <= width) return at(a, range.begin, [&] { body(static_cast<int>(count)); });
+    const bool again =
+        std::all_of(sharing_.begin(), sharing_.end(), [](Sharing s) { return s == Sharing::kApart; });
+    if (rest > 0 && again) {
+      c_.open("for (int b{0} = {1}; b{0} < {2}; b{0} += {3})", a, range.begin, range.end, width);
+      c_.line("const int i{0} = b{0} < {1} ? b{0} : {1};", a, range.end - width);
+      body(width);
       c_.close();
+      return;
     }
-    if (whole > wide)
-      at(v, wide, [&] { block(plan_.lanes, static_cast<int>((whole - wide) / plan_.lanes), true); });
-    if (extent > whole) at(v, whole, [&] { block(static_cast<int>(extent - whole), 1, true); });
+    c_.open("for (int i{0} = {1}; i{0} < {2}; i{0} += {3})", a, range.begin, range.end - rest, width);
+    body(width);
+    c_.close();
+    if (rest > 0) at(a, range.end - rest, [&] { body(static_cast<int>(rest)); });
   }
 
   // A block in which axis a has one value.
@@ -197,13 +205,7 @@ class NestWriter {
     const Interval inside = interior(p);
     const int64_t extent = nest_.axes[p].extent;
     border(lanes, p, {0, inside.begin});
-    const int64_t whole = inside.begin + (inside.end - inside.begin) / plan_.tile * plan_.tile;
-    if (whole > inside.begin) {
-      c_.open("for (int i{0} = {1}; i{0} < {2}; i{0} += {3})", p, inside.begin, whole, plan_.tile);
-      block(lanes, plan_.tile, false);
-      c_.close();
-    }
-    if (inside.end > whole) at(p, whole, [&] { block(lanes, static_cast<int>(inside.end - whole), false); });
+    stepped(p, inside, plan_.tile, [&](int tile) { block(lanes, tile, false); });
     border(lanes, p, {inside.end, extent});
   }
 
@@ -341,7 +343,6 @@ class NestWriter {
   void accumulate(int lanes, int tile) {
     std::vector<Expr> bodies;
     for (int j = 0; j < tile; ++j) bodies.push_back(at_point(nest_.body, j, lanes));
-    std::map<std::string, std::string> once;  // text -> name
     std::vector<Expr> lifted;
     std::vector<std::string> lifted_names;
     std::string in_lane;
@@ -354,18 +355,22 @@ class NestWriter {
     const auto has_read = [](const Expr& e) {
       return any_of(e, [](const Expr& x) { return x->op == Op::kRead; });
     };
+    // How a value is computed ahead: before the lane loop, in it, or in a lane loop of its own.
     const auto lift = [&](const Expr& e, const char* letter) {
       const std::string name = fmt::format("{}{}", letter, lifted.size());
-      const std::string declaration =
-          fmt::format("const {} {} = {};", c_value_type(e->type), name, printer("", known).value(e));
-      if (*letter == 'w')
-        in_lane += declaration + " ";
-      else
-        c_.put(declaration);
+      const std::string value = printer("", known).value(e);
+      const char* t = c_value_type(e->type);
+      if (*letter == 's') c_.line("const {} {} = {};", t, name, value);
+      if (*letter == 'w') in_lane += fmt::format("const {} {} = {}; ", t, name, value);
+      if (*letter == 'v') {
+        c_.line("{} {}[{}];", t, name, lanes);
+        lane_loop(lanes, fmt::format("{}[l] = {};", name, value));
+      }
       lifted.push_back(e);
-      lifted_names.push_back(name);
+      lifted_names.push_back(*letter == 'v' ? name + "[l]" : name);
     };
-    // Maximal sub-expressions: first those free of the lane, then those free of the pixel.
+    // Maximal sub-expressions: those free of the lane, those that change width (compilers vectorise the
+    // arithmetic only where all elements are of one size), those free of the pixel.
     const std::function<void(const Expr&, const std::function<bool(const Expr&)>&, const char*)> scan =
         [&](const Expr& e, const std::function<bool(const Expr&)>& wanted, const char* letter) {
           if (known(e)) return;
@@ -379,6 +384,11 @@ class NestWriter {
       const auto no_lane = [&](const Expr& e) { return has_read(e) && !names_axis(e, kLane); };
       if (lanes > 1)
         for (const Expr& body : bodies) scan(body, no_lane, "s");
+      const auto widens = [&](const Expr& e) {
+        return e->op == Op::kCast && has_read(e) && size_of(e->type) != size_of(e->args[0]->type);
+      };
+      if (lanes > 1)
+        for (const Expr& body : bodies) scan(body, widens, "v");
       if (tile > 1) {
         const Expr& other = bodies[1];
         const auto in_all = [&](const Expr& e) {

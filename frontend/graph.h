@@ -116,6 +116,10 @@ const Expr* copied_read(const Nest& nest, const Node& node, const Graph& graph);
 // The graph without the nodes whose results nothing uses.
 Graph without_dead_code(Graph graph);
 
+// The graph with the 16-bit floats among its constants stored as float32: read at each multiply-accumulate,
+// they are worth converting once. Costs as many bytes of flash again.
+Graph with_wide_constants(Graph graph);
+
 // The multiply-accumulates of one run of a node: points of nests that reduce a product. Loops count all their
 // trips.
 int64_t multiply_accumulates(const Node& node);

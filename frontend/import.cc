@@ -450,7 +450,7 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
   }
   if (!importer.problems.empty()) throw UserError(joined(name, importer.problems));
   importer.graph.block = importer.take_block();
-  Graph graph = without_dead_code(std::move(importer.graph));
+  Graph graph = with_wide_constants(without_dead_code(std::move(importer.graph)));
   verify(graph);
   return graph;
 }

@@ -137,6 +137,13 @@ std::vector<const Expr*> reads_of(const Expr& body) {
   return all;
 }
 
+// The widest block, a power of two, that spends at most a quarter more lanes than there are elements.
+int lanes_for(int64_t extent, int most) {
+  for (int lanes = most; lanes >= 4; lanes /= 2)
+    if (lanes <= extent && (extent + lanes - 1) / lanes * lanes * 4 <= extent * 5) return lanes;
+  return static_cast<int>(std::min<int64_t>(extent, most));
+}
+
 // Among the axes along which some operand stays in place, the innermost of those that fill a tile; else the
 // longest; -1: none.
 int tile_axis(const FlatNest& nest, int vector_axis, int tile) {
@@ -221,11 +228,13 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     if (score > best) best = score, plan.vector_axis = a;
   }
   if (plan.vector_axis >= 0) {
-    plan.lanes = static_cast<int>(std::min<int64_t>(flat.axes[plan.vector_axis].extent, target.lanes));
-    plan.tile_axis = tile_axis(flat, plan.vector_axis, target.tile);
+    plan.lanes = lanes_for(flat.axes[plan.vector_axis].extent, target.lanes);
+    // Narrow blocks leave room for more of them.
+    const int tile = target.tile * std::min(2, target.lanes / plan.lanes);
+    plan.tile_axis = tile_axis(flat, plan.vector_axis, tile);
     const int64_t blocks = flat.axes[plan.vector_axis].extent / plan.lanes;
     if (plan.tile_axis >= 0) {
-      plan.tile = static_cast<int>(std::min<int64_t>(flat.axes[plan.tile_axis].extent, target.tile));
+      plan.tile = static_cast<int>(std::min<int64_t>(flat.axes[plan.tile_axis].extent, tile));
     } else if (blocks > 1) {
       plan.tile_axis = plan.vector_axis;
       plan.tile = static_cast<int>(std::min<int64_t>(blocks, 4));
