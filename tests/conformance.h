@@ -67,7 +67,9 @@ Result in_child(int seconds, const std::function<Result()>& attempt);
 
 using TryAll = std::function<std::vector<Result>(const std::vector<Case>&)>;
 
-// The whole test program; returns its exit status: 0, 1, or 77 when there is no case to run.
+// The whole test program. Cases that are refused because an input would have to be known at compile time are
+// tried a second time with those inputs as constants of the model, under the id "... baked".
+// Returns the exit status: 0, 1, or 77 when there is no case to run.
 int run_cases(int argc, char** argv, Suite suite, const TryAll& try_all);
 
 }  // namespace arenac
