@@ -52,9 +52,9 @@ Tolerance tolerance_for(const Value& want, double spread) {
 
 Result compare_set(const Compilation& c, const std::vector<Value>& got, const std::vector<Value>& want,
                    double spread) {
-  if (got.size() != want.size())
+  if (want.empty() || got.size() < want.size())
     return {Outcome::kWrong, fmt::format("{} outputs, expected {}", got.size(), want.size())};
-  for (size_t k = 0; k < got.size(); ++k)
+  for (size_t k = 0; k < want.size(); ++k)  // a map that ZipMap would make is not among the golden data
     if (const auto text = difference(got[k], want[k], tolerance_for(want[k], spread)))
       return {Outcome::kWrong, fmt::format("output '{}': {}", c.graph->output_names[k], *text)};
   return {Outcome::kPass, ""};
