@@ -286,7 +286,7 @@ class NestWriter {
       const int64_t c = form->coefficient(a);
       Affine rest = *form;
       std::erase_if(rest.terms, [&](const auto& term) { return term.first == a; });
-      const auto [from, to] = narrowed(rest, c, (*at)->begin, (*at)->end, nest_.axes[a].extent, low, high,
+      const auto [from, to] = narrowed(rest, c, (*at)->begin, (*at)->end, low, high,
                                        fmt::format("{}{}", a, n++ ? fmt::format("_{}", n) : ""));
       low = from, high = to;
       at = bounds.erase(at);
@@ -303,10 +303,10 @@ class NestWriter {
     return true;
   }
 
-  // begin <= rest + c*i < end, 0 <= i < extent, as declared limits of i.
+  // begin <= rest + c*i < end as declared limits of i, which so far runs over [low, high).
   std::pair<std::string, std::string> narrowed(const Affine& rest, int64_t c, int64_t begin, int64_t end,
-                                               int64_t extent, const std::string& low,
-                                               const std::string& high, const std::string& id) {
+                                               const std::string& low, const std::string& high,
+                                               const std::string& id) {
     // Distances to the near and the far bound, counted so that i moves away from `near`.
     const Affine near = c > 0 ? rest * -1 + Affine{begin, {}} : rest + Affine{1 - end, {}};
     const Affine far = c > 0 ? rest * -1 + Affine{end, {}} : rest + Affine{1 - begin, {}};
@@ -315,9 +315,12 @@ class NestWriter {
       return step == 1 ? x : fmt::format("({} + {}) / {}", x, step - 1, step);
     };
     c_.line("const int n{} = {}, f{} = {};", id, index_of(near), id, index_of(far));
-    c_.line("const int low{0} = n{0} > {1} ? {2} : {1};", id, low, divided("n" + id));
+    // n > 0 first: C's division of a negative number rounds the other way.
+    const std::string more = step == 1 || low == "0"
+                                 ? fmt::format("n{} > {}", id, low)
+                                 : fmt::format("n{} > 0 && {} > {}", id, divided("n" + id), low);
+    c_.line("const int low{0} = {1} ? {2} : {3};", id, more, divided("n" + id), low);
     c_.line("const int high{0} = f{0} <= 0 ? 0 : {1} < {2} ? {1} : {2};", id, divided("f" + id), high);
-    (void)extent;
     return {"low" + id, "high" + id};
   }
 
