@@ -36,9 +36,16 @@ void flatten(const Block& block, std::vector<Step>& steps) {
   }
 }
 
+// The step with most live bytes, external storage apart.
+struct Peak {
+  int64_t bytes = 0;
+  std::vector<TensorId> live;  // storages
+};
+
 class Assignment {
  public:
-  explicit Assignment(const Graph& graph) : graph_(graph) {
+  // `copied` are nodes that stay copies although their results could be views.
+  Assignment(const Graph& graph, const std::vector<const Node*>& copied) : graph_(graph), copied_(copied) {
     flatten(graph.block, steps_);
     layouts_.resize(graph.tensors.size());
     for (TensorId id = 0; id < static_cast<TensorId>(layouts_.size()); ++id)
@@ -48,7 +55,21 @@ class Assignment {
     occupied_ = occupancies(graph_, steps_, layouts_);
   }
 
-  Storage run() {
+  Storage storage() const { return {steps_, layouts_}; }
+
+  // Views of less than all of a storage that is live at the peak.
+  std::vector<const Node*> partial_views() const {
+    const Peak most = peak();
+    std::vector<const Node*> all;
+    for (const Node* node : views_) {
+      const TensorId out = node->writes[0], root = layouts_[out].root;
+      const bool live = std::find(most.live.begin(), most.live.end(), root) != most.live.end();
+      if (live && count_of(graph_.tensors[out]) < count_of(graph_.tensors[root])) all.push_back(node);
+    }
+    return all;
+  }
+
+  void share_storage() {
     const auto viewed = layouts_;
     std::vector<int> concats;
     for (int s = 0; s < static_cast<int>(steps_.size()); ++s)
@@ -57,13 +78,13 @@ class Assignment {
     const auto attempt = [&](const std::vector<bool>& merged) {
       layouts_ = viewed;
       backwards(merged);
-      return peak();
+      return peak().bytes;
     };
     std::vector<bool> merged(steps_.size());
     int64_t best = attempt(merged);
     std::vector<bool> all = merged;
     for (int s : concats) all[s] = true;
-    if (attempt(all) <= best) return {steps_, layouts_};
+    if (attempt(all) <= best) return;
     constexpr size_t kTried = 64;  // each trial is a pass over all steps
     for (size_t k = 0; k < std::min(concats.size(), kTried); ++k) {
       merged[concats[k]] = true;
@@ -74,8 +95,9 @@ class Assignment {
         merged[concats[k]] = false;
     }
     attempt(merged);
-    return {steps_, layouts_};
   }
+
+  Peak peak() const;
 
  private:
   const Nests* nests_of(int s) const {
@@ -171,7 +193,8 @@ class Assignment {
   }
 
   bool make_view(const Node& node) {
-    if (node.writes.size() != 1) return false;
+    if (node.writes.size() != 1 || std::find(copied_.begin(), copied_.end(), &node) != copied_.end())
+      return false;
     const TensorId out = node.writes[0];
     if (is_output_[out] || assigned_[out] || count_of(graph_.tensors[out]) == 0) return false;
     const auto view = view_layout(node);
@@ -461,29 +484,8 @@ class Assignment {
     return true;
   }
 
-  // The largest number of bytes live at one step, external storage apart.
-  int64_t peak() const {
-    std::vector<int64_t> bytes(graph_.tensors.size()), begin(bytes.size(), INT64_MAX), end(bytes.size(), 0);
-    for (size_t id = 0; id < bytes.size(); ++id) {
-      if (occupied_[id].empty()) continue;
-      const TensorId root = layouts_[id].root;
-      const int64_t span = layouts_[id].offset + span_of(layouts_[id], graph_.tensors[id].shape);
-      bytes[root] = std::max(bytes[root], span * size_of(graph_.tensors[id].type));
-      begin[root] = std::min(begin[root], occupied_[id].front().begin / 2);
-      end[root] = std::max(end[root], (occupied_[id].back().end + 1) / 2);
-    }
-    std::vector<int64_t> load(steps_.size() + 2);
-    for (size_t id = 0; id < bytes.size(); ++id) {
-      if (begin[id] >= end[id] || is_input_[id] || is_output_[id]) continue;
-      load[begin[id]] += bytes[id];
-      load[end[id]] -= bytes[id];
-    }
-    int64_t now = 0, most = 0;
-    for (int64_t change : load) most = std::max(most, now += change);
-    return most;
-  }
-
   const Graph& graph_;
+  const std::vector<const Node*> copied_;
   std::vector<Step> steps_;
   std::vector<Layout> layouts_;
   std::vector<const Node*> views_;
@@ -493,8 +495,62 @@ class Assignment {
   std::vector<Path> path_;
 };
 
+Peak Assignment::peak() const {
+  std::vector<int64_t> bytes(graph_.tensors.size()), begin(bytes.size(), INT64_MAX), end(bytes.size(), 0);
+  for (size_t id = 0; id < bytes.size(); ++id) {
+    if (occupied_[id].empty()) continue;
+    const TensorId root = layouts_[id].root;
+    const int64_t span = layouts_[id].offset + span_of(layouts_[id], graph_.tensors[id].shape);
+    bytes[root] = std::max(bytes[root], span * size_of(graph_.tensors[id].type));
+    begin[root] = std::min(begin[root], occupied_[id].front().begin / 2);
+    end[root] = std::max(end[root], (occupied_[id].back().end + 1) / 2);
+  }
+  const auto counts = [&](size_t id) { return begin[id] < end[id] && !is_input_[id] && !is_output_[id]; };
+  std::vector<int64_t> load(steps_.size() + 2);
+  for (size_t id = 0; id < bytes.size(); ++id) {
+    if (!counts(id)) continue;
+    load[begin[id]] += bytes[id];
+    load[end[id]] -= bytes[id];
+  }
+  std::partial_sum(load.begin(), load.end(), load.begin());
+  const auto most = std::max_element(load.begin(), load.end());
+  Peak peak{*most, {}};
+  for (size_t id = 0; id < bytes.size(); ++id)
+    if (counts(id) && begin[id] <= most - load.begin() && most - load.begin() < end[id])
+      peak.live.push_back(static_cast<TensorId>(id));
+  return peak;
+}
+
+struct Attempt {
+  Storage storage;
+  int64_t peak;
+  std::vector<const Node*> partial_views;
+};
+
+Attempt attempt(const Graph& graph, const std::vector<const Node*>& copied) {
+  Assignment assignment(graph, copied);
+  assignment.share_storage();
+  return {assignment.storage(), assignment.peak().bytes, assignment.partial_views()};
+}
+
 }  // namespace
 
-Storage assign_storage(const Graph& graph) { return Assignment(graph).run(); }
+Storage assign_storage(const Graph& graph) {
+  std::vector<const Node*> copied;
+  Attempt best = attempt(graph, copied);
+  constexpr int kTried = 8;  // each trial does everything anew
+  size_t next = 0;
+  for (int tried = 0; tried < kTried && next < best.partial_views.size(); ++tried) {
+    copied.push_back(best.partial_views[next++]);
+    Attempt with = attempt(graph, copied);
+    if (with.peak < best.peak) {
+      best = std::move(with);
+      next = 0;
+    } else {
+      copied.pop_back();
+    }
+  }
+  return std::move(best.storage);
+}
 
 }  // namespace arenac

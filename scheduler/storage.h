@@ -21,6 +21,7 @@ struct Storage {
 //     of it only to write the same address (in place), or where the nest is a copy (concat's parts, reshapes
 //     to an output, values carried by control flow);
 //  3. parts move into a concat's storage only where this does not raise the peak of live bytes.
+// A view of a part keeps the whole alive: where the peak is lower so, the part is copied instead.
 Storage assign_storage(const Graph& graph);
 
 }  // namespace arenac

@@ -96,6 +96,20 @@ TEST(Views, KeepWhatTheyShowAlive) {
   EXPECT_THAT(m.occupancy("h"), ElementsAre(Interval{0, 5}));
 }
 
+// Sin's result is worth keeping only where its part costs more elsewhere.
+TEST(Views, OfAPartAreCopiedWhereTheWholeCostsMore) {
+  const auto steps = [](const std::string& end) {
+    return Scheduled(
+               fmt::format(
+                   R"(g (float[100] x) => (float[1] y, float[1] z) <int64[1] a = {{0}}, int64[1] b = {{60}}, int64[1] k = {{0}}> {{
+      h = Sin(x) v = Slice(h, a, b) c = Cos(v) d = Tan(v) y = ReduceSum({}, k) e = Add(c, d) z = ReduceSum(e, k) }})",
+                   end))
+        .steps();
+  };
+  EXPECT_THAT(steps("v"), ElementsAre("Sin", "Slice", "Cos", "Tan", "ReduceSum", "Add", "ReduceSum"));
+  EXPECT_THAT(steps("h"), ElementsAre("Sin", "Cos", "Tan", "ReduceSum", "Add", "ReduceSum"));
+}
+
 // ---- in place
 
 TEST(InPlace, AChainOfElementwiseOperatorsNeedsOneBuffer) {
