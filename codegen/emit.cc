@@ -118,7 +118,8 @@ class Emitter {
         upper_, name_);
     c.line(
         "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
-        "misaligned */ }};\n",
+        "misaligned */,\n       {0}_EBRANCH = 3 /* the inputs select a branch that arenac left out, with a "
+        "warning */ }};\n",
         upper_);
     c.line(
         "/* One inference. Re-entrant: all state is in the workspace, whose content before the call does not "
@@ -213,6 +214,8 @@ class Emitter {
   void run_step(CText& c, size_t s) {
     const Node& node = *schedule_.steps[s].node;
     if (const Call* call = std::get_if<Call>(&node.body)) return call_kernel(c, s, node, *call);
+    if (const Refusal* refusal = std::get_if<Refusal>(&node.body))
+      return c.line("return {}_EBRANCH; /* {}: {} */", upper_, s, c_comment(refusal->reason));
     const Nests& nests = std::get<Nests>(node.body);
     if (element_count(graph_.tensors[node.writes[0]].shape) == 0) return;
     for (size_t k = 0; k < nests.size(); ++k) {

@@ -60,7 +60,7 @@ int main(int argc, char **argv)
         }}
         printf("%.6f\n", best);
     }}
-{release}    return status == 0 ? 0 : 1;
+{release}    return status == {upper}_EBRANCH ? {left_out} : status != 0;
 }}
 )";
 
@@ -121,6 +121,7 @@ std::string harness_source(const Compilation& c) {
              c.name, kSupport) +
          fmt::format(kMain, fmt::arg("name", c.name), fmt::arg("declarations", p.declarations),
                      fmt::arg("workspace", p.workspace), fmt::arg("inputs", p.inputs),
+                     fmt::arg("upper", upper_case(c.name)), fmt::arg("left_out", kBranchLeftOut),
                      fmt::arg("outputs", p.outputs), fmt::arg("fill", p.fill), fmt::arg("take", p.take),
                      fmt::arg("release", p.release));
 }

@@ -11,7 +11,8 @@ namespace arenac {
 // runs the model on an arena of exactly the declared size and alignment, filled with 0xA5, and writes
 // output_0.bin,
 // ... With an argument N > 0 it then runs N times more and prints the best time of one run in ms. Exit
-// status: 0; 1 when the model returns an error; 2 when a file fails.
+// status: 0; kBranchLeftOut when the model returns NAME_EBRANCH, 1 when another error; 2 when a file fails.
+inline constexpr int kBranchLeftOut = 3;
 std::string harness_source(const Compilation& compilation);
 
 }  // namespace arenac

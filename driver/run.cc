@@ -83,6 +83,14 @@ void build(const fs::path& folder, const std::vector<File>& files) {
                                 fmt::join(command, " "), done.output));
 }
 
+// Why each missing branch is missing, one a line.
+std::string left_out(const Schedule& schedule) {
+  std::string lines;
+  for (const Step& step : schedule.steps)
+    if (const Refusal* refusal = std::get_if<Refusal>(&step.node->body)) lines += "\n  " + refusal->reason;
+  return lines;
+}
+
 }  // namespace
 
 std::vector<Value> read_inputs(const fs::path& folder, const std::vector<InputDeclaration>& declared) {
@@ -121,6 +129,9 @@ RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, 
   std::vector<std::string> command = {"./program"};
   if (options.repeat > 0) command.push_back(std::to_string(options.repeat));
   const Finished done = run_process(command, scratch.path(), kRunSeconds);
+  if (done.status == kBranchLeftOut)
+    throw UserError(fmt::format("{}: these inputs select a branch that was left out:{}", c.graph->name,
+                                left_out(c.schedule)));
   if (done.status != 0)
     throw InternalError(fmt::format("the compiled model ended with status {}: {}", done.status, done.output));
 

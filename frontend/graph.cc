@@ -219,6 +219,8 @@ std::string dump_block(const Graph& graph, const Block& block, const std::string
     } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
       text += fmt::format("{}  t{} < {}\n", indent, loop->symbol, loop->trips) +
               dump_block(graph, loop->body, indent + "    ");
+    } else if (const Refusal* refusal = std::get_if<Refusal>(&node.body)) {
+      text += fmt::format("{}    refuse: {}\n", indent, refusal->reason);
     }
   }
   return text;

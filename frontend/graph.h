@@ -89,15 +89,22 @@ struct Loop {
   Block body;
 };
 
+// Ends the run with an error where it should write: all that is left of an If's branch that no C can be made
+// of.
+struct Refusal {
+  std::string reason;  // names the branch and what is wrong with it
+};
+
 struct Node {
   std::string origin;  // the ONNX node's name, or that of its first output: for messages and the map
   std::string op;      // the ONNX operator it comes from
-  std::vector<TensorId> reads, writes;  // of Nests and Call; a control node's are those of its blocks
-  std::variant<Nests, Call, If, Loop> body;
+  std::vector<TensorId> reads,
+      writes;  // of Nests, Call and Refusal; a control node's are those of its blocks
+  std::variant<Nests, Call, If, Loop, Refusal> body;
 };
 
 // Every tensor is written by one node before it is read, except those that control flow assigns: they are
-// written by one copy before a loop and one in it, or by one copy in each branch of an If.
+// written by one copy before a loop and one in it, or by one copy (or a refusal) in each branch of an If.
 struct Graph {
   std::string name;  // the model's file name, for messages
   std::vector<Tensor> tensors;

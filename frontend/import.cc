@@ -159,9 +159,14 @@ void Importer::assign(TensorId to, TensorId from, const std::string& origin) {
   block_.push_back({origin, "Copy", {from}, {to}, Nests{copy_nest(t.type, t.shape)}});
 }
 
-TensorId Importer::lookup(const std::string& name, const std::string& who) const {
+std::optional<TensorId> Importer::find(const std::string& name) const {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
     if (const auto at = scope->find(name); at != scope->end()) return at->second;
+  return std::nullopt;
+}
+
+TensorId Importer::lookup(const std::string& name, const std::string& who) const {
+  if (const auto id = find(name)) return *id;
   throw UserError(fmt::format("{} reads '{}', which nothing writes", who, printable(name)));
 }
 
@@ -169,10 +174,12 @@ std::vector<TensorId> Importer::lower(const OnnxNode& node) {
   const OperatorRow* row = find_operator(node.domain, node.op, node.opset);
   std::vector<TensorId> results(std::max<size_t>(node.outputs.size(), 1), kAbsent);
   Lowering lowering(*this, node, results);
-  if (row == nullptr)
+  if (row == nullptr) {
+    ++unknown_operators;
     lowering.fail(
         fmt::format("operator {}{}{} of opset {} is not supported ('arenac list operators' shows what is)",
                     printable(node.domain), node.domain.empty() ? "" : ".", printable(node.op), node.opset));
+  }
   const size_t first_new = graph.tensors.size();
   row->lower(lowering);
   for (size_t k = 0; k < node.outputs.size(); ++k) {
@@ -232,7 +239,9 @@ void Importer::lower_node(const onnx::NodeProto& proto) {
   const auto function = functions.find(domain_of(proto.domain()) + ":" + proto.op_type());
   if (function != functions.end()) return lower_function(*function->second, proto);
   const OnnxNode node = resolve(proto);
-  const bool blocked = std::find(node.inputs.begin(), node.inputs.end(), kUnknown) != node.inputs.end();
+  const std::set<std::string> names = free_names(proto);
+  const bool blocked = std::any_of(names.begin(), names.end(),
+                                   [&](const std::string& name) { return find(name) == kUnknown; });
   std::vector<TensorId> results(node.outputs.size(), kUnknown);
   if (!blocked) results = lower(node);
   for (size_t k = 0; k < node.outputs.size(); ++k)

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -44,6 +45,7 @@ class Importer {
 
   // Names. Inner scopes see outer ones.
   void bind(const std::string& name, TensorId id) { scopes_.back()[name] = id; }
+  std::optional<TensorId> find(const std::string& name) const;
   TensorId lookup(const std::string& name, const std::string& who) const;  // UserError when unknown
 
   // Lowers the nodes and initializers of a (sub)graph into the current block in the current scope.
@@ -75,6 +77,7 @@ class Importer {
   // What went wrong with nodes that the import could step over, to report them all. A UserError without text
   // says that the cause is already here.
   std::vector<std::string> problems;
+  int unknown_operators = 0;  // met so far, roll-backs or not
 
  private:
   void lower_node(const onnx::NodeProto& proto);

@@ -199,6 +199,8 @@ void run_node(const Node& node, const Graph& graph, std::vector<std::shared_ptr<
     for (size_t k = 0; k < writes.size(); ++k) values[node.writes[k]] = writes[k];
   } else if (const If* branch = std::get_if<If>(&node.body)) {
     run_block(load(*reads[0], 0).i ? branch->then_block : branch->else_block, graph, values, iterations);
+  } else if (const Refusal* refusal = std::get_if<Refusal>(&node.body)) {
+    throw UserError(refusal->reason);
   } else {
     run_loop(std::get<Loop>(node.body), graph, values, iterations);
   }

@@ -63,6 +63,55 @@ std::vector<TensorId> lower_body(Lowering& node, const onnx::GraphProto& proto) 
 
 void append(Block& block, Block more) { std::move(more.begin(), more.end(), std::back_inserter(block)); }
 
+// One branch of an If whose condition only the run will tell.
+struct Branch {
+  const char* name;
+  const onnx::GraphProto& proto;
+  Block block;
+  std::vector<TensorId> results;
+  std::vector<std::string> faults;  // why no C can be made of it; empty: it can
+  bool mendable = false;            // by an operator that arenac lacks
+};
+
+void lower_branch(Lowering& node, Branch& branch) {
+  Importer& importer = node.importer();
+  const Importer::Mark before = importer.mark();
+  const int unknown_operators = importer.unknown_operators;
+  try {
+    const Scope scope(importer);
+    branch.block = importer.in_block([&] { branch.results = lower_body(node, branch.proto); });
+    node.require(branch.results.size() >= static_cast<size_t>(node.output_count()),
+                 "a branch has too few outputs");
+  } catch (const UserError& error) {
+    branch.faults.assign(importer.problems.begin() + static_cast<std::ptrdiff_t>(before.problems),
+                         importer.problems.end());
+    if (*error.what() != '\0') branch.faults.push_back(error.what());
+    branch.mendable = importer.unknown_operators > unknown_operators;
+    importer.roll_back(before);
+  }
+}
+
+// Voice models choose the sample rate at run time, and with it the length of the input: with shapes bound,
+// one branch often fits them and the other does not. That other one becomes a run-time error.
+void leave_out(Lowering& node, Branch& branch, const std::vector<TensorId>& outs) {
+  Importer& importer = node.importer();
+  const std::string reason = fmt::format("the {} of '{}' does not fit these shapes: {}", branch.name,
+                                         printable(node.onnx_node().origin), branch.faults.front());
+  importer.graph.warnings.push_back(reason + "; it is left out: a run that selects it returns an error");
+  branch.block = {{node.onnx_node().origin, "Refusal", {}, outs, Refusal{reason}}};
+}
+
+void require_alike(const Lowering& node, int k, TensorId yes, TensorId no) {
+  if (node.type(yes) == node.type(no) && node.shape(yes) == node.shape(no)) return;
+  node.fail(
+      fmt::format("output {} is {} in the then-branch and {} in the else-branch{}", k, describe(node, yes),
+                  describe(node, no),
+                  node.type(yes) == node.type(no)
+                      ? ": a shape that depends on a run-time condition is not static; if the condition "
+                        "follows from an input's shape, bind that shape (--shape)"
+                      : ""));
+}
+
 void if_node(Lowering& node) {
   Importer& importer = node.importer();
   const TensorId condition = scalar_of(node, node.in(0), Type::kBool, "the condition");
@@ -75,35 +124,37 @@ void if_node(Lowering& node) {
     for (int k = 0; k < node.output_count(); ++k) node.out(k, results[k]);
     return;
   }
-  Block blocks[2];
-  std::vector<TensorId> results[2];
-  for (int b = 0; b < 2; ++b) {
-    const Scope scope(importer);
-    blocks[b] = importer.in_block([&] { results[b] = lower_body(node, *branches[b]); });
-    node.require(results[b].size() >= static_cast<size_t>(node.output_count()),
-                 "a branch has too few outputs");
+  Branch all[] = {{"then-branch", *branches[0], {}, {}, {}}, {"else-branch", *branches[1], {}, {}, {}}};
+  for (Branch& branch : all) lower_branch(node, branch);
+  const bool fits[] = {all[0].faults.empty(), all[1].faults.empty()};
+  if ((!fits[0] && !fits[1]) || all[0].mendable || all[1].mendable) {
+    for (const Branch& branch : all)
+      importer.problems.insert(importer.problems.end(), branch.faults.begin(), branch.faults.end());
+    throw UserError("");
   }
+  const Branch& model = all[fits[0] ? 0 : 1];
   std::vector<TensorId> outs;
   for (int k = 0; k < node.output_count(); ++k) {
-    const TensorId yes = results[0][k], no = results[1][k];
-    if (node.type(yes) != node.type(no) || node.shape(yes) != node.shape(no))
-      node.fail(
-          fmt::format("output {} is {} in the then-branch and {} in the else-branch{}", k,
-                      describe(node, yes), describe(node, no),
-                      node.type(yes) == node.type(no)
-                          ? ": a shape that depends on a run-time condition is not static; if the condition "
-                            "follows from an input's shape, bind that shape (--shape)"
-                          : ""));
-    outs.push_back(importer.add_tensor(node.onnx_node().origin, node.type(yes), node.shape(yes)));
+    const TensorId made = model.results[k];
+    if (fits[0] && fits[1]) require_alike(node, k, all[0].results[k], all[1].results[k]);
+    outs.push_back(importer.add_tensor(node.onnx_node().origin, node.type(made), node.shape(made)));
     node.out(k, outs.back());
   }
-  for (int b = 0; b < 2; ++b)
-    append(blocks[b], importer.in_block([&] {
+  for (Branch& branch : all) {
+    if (!branch.faults.empty()) {
+      leave_out(node, branch, outs);
+      continue;
+    }
+    append(branch.block, importer.in_block([&] {
       for (size_t k = 0; k < outs.size(); ++k)
-        importer.assign(outs[k], results[b][k], node.onnx_node().origin);
+        importer.assign(outs[k], branch.results[k], node.onnx_node().origin);
     }));
-  importer.add_node(
-      {node.onnx_node().origin, node.op(), {condition}, {}, If{std::move(blocks[0]), std::move(blocks[1])}});
+  }
+  importer.add_node({node.onnx_node().origin,
+                     node.op(),
+                     {condition},
+                     {},
+                     If{std::move(all[0].block), std::move(all[1].block)}});
 }
 
 // A tensor of which iteration t reads, or writes, slice t along `axis`, or slice trips-1-t.

@@ -1,6 +1,7 @@
 // The arenac program from outside: exit statuses, what it writes where, and what it leaves behind.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
 #include <stdlib.h>
 
 #include <algorithm>
@@ -120,6 +121,33 @@ TEST_F(Cli, EveryFormOfWeightsComputesTheSame) {
         arenac({"run", kModel, "--inputs", "data", "--rtol", "0", "--atol", "0", "--weights", form});
     EXPECT_EQ(done.status, 0) << form << done.output;
   }
+}
+
+TEST_F(Cli, RunFailsWhereTheInputsSelectABranchThatWasLeftOut) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (bool c, float[2] x, float[3] z) => (float[2] y) {
+        y = If (c) <then_branch = t () => (float[2] p) { p = Mul(x, x) },
+                    else_branch = e () => (float[2] q) { q = Add(x, z) }> })")
+                  .IsOK());
+  write("m.onnx", model.SerializeAsString());
+  fs::create_directory(at("data"));
+  const auto input = [&](int k, const Value& value) {
+    write_tensor_file((at("data") / ("input_" + std::to_string(k) + ".pb")).string(), "x", value);
+  };
+  input(1, Value(Type::kFloat32, {2}));
+  input(2, Value(Type::kFloat32, {3}));
+  Value condition(Type::kBool, {});
+  input(0, condition);
+  const Finished taken = arenac({"run", "m.onnx", "--inputs", "data", "--outputs", "out", "--quiet"});
+  EXPECT_EQ(taken.status, 1);
+  EXPECT_THAT(taken.output, HasSubstr("left out:\n  the else-branch of 'y'"));
+  EXPECT_FALSE(fs::exists(at("out")));
+  store(condition, 0, {.i = 1});
+  input(0, condition);
+  const Finished other = arenac({"run", "m.onnx", "--inputs", "data", "--outputs", "out"});
+  EXPECT_EQ(other.status, 0);
+  EXPECT_THAT(other.output, HasSubstr("warning: the else-branch of 'y'"));
 }
 
 TEST_F(Cli, RunReadsNpyByTheInputsName) {

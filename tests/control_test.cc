@@ -76,6 +76,57 @@ TEST(If, RefusesBranchesOfUnequalShape) {
               HasSubstr("output 0 is float32 [2] in the then-branch and float32 [3] in the else-branch"));
 }
 
+// The else-branch adds what cannot be added.
+TEST(If, LeavesOutABranchThatDoesNotFitTheShapes) {
+  const Graph graph = import_text(kHead + R"(g (bool c, float[2] x, float[3] z) => (float[2] y) {
+      r = If (c) <then_branch = t () => (float[2] p) { p = Mul(x, x) },
+                  else_branch = e () => (float[2] q) { q = Add(x, z) }>
+      y = Relu(r)
+    })");
+  ASSERT_EQ(graph.warnings.size(), 1u);
+  EXPECT_THAT(graph.warnings[0],
+              HasSubstr("the else-branch of 'r' does not fit these shapes: node 'q' (Add"));
+  const Value x = floats({2}, {3, -1}), z = floats({3}, {0, 0, 0});
+  EXPECT_THAT(output(graph, {number(Type::kBool, 1), x, z}), ElementsAre(9, 1));
+  EXPECT_THROW(output(graph, {number(Type::kBool, 0), x, z}), UserError);
+}
+
+TEST(If, LeavesOutABranchInsideABranch) {
+  const Graph graph = import_text(kHead + R"(g (bool c, bool d, float[2] x, float[3] z) => (float[2] y) {
+      y = If (c) <then_branch = t () => (float[2] p) {
+            p = If (d) <then_branch = t2 () => (float[2] u) { u = Add(x, z) },
+                        else_branch = e2 () => (float[2] v) { v = Mul(x, x) }> },
+                  else_branch = e () => (float[2] q) {
+            q = If (d) <then_branch = t3 () => (float[2] u) { u = Add(x, z) },
+                        else_branch = e3 () => (float[2] v) { v = Sub(x, z) }> }>
+    })");
+  EXPECT_EQ(graph.warnings.size(), 2u);
+  const Value x = floats({2}, {3, -1}), z = floats({3}, {0, 0, 0}), yes = number(Type::kBool, 1),
+              no = number(Type::kBool, 0);
+  EXPECT_THAT(output(graph, {yes, no, x, z}), ElementsAre(9, 1));
+  EXPECT_THROW(output(graph, {yes, yes, x, z}), UserError);
+  EXPECT_THROW(output(graph, {no, no, x, z}), UserError);
+}
+
+TEST(If, RefusesWhenNeitherBranchFits) {
+  const std::string message = refusal(kHead + R"(g (bool c, float[2] x, float[3] z) => (float[2] y) {
+      y = If (c) <then_branch = t () => (float[2] p) { p = Mul(x, z) },
+                  else_branch = e () => (float[2] q) { q = Add(x, z) }>
+    })");
+  EXPECT_THAT(message, HasSubstr("node 'p' (Mul"));
+  EXPECT_THAT(message, HasSubstr("node 'q' (Add"));
+}
+
+TEST(If, BlamesNoBranchForWhatFailsOutside) {
+  const std::string message = refusal(kHead + R"(g (bool c, float[2] x) => (float[2] y) {
+      a = NoSuchOperator(x)
+      y = If (c) <then_branch = t () => (float[2] p) { p = Mul(a, x) },
+                  else_branch = e () => (float[2] q) { q = Add(x, x) }>
+    })");
+  EXPECT_THAT(message, HasSubstr("NoSuchOperator"));
+  EXPECT_THAT(message, testing::Not(HasSubstr("\n"))) << "one fault, one line";
+}
+
 TEST(If, ReportsTheNodeInsideABranch) {
   const std::string message = refusal(kHead + R"(g (bool c, float[2] x) => (float[2] y) {
       y = If (c) <then_branch = t () => (float[2] p) { p = NoSuchOperator(x) },

@@ -146,8 +146,8 @@ class Shadow {
             !is_elided(nest, node, graph_, c_.schedule.layouts))
           run_nest(node, nest);
       }
-    } else if (takes_a_step) {
-      run_call(node, std::get<Call>(node.body));
+    } else if (const Call* call = std::get_if<Call>(&node.body); call && takes_a_step) {
+      run_call(node, *call);
     }
     run_node(node, graph_, values_, iterations_);
     for (TensorId id : node.writes)
