@@ -14,6 +14,7 @@
 #include "frontend/error.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
+#include "scheduler/precision.h"
 
 namespace arenac {
 namespace {
@@ -90,7 +91,8 @@ Compilation compile(const CompileOptions& options) {
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
 
-  c.graph = std::make_unique<const Graph>(import_model(options.model, options.import));
+  c.graph = std::make_unique<const Graph>(with_free_precision(import_model(options.model, options.import)));
+  verify(*c.graph);
   if (options.verbosity != Verbosity::kQuiet)
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);
   progress.finished("graph", counted(c.graph->block.size(), "node"), [&] { return dump(*c.graph); });

@@ -146,44 +146,6 @@ Block live_nodes(Block block, std::vector<bool>& wanted) {
   return kept;
 }
 
-// The float32 twin of a 16-bit constant, made at most once.
-TensorId widened(Graph& graph, TensorId id, std::map<TensorId, TensorId>& twins) {
-  const auto [at, fresh] = twins.emplace(id, static_cast<TensorId>(graph.tensors.size()));
-  if (fresh) {
-    const Value& narrow = *graph.tensors[id].constant;
-    auto wide = std::make_shared<Value>(Type::kFloat32, narrow.shape);
-    for (int64_t k = 0; k < narrow.count(); ++k) store(*wide, k, load(narrow, k));
-    graph.tensors.push_back({graph.tensors[id].name, Type::kFloat32, narrow.shape, std::move(wide)});
-  }
-  return at->second;
-}
-
-void widen_reads(Graph& graph, Block& block, std::map<TensorId, TensorId>& twins) {
-  for (Node& node : block) {
-    if (If* branch = std::get_if<If>(&node.body)) {
-      widen_reads(graph, branch->then_block, twins);
-      widen_reads(graph, branch->else_block, twins);
-    } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
-      widen_reads(graph, loop->body, twins);
-    }
-    Nests* nests = std::get_if<Nests>(&node.body);
-    if (!nests) continue;
-    std::vector<bool> wide(node.reads.size());
-    for (size_t k = 0; k < node.reads.size(); ++k) {
-      const Tensor& t = graph.tensors[node.reads[k]];
-      wide[k] = t.constant && t.type != compute_type(t.type);
-      if (wide[k]) node.reads[k] = widened(graph, node.reads[k], twins);
-    }
-    const auto rewritten = [&](const Expr& e) {
-      return e.empty() ? e : substitute(e, [&](const Expr& x) -> Expr {
-        const bool of_wide = x->op == Op::kCast && x->args[0]->op == Op::kRead && wide[x->args[0]->index];
-        return of_wide ? cast(x->type, read(x->args[0]->index, Type::kFloat32, x->args[0]->args)) : Expr();
-      });
-    };
-    for (Nest& nest : *nests) nest.body = rewritten(nest.body), nest.finish = rewritten(nest.finish);
-  }
-}
-
 std::string dump_nest(const Nest& nest) {
   std::string text = "for";
   for (size_t k = 0; k < nest.axes.size(); ++k)
@@ -253,12 +215,6 @@ Graph without_dead_code(Graph graph) {
   std::vector<bool> wanted(graph.tensors.size());
   for (TensorId id : graph.outputs) wanted[id] = true;
   graph.block = live_nodes(std::move(graph.block), wanted);
-  return graph;
-}
-
-Graph with_wide_constants(Graph graph) {
-  std::map<TensorId, TensorId> twins;
-  widen_reads(graph, graph.block, twins);
   return graph;
 }
 

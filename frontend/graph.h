@@ -127,6 +127,11 @@ Graph without_dead_code(Graph graph);
 // they are worth converting once. Costs as many bytes of flash again.
 Graph with_wide_constants(Graph graph);
 
+// The graph with those 16-bit activations as float32 that take at most `most` bytes then: what a node
+// computes is not rounded before the next one reads it. Rounded are still graph inputs and outputs, casts,
+// what control flow assigns and what C kernels touch.
+Graph with_wide_activations(Graph graph, int64_t most);
+
 // The multiply-accumulates of one run of a node: points of nests that reduce a product. Loops count all their
 // trips.
 int64_t multiply_accumulates(const Node& node);

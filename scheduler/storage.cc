@@ -55,7 +55,7 @@ class Assignment {
     occupied_ = occupancies(graph_, steps_, layouts_);
   }
 
-  Storage storage() const { return {steps_, layouts_}; }
+  Storage storage() const { return {steps_, layouts_, peak().bytes}; }
 
   // Views of less than all of a storage that is live at the peak.
   std::vector<const Node*> partial_views() const {
@@ -523,14 +523,13 @@ Peak Assignment::peak() const {
 
 struct Attempt {
   Storage storage;
-  int64_t peak;
   std::vector<const Node*> partial_views;
 };
 
 Attempt attempt(const Graph& graph, const std::vector<const Node*>& copied) {
   Assignment assignment(graph, copied);
   assignment.share_storage();
-  return {assignment.storage(), assignment.peak().bytes, assignment.partial_views()};
+  return {assignment.storage(), assignment.partial_views()};
 }
 
 }  // namespace
@@ -543,7 +542,7 @@ Storage assign_storage(const Graph& graph) {
   for (int tried = 0; tried < kTried && next < best.partial_views.size(); ++tried) {
     copied.push_back(best.partial_views[next++]);
     Attempt with = attempt(graph, copied);
-    if (with.peak < best.peak) {
+    if (with.storage.peak < best.storage.peak) {
       best = std::move(with);
       next = 0;
     } else {

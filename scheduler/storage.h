@@ -10,6 +10,7 @@ namespace arenac {
 struct Storage {
   std::vector<Step> steps;  // the block's nodes without those that became views
   std::vector<Layout> layouts;
+  int64_t peak = 0;  // bytes live at one step, graph inputs and outputs apart
 };
 
 // Three passes over the nodes of `graph`:

@@ -10,6 +10,7 @@
 #include "frontend/facts.h"
 #include "planner/lifetime.h"
 #include "planner/planners.h"
+#include "scheduler/precision.h"
 #include "scheduler/schedule.h"
 #include "tests/conformance.h"
 
@@ -161,7 +162,8 @@ constexpr double kSlack = 1.02;
 constexpr int64_t kSlackBytes = 512;
 
 int64_t planned_arena(const Graph& graph) {
-  return plan(lifetimes(schedule_layerwise(graph), Io::kExternal, 16).problem).pools[0].size;
+  const Graph precise = with_free_precision(graph);
+  return plan(lifetimes(schedule_layerwise(precise), Io::kExternal, 16).problem).pools[0].size;
 }
 
 TEST(Arena, OfTheModelsIsNearTheLivenessBound) {

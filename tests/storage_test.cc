@@ -1,4 +1,6 @@
 // What shares memory and when it lives, on models small enough to know the answer.
+#include "scheduler/storage.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,6 +10,7 @@
 #include "frontend/import.h"
 #include "planner/lifetime.h"
 #include "scheduler/liveness.h"
+#include "scheduler/precision.h"
 #include "scheduler/schedule.h"
 
 namespace arenac {
@@ -219,6 +222,29 @@ TEST(Liveness, BranchesShareMemory) {
     for (const char* other : {"g", "h"})
       EXPECT_FALSE(collide(m.occupancy(mine), m.occupancy(other), -1)) << mine << " and " << other;
   EXPECT_TRUE(collide(m.occupancy("a"), m.occupancy("b"), -1));
+}
+
+// ---- precision
+
+// At the peak are a and b. After it c, its view and d are float32, until an output rounds.
+TEST(Precision, IsRaisedWhereTheArenaDoesNotGrow) {
+  const Graph narrow = import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float16[20, 10, 5] x) => (float16[4] y) <int64[1] last = {-1}, int64[2] s = {4, 5}> {
+        a = Sin(x)  b = ReduceSum<keepdims = 0>(a, last)  c = ReduceSum<keepdims = 0>(b, last)
+        v = Reshape(c, s)  d = Cos(v)  y = ReduceSum<keepdims = 0>(d, last) })");
+  const Graph graph = with_free_precision(narrow);
+  verify(graph);
+  EXPECT_EQ(assign_storage(graph).peak, assign_storage(narrow).peak);
+  std::map<std::string, Type> types;
+  for (const Tensor& t : graph.tensors) types[t.name] = t.type;
+  for (const char* name : {"a", "b", "x", "y"}) EXPECT_EQ(types[name], Type::kFloat16) << name;
+  for (const char* name : {"c", "v", "d"}) EXPECT_EQ(types[name], Type::kFloat32) << name;
+}
+
+TEST(Precision, ACastRounds) {
+  const Graph graph = with_free_precision(import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[4] x) => (float[4] y) { a = Sin(x)  b = Cast<to = 10>(a)  y = Cast<to = 1>(b) })"));
+  EXPECT_THAT(dump(graph), testing::HasSubstr("float16[4]"));
 }
 
 TEST(Collide, LeavesOutOneHalfStep) {

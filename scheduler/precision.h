@@ -1,0 +1,15 @@
+// How precisely 16-bit models compute.
+//
+//   conv1_out float16 1.5M   pool1 float16 378K   ...   conv10 float16 330K   pool10 float16 2K
+//        the arena's peak                               -> float32 660K       -> float32 4K
+#pragma once
+
+#include "frontend/graph.h"
+
+namespace arenac {
+
+// The graph with float32 in place of 16-bit activations up to some size: the largest for which the peak of
+// live bytes, layer by layer, is no higher. What costs nothing is not rounded. The same for every scheduler.
+Graph with_free_precision(Graph graph);
+
+}  // namespace arenac
