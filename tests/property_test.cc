@@ -15,6 +15,7 @@
 #include "frontend/lower.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
+#include "tests/random_nest.h"
 #include "tests/random_operator.h"
 #include "tests/shadow.h"
 
@@ -45,6 +46,16 @@ TEST(RandomGraphs, KeepTheirTensorsInTheArena) {
       ADD_FAILURE() << error.what();
       ++faults;
     }
+  }
+}
+
+TEST(RandomNests, AreTheSameInTheArena) {
+  for (unsigned seed = 0; seed < seeds(300); ++seed) {
+    const Compilation c = compile_graph(random_nest(seed), "m", way_of(seed));
+    std::mt19937 random(seed);
+    ASSERT_EQ(shadow_fault(c, random_inputs(*c.graph, seed, Numbers::kWhole), random), "")
+        << "seed " << seed << "\n"
+        << dump(*c.graph) << dump(c.schedule);
   }
 }
 
@@ -139,11 +150,12 @@ INSTANTIATE_TEST_SUITE_P(By, EmittedC, testing::ValuesIn(compilers()), [](const 
 // Models with the texts and the numbers of their seeds, compiled, run and compared, kBatch to a program.
 constexpr size_t kBatch = 24;
 struct Model {
-  std::string text;
+  std::string text;  // empty: a random nest
   unsigned seed;
   Numbers numbers = Numbers::kWhole;
   double integers_within = 0;
 };
+Graph graph_of(const Model& m) { return m.text.empty() ? random_nest(m.seed) : import_text(m.text); }
 
 void expect_interpreted(std::vector<Emitted>& batch, const Model* models, const CompilerRow& compiler) {
   run_emitted(batch, compiler);
@@ -151,7 +163,9 @@ void expect_interpreted(std::vector<Emitted>& batch, const Model* models, const 
   for (size_t k = 0; k < batch.size() && faults < 3; ++k) {
     const Emitted& e = batch[k];
     const Graph& graph = *e.compilation.graph;
-    SCOPED_TRACE(fmt::format("{}, {}:\n{}", compiler.name, e.compilation.name, models[k].text));
+    SCOPED_TRACE(
+        fmt::format("{}, {}:\n{}", compiler.name, e.compilation.name,
+                    models[k].text.empty() ? dump(graph) + dump(e.compilation.schedule) : models[k].text));
     EXPECT_EQ(e.fault, "");
     if (!e.fault.empty()) return;
     const auto values = interpret(graph, e.inputs);
@@ -170,8 +184,8 @@ void expect_interpreted(const std::vector<Model>& models, const CompilerRow& com
     std::vector<Emitted> batch;
     for (size_t k = begin; k < end; ++k) {
       const Model& m = models[k];
-      Emitted& e = batch.emplace_back(
-          Emitted{compile_graph(import_text(m.text), fmt::format("m{}", k), way_of(m.seed))});
+      Emitted& e =
+          batch.emplace_back(Emitted{compile_graph(graph_of(m), fmt::format("m{}", k), way_of(m.seed))});
       e.inputs = random_inputs(*e.compilation.graph, m.seed, m.numbers);
     }
     expect_interpreted(batch, &models[begin], compiler);
@@ -183,6 +197,15 @@ TEST_P(EmittedC, OfRandomGraphs) {
   for (unsigned k = 0; k < seeds(kBatch); ++k) {
     const unsigned seed = 100000 * (1 + number()) + k;
     models.push_back({random_graph(seed), seed});
+  }
+  expect_interpreted(models, GetParam());
+}
+
+TEST_P(EmittedC, OfRandomNests) {
+  std::vector<Model> models;
+  for (unsigned k = 0; k < seeds(2 * kBatch); ++k) {
+    const unsigned seed = 100000 * (1 + number()) + k;
+    models.push_back({"", seed});
   }
   expect_interpreted(models, GetParam());
 }
