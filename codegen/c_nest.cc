@@ -291,7 +291,33 @@ class NestWriter {
       low = from, high = to;
       at = bounds.erase(at);
     }
+    if (walks_backwards(a)) c_.put(rolled());
     c_.open("for (int i{0} = {1}; i{0} < {2}; ++i{0})", a, low, high);
+  }
+
+  // Whether a read's address falls as axis a rises, as in a transposed convolution.
+  bool walks_backwards(int a) const {
+    return any_of(nest_.body, [&](const Expr& e) {
+      if (e->op != Op::kRead) return false;
+      const auto form = affine_form(e->args[0]);
+      return form && form->coefficient(a) < 0;
+    });
+  }
+
+  // Before a loop: gcc is not to unroll it. gcc 12.2 -O3 adds elements twice in
+  //
+  //   for (int j = 0; j < 3; ++j)
+  //     for (int i = 0; i < 4; ++i) a += x[i] * w[19 * j + 3 - i];
+  //
+  // It unrolls the inner loop and vectorises the chain of sums in the order of w's memory, but goes on from
+  // the sum that was last in the order of the source (right with -fno-tree-loop-vectorize, and in clang).
+  std::string rolled() {
+    const std::string name = upper_case(prefix_) + "_ROLLED";
+    helpers_[name] = fmt::format(
+        "#if defined(__GNUC__) && !defined(__clang__)\n#define {0} _Pragma(\"GCC unroll 1\")\n#else\n#define "
+        "{0}\n#endif\n",
+        name);
+    return name;
   }
 
   bool narrows(const Affine& form, int a) const {

@@ -5,6 +5,15 @@
 //   kws_weights.c    constants (or kws_weights.S and .bin)
 //   kws_map.json     the memory map
 //   kws.cmake        lists the sources
+//
+// Constants are a translation unit of their own, not only for editors' sake: gcc 12.2 -O3 computes wrong
+// numbers where it sees them, be it by -flto or #include. In
+//
+//   for (int i = 0; i < 3; ++i)
+//     for (int l = 0; l < 4; ++l) a[l] += w[8 - 4 * i] * x[l];
+//
+// it reads four elements of w at once to use one, the last time w[-3] to w[0], and takes a vector of known
+// elements that begins outside w for zeros. (Right with -fno-tree-loop-vectorize, and in clang.)
 #pragma once
 
 #include <string>

@@ -19,30 +19,32 @@ constexpr int kBuildSeconds = 600, kRunSeconds = 120;
 
 using Language = CompilerRow::Language;
 
-// The C files of a model in one translation unit.
-std::string model_source(const Compilation& c) {
-  std::string text = "#define _POSIX_C_SOURCE 200809L\n";
-  for (const File& file : c.files)
-    if (file.name.ends_with(".c")) text += fmt::format("#include \"{}\"\n", file.name);
+// The files of every model that end in `ending`, in one translation unit. Constants have one apart from what
+// reads them: as users build them, and see codegen/emit.h.
+std::string all_files(const std::vector<Emitted>& batch, std::string_view ending) {
+  std::string text = "#define _POSIX_C_SOURCE 200809L\ntypedef int not_empty;\n";
+  for (const Emitted& e : batch)
+    for (const File& file : e.compilation.files)
+      if (file.name == fmt::format("{}{}", e.compilation.name, ending))
+        text += fmt::format("#include \"{}/{}\"\n", e.compilation.name, file.name);
   return text;
 }
 
-std::string main_source(const Compilation& c) {
-  return fmt::format("#define main {}_main\n#include \"main.c\"\n", c.name);
-}
-
-// Runs each model in its folder.
+// Runs each model in its folder. What the harnesses define gets names of its own.
 std::string program_source(const std::vector<Emitted>& batch) {
-  std::string prototypes, calls;
+  std::string harnesses, calls;
   for (const Emitted& e : batch) {
     const std::string& name = e.compilation.name;
-    prototypes += fmt::format("int {}_main(int argc, char **argv);\n", name);
+    for (const char* function : {"allocate", "load", "save", "now_ms", "main"})
+      harnesses += fmt::format("#undef {0}\n#define {0} {1}_{0}\n", function, name);
+    harnesses += fmt::format("#include \"{}/main.c\"\n", name);
     calls += fmt::format(
         "  if (chdir(\"{0}\") != 0 || {0}_main(1, argv) != 0 || chdir(\"..\") != 0) return 1;\n", name);
   }
   return fmt::format(
-      "#include <unistd.h>\n{}int main(int argc, char **argv)\n{{\n  (void)argc;\n{}  return 0;\n}}\n",
-      prototypes, calls);
+      "#define _POSIX_C_SOURCE 200809L\n#include <unistd.h>\n{}#undef main\nint main(int argc, char "
+      "**argv)\n{{\n  (void)argc;\n{}  return 0;\n}}\n",
+      harnesses, calls);
 }
 
 void read_outputs(Emitted& e, const std::filesystem::path& folder) {
@@ -99,29 +101,23 @@ const std::vector<CompilerRow>& compilers() {
 
 void run_emitted(std::vector<Emitted>& batch, const CompilerRow& compiler) {
   const TemporaryFolder scratch;
-  std::vector<std::string> models, mains;
   for (const Emitted& e : batch) {
     const Compilation& c = e.compilation;
-    const bool apart = compiler.language == Language::kCxx;
     std::vector<File> files = c.files;
     files.push_back({"main.c", harness_source(c)});
-    files.push_back({"model.c", model_source(c) + (apart ? "" : main_source(c))});
-    if (apart) files.push_back({"run.c", main_source(c)});
     for (size_t k = 0; k < e.inputs.size(); ++k)
       files.push_back({fmt::format("input_{}.bin", k),
                        {reinterpret_cast<const char*>(e.inputs[k].bytes.data()), e.inputs[k].bytes.size()}});
     write_files(scratch.path() / c.name, files);
-    models.push_back(c.name + "/model.c");
-    if (apart) mains.push_back(c.name + "/run.c");
   }
-  write_files(scratch.path(), {{"program.c", program_source(batch)}});
-  mains.push_back("program.c");
+  write_files(scratch.path(), {{"models.c", all_files(batch, ".c")},
+                               {"weights.c", all_files(batch, "_weights.c")},
+                               {"program.c", program_source(batch)}});
   std::vector<std::string> command = compiler.command;
   if (compiler.language == Language::kCxx) command.insert(command.end(), {"-x", "c++"});
-  command.insert(command.end(), models.begin(), models.end());
+  command.insert(command.end(), {"models.c", "weights.c"});
   command.insert(command.end(), {"-x", "c"});  // which the driver named g++ does not heed
-  command.insert(command.end(), mains.begin(), mains.end());
-  command.insert(command.end(), {"-x", "none", "-o", "program", "-lm"});
+  command.insert(command.end(), {"program.c", "-x", "none", "-o", "program", "-lm"});
   const Finished built = run_process(command, scratch.path(), kBuildSeconds);
   Finished done{0, ""};
   if (built.status == 0) done = run_process({"./program"}, scratch.path(), kRunSeconds);

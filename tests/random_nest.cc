@@ -76,10 +76,6 @@ class Generator {
     Shape shape;
     for (int d = 1 + below(2); d > 0; --d) {
       Expr index = affine(axes);
-      // Every reduced axis is read somewhere, as in every operator: where it is not and the weights are in
-      // the same translation unit, gcc 12.2 -O3 vectorizes the sum of a constant and adds it too often.
-      if (in_body && reads_.empty() && indices.empty())
-        for (size_t a = kept; a < axes; ++a) index = index + axis(static_cast<int>(a));
       Interval values = interval(index, axis_intervals(nest_), {});
       const bool guarded = in_body && axes > kept && below(2);
       if (guarded) values = part_of(values);
