@@ -99,19 +99,7 @@ struct Checker {
 };
 
 void verify_block(const Graph& graph, const Block& block) {
-  for (const Node& node : block) {
-    Checker checker{graph, node, {}};
-    for (TensorId id : node.reads) checker.reads.push_back(&graph.tensors.at(id));
-    if (const Nests* nests = std::get_if<Nests>(&node.body)) {
-      checker.check(node.writes.size() == 1, "nests write one tensor");
-      for (const Nest& nest : *nests) checker.nest(nest);
-    } else if (const If* branch = std::get_if<If>(&node.body)) {
-      verify_block(graph, branch->then_block);
-      verify_block(graph, branch->else_block);
-    } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
-      verify_block(graph, loop->body);
-    }
-  }
+  for (const Node& node : block) verify(graph, node);
 }
 
 // Backwards over a block: keeps nodes that write something wanted. Loops make the wanted set grow until it is
@@ -236,6 +224,20 @@ int64_t multiply_accumulates(const Node& node) {
     for (const Node& inner : loop->body) total += loop->trips * multiply_accumulates(inner);
   }
   return total;
+}
+
+void verify(const Graph& graph, const Node& node) {
+  Checker checker{graph, node, {}};
+  for (TensorId id : node.reads) checker.reads.push_back(&graph.tensors.at(id));
+  if (const Nests* nests = std::get_if<Nests>(&node.body)) {
+    checker.check(node.writes.size() == 1, "nests write one tensor");
+    for (const Nest& nest : *nests) checker.nest(nest);
+  } else if (const If* branch = std::get_if<If>(&node.body)) {
+    verify_block(graph, branch->then_block);
+    verify_block(graph, branch->else_block);
+  } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+    verify_block(graph, loop->body);
+  }
 }
 
 void verify(const Graph& graph) { verify_block(graph, graph.block); }

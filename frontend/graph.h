@@ -139,6 +139,7 @@ int64_t multiply_accumulates(const Node& node);
 // Checks every promise of this header, and by interval arithmetic that no index leaves its tensor; throws
 // InternalError naming the node.
 void verify(const Graph& graph);
+void verify(const Graph& graph, const Node& node);
 
 std::string dump(const Graph& graph);
 

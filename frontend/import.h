@@ -18,7 +18,7 @@ struct ImportOptions {
   std::map<std::string, Shape> shapes;  // input name -> whole shape
 };
 
-// Reads IR versions 3 to 12 and opsets 7 to 25. Throws UserError for whatever the model is at fault for or
+// Reads IR versions 3 to 13 and opsets 1 to 28. Throws UserError for whatever the model is at fault for or
 // arenac does not support; the message lists every offending node.
 Graph import_model(const std::string& path, const ImportOptions& options = {});
 Graph import_bytes(const std::string& bytes, const std::string& name, const ImportOptions& options = {});

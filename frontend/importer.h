@@ -1,4 +1,5 @@
-// The state of one import: private to the frontend (import.cc, lower.cc and the control-flow operators).
+// The state of one import, private to the frontend. importer.cc implements it, functions.cc the local functions;
+// import.cc, lower.cc and the control-flow operators use it.
 #pragma once
 
 #include <iterator>
@@ -9,19 +10,35 @@
 #include <utility>
 #include <vector>
 
+#include "frontend/error.h"
 #include "frontend/facts.h"
 #include "frontend/graph.h"
 #include "frontend/lower.h"
+
+namespace google::protobuf {
+template <typename Message>
+class RepeatedPtrField;
+}
 
 namespace onnx {
 class AttributeProto;
 class FunctionProto;
 class GraphProto;
+class ModelProto;
 class NodeProto;
 class TensorProto;
 }  // namespace onnx
 
 namespace arenac {
+
+// Indices of the nodes such that each comes after what it reads: the file's order where that serves.
+std::vector<int> topological_order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
+
+// The node's name, or that of its first output, or its operator's.
+std::string node_name(const onnx::NodeProto& node);
+
+// "" for "ai.onnx".
+std::string domain_of(const std::string& domain);
 
 // `name` with control characters, quotes and invalid UTF-8 escaped: safe in a one-line message.
 std::string printable(const std::string& name);
@@ -29,8 +46,9 @@ std::string printable(const std::string& name);
 class Importer {
  public:
   Graph graph;
-  std::map<std::string, int> opsets;                            // domain -> version in force
-  std::map<std::string, const onnx::FunctionProto*> functions;  // "domain:name" -> local function
+  std::map<std::string, int> opsets;  // domain -> version in force
+  // "domain:name", and of an overload "domain:name:overload", to the local function.
+  std::map<std::string, const onnx::FunctionProto*> functions;
   std::string directory;  // of the model file: where external data may lie
 
   TensorId add_tensor(const std::string& name, Type type, Shape shape);
@@ -47,6 +65,8 @@ class Importer {
   void bind(const std::string& name, TensorId id) { scopes_.back()[name] = id; }
   std::optional<TensorId> find(const std::string& name) const;
   TensorId lookup(const std::string& name, const std::string& who) const;  // UserError when unknown
+
+  void declare_functions(const onnx::ModelProto& model);
 
   // Lowers the nodes and initializers of a (sub)graph into the current block in the current scope.
   void lower_graph(const onnx::GraphProto& proto);
@@ -81,6 +101,7 @@ class Importer {
 
  private:
   void lower_node(const onnx::NodeProto& proto);
+  const onnx::FunctionProto* function_of(const onnx::NodeProto& proto) const;
   void lower_function(const onnx::FunctionProto& function, const onnx::NodeProto& call);
   OnnxNode resolve(const onnx::NodeProto& proto);
   Attribute attribute_of(const onnx::AttributeProto& proto, const std::string& who);
@@ -88,8 +109,12 @@ class Importer {
   Block block_;
   int symbols_ = 0;
   int64_t lowered_nodes_ = 0;
-  int64_t folded_bytes_ = 0;
+  int64_t folded_bytes_ = 0, folded_points_ = 0, stored_bytes_ = 0;
+  std::vector<std::shared_ptr<const Value>> folding_;  // operands of the node being folded; else all null
   int function_depth_ = 0;
+  bool overloads_ = false;  // some function is one of several of its name
+  std::map<const onnx::FunctionProto*, std::vector<std::shared_ptr<const onnx::AttributeProto>>>
+      function_defaults_;
   std::vector<std::shared_ptr<onnx::NodeProto>> instances_;  // nodes of inlined functions, attributes bound
   std::vector<std::map<std::string, TensorId>> scopes_ = {{}};
   friend class Scope;

@@ -42,8 +42,13 @@ int64_t parse_count(const std::string& text, const std::string& who) {
   throw UserError(fmt::format("{}: '{}' is no offset or length of external data", who, printable(text)));
 }
 
-std::string external_bytes(const onnx::TensorProto& proto, const std::string& directory,
-                           const std::string& who) {
+struct ExternalData {
+  std::filesystem::path path;
+  int64_t offset, length;  // bytes, inside the file
+};
+
+ExternalData locate_external(const onnx::TensorProto& proto, const std::string& directory,
+                             const std::string& who) {
   std::string location;
   int64_t offset = 0, length = -1;
   for (const onnx::StringStringEntryProto& entry : proto.external_data()) {
@@ -57,12 +62,14 @@ std::string external_bytes(const onnx::TensorProto& proto, const std::string& di
   if (offset > size || length > size - offset)
     throw UserError(fmt::format("{}: external data [{}, {}+{}) reaches past the end of '{}' ({} bytes)", who,
                                 offset, offset, length, printable(location), size));
-  std::ifstream file(path, std::ios::binary);
-  file.seekg(offset);
-  std::string bytes(length, '\0');
-  if (!file.read(bytes.data(), length))
-    throw UserError(fmt::format("{}: '{}' cannot be read", who, printable(location)));
-  return bytes;
+  return {path, offset, length};
+}
+
+void read_external(const ExternalData& data, Value& value, const std::string& who) {
+  std::ifstream file(data.path, std::ios::binary);
+  file.seekg(data.offset);
+  if (!file.read(reinterpret_cast<char*>(value.bytes.data()), data.length))
+    throw UserError(fmt::format("{}: '{}' cannot be read", who, printable(data.path.filename().string())));
 }
 
 // Typed data: each field serves several element types, one element an entry.
@@ -98,6 +105,14 @@ void fill_typed(Value& value, const onnx::TensorProto& proto, const std::string&
   }
 }
 
+int64_t byte_count(Type type, const Shape& shape, const std::string& who) {
+  try {
+    return element_count(shape) * size_of(type);
+  } catch (const ShapeError& error) {
+    throw UserError(fmt::format("{}: {}", who, error.what()));
+  }
+}
+
 }  // namespace
 
 Type type_of_onnx(int data_type, const std::string& who) {
@@ -113,7 +128,7 @@ Type type_of_onnx(int data_type, const std::string& who) {
 Value tensor_value(const onnx::TensorProto& proto, const std::string& directory, const std::string& who) {
   const Type type = type_of_onnx(proto.data_type(), who);
   Shape shape(proto.dims().begin(), proto.dims().end());
-  const int64_t bytes = element_count(shape) * size_of(type);
+  const int64_t bytes = byte_count(type, shape, who);
   const bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
   if (!external && !proto.has_raw_data()) {
     // The typed fields hold at least a byte an element: a shape larger than the whole message is a lie.
@@ -123,12 +138,16 @@ Value tensor_value(const onnx::TensorProto& proto, const std::string& directory,
     fill_typed(value, proto, who);
     return value;
   }
-  const std::string raw = external ? external_bytes(proto, directory, who) : proto.raw_data();
-  if (static_cast<int64_t>(raw.size()) != bytes)
+  const ExternalData data = external ? locate_external(proto, directory, who) : ExternalData{};
+  const int64_t held = external ? data.length : static_cast<int64_t>(proto.raw_data().size());
+  if (held != bytes)
     throw UserError(fmt::format("{}: shape {} of {} needs {} bytes, the data hold {}", who, to_string(shape),
-                                info(type).name, bytes, raw.size()));
+                                info(type).name, bytes, held));
   Value value(type, std::move(shape));
-  if (!raw.empty()) std::memcpy(value.bytes.data(), raw.data(), raw.size());
+  if (external)
+    read_external(data, value, who);
+  else if (held > 0)
+    std::memcpy(value.bytes.data(), proto.raw_data().data(), proto.raw_data().size());
   if (type == Type::kBool)
     for (std::byte& b : value.bytes) b = std::byte{b != std::byte{0}};
   return value;

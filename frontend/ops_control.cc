@@ -54,10 +54,12 @@ std::vector<TensorId> lower_body(Lowering& node, const onnx::GraphProto& proto) 
   const size_t problems = importer.problems.size();
   importer.lower_graph(proto);
   if (importer.problems.size() > problems) throw UserError("");
+  const std::string who = fmt::format("the body of '{}'", printable(node.onnx_node().origin));
   std::vector<TensorId> results;
-  for (const onnx::ValueInfoProto& output : proto.output())
-    results.push_back(
-        importer.lookup(output.name(), fmt::format("the body of '{}'", printable(node.onnx_node().origin))));
+  for (const onnx::ValueInfoProto& output : proto.output()) {
+    results.push_back(importer.lookup(output.name(), who));
+    node.require(results.back() >= 0, fmt::format("result '{}' of the body has no value", output.name()));
+  }
   return results;
 }
 

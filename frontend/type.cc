@@ -52,10 +52,10 @@ int64_t element_count(const Shape& shape) {
   int64_t count = 1;
   bool empty = false;
   for (int64_t extent : shape) {
-    if (extent < 0) throw UserError(fmt::format("shape {} has a negative extent", to_string(shape)));
+    if (extent < 0) throw ShapeError(fmt::format("shape {} has a negative extent", to_string(shape)));
     empty |= extent == 0;
     if (extent > 0 && count > kMaxElements / extent)
-      throw UserError(fmt::format("shape {} has more than 2^40 elements", to_string(shape)));
+      throw ShapeError(fmt::format("shape {} has more than 2^40 elements", to_string(shape)));
     count *= extent > 0 ? extent : 1;
   }
   return empty ? 0 : count;

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "frontend/error.h"
+
 namespace arenac {
 
 enum class Type : uint8_t {
@@ -45,7 +47,12 @@ Type compute_type(Type storage);
 
 using Shape = std::vector<int64_t>;
 
-// Number of elements; throws UserError when the product exceeds 2^40 or an extent is negative.
+// Of a shape that no tensor may have. Who knows what has the shape catches it and names that.
+struct ShapeError : UserError {
+  using UserError::UserError;
+};
+
+// Number of elements; throws ShapeError when the product exceeds 2^40 or an extent is negative.
 int64_t element_count(const Shape& shape);
 std::string to_string(const Shape& shape);  // "[1,3,224,224]", "[]" for a scalar
 

@@ -1,0 +1,325 @@
+#include "frontend/importer.h"
+
+#include <fmt/format.h>
+#include <onnx/defs/schema.h>
+#include <onnx/onnx_pb.h>
+
+#include <algorithm>
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/graph/topological_sort.hpp>
+#include <set>
+
+#include "frontend/error.h"
+#include "frontend/interpret.h"
+#include "frontend/old_opsets.h"
+#include "frontend/onnx_tensor.h"
+
+namespace arenac {
+namespace {
+
+// Stands for the result of a node that could not be lowered; nodes that read it are passed over in silence,
+// because the message already names the cause.
+constexpr TensorId kUnknown = -2;
+
+// What a hostile model may cost. Nodes of constants that would cost more to fold stay in the graph.
+constexpr int64_t kMaxFoldedBytes = int64_t{1} << 30;
+constexpr int64_t kMaxFoldedPoints = int64_t{1} << 28;
+constexpr int64_t kMaxStoredBytes = int64_t{8} << 30;
+// Of all iterations and function bodies together.
+constexpr int64_t kMaxLoweredNodes = 300'000;
+
+// Names that a node reads, and those that its subgraphs read from outside.
+std::set<std::string> free_names(const onnx::NodeProto& node) {
+  std::set<std::string> names(node.input().begin(), node.input().end());
+  for (const onnx::AttributeProto& attribute : node.attribute()) {
+    if (!attribute.has_g()) continue;
+    const onnx::GraphProto& graph = attribute.g();
+    std::set<std::string> inner;
+    for (const onnx::NodeProto& n : graph.node()) inner.merge(free_names(n));
+    for (const onnx::ValueInfoProto& output : graph.output()) inner.insert(output.name());
+    for (const onnx::ValueInfoProto& input : graph.input()) inner.erase(input.name());
+    for (const onnx::TensorProto& initializer : graph.initializer()) inner.erase(initializer.name());
+    for (const onnx::NodeProto& n : graph.node())
+      for (const std::string& name : n.output()) inner.erase(name);
+    names.merge(inner);
+  }
+  return names;
+}
+
+int64_t points_of(const Node& node) {
+  int64_t points = 0;
+  if (const Nests* nests = std::get_if<Nests>(&node.body))
+    for (const Nest& nest : *nests) {
+      Shape extents;
+      for (const Axis& a : nest.axes) extents.push_back(a.extent);
+      points += element_count(extents);
+    }
+  return points;
+}
+
+// Whether the trip number of an enclosing loop takes part in what the node computes.
+bool reads_iteration(const Node& node) {
+  const auto is_iteration = [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; };
+  const auto nest_reads = [&](const Nest& nest) {
+    return any_of(nest.body, is_iteration) || (!nest.finish.empty() && any_of(nest.finish, is_iteration)) ||
+           std::any_of(nest.store.begin(), nest.store.end(),
+                       [&](const Expr& index) { return any_of(index, is_iteration); }) ||
+           std::any_of(nest.where.begin(), nest.where.end(),
+                       [&](const Bound& bound) { return any_of(bound.index, is_iteration); });
+  };
+  const Nests* nests = std::get_if<Nests>(&node.body);
+  return nests != nullptr && std::any_of(nests->begin(), nests->end(), nest_reads);
+}
+
+}  // namespace
+
+std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
+
+std::vector<int> topological_order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
+  std::map<std::string, int> producer;
+  for (int k = 0; k < nodes.size(); ++k)
+    for (const std::string& name : nodes[k].output())
+      if (!name.empty() && !producer.emplace(name, k).second)
+        throw UserError(fmt::format("tensor '{}' is written by two nodes", printable(name)));
+
+  using Dataflow = boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS>;
+  Dataflow depends_on(nodes.size());
+  bool sorted = true;
+  for (int k = 0; k < nodes.size(); ++k) {
+    for (const std::string& name : free_names(nodes[k])) {
+      const auto at = producer.find(name);
+      if (at == producer.end()) continue;
+      boost::add_edge(k, at->second, depends_on);
+      sorted &= at->second < k;
+    }
+  }
+  std::vector<int> order(nodes.size());
+  for (int k = 0; k < nodes.size(); ++k) order[k] = k;
+  if (sorted) return order;
+  order.clear();
+  try {
+    boost::topological_sort(depends_on, std::back_inserter(order));
+  } catch (const boost::not_a_dag&) {
+    throw UserError("the nodes form a cycle: some node reads, directly or not, what it writes");
+  }
+  return order;
+}
+
+std::string node_name(const onnx::NodeProto& node) {
+  if (!node.name().empty()) return node.name();
+  for (const std::string& output : node.output())
+    if (!output.empty()) return output;
+  return node.op_type();
+}
+
+std::string printable(const std::string& name) {
+  std::string safe;
+  for (const unsigned char c : name) {
+    if (c < 0x20 || c >= 0x7f || c == '\'' || c == '\\')
+      safe += fmt::format("\\x{:02x}", c);
+    else
+      safe += static_cast<char>(c);
+    if (safe.size() > 200) return safe + "...";
+  }
+  return safe;
+}
+
+TensorId Importer::add_tensor(const std::string& name, Type type, Shape shape) {
+  element_count(shape);
+  graph.tensors.push_back({name, type, std::move(shape), nullptr});
+  return static_cast<TensorId>(graph.tensors.size()) - 1;
+}
+
+TensorId Importer::add_constant(const std::string& name, std::shared_ptr<const Value> value) {
+  graph.tensors.push_back({name, value->type, value->shape, value});
+  return static_cast<TensorId>(graph.tensors.size()) - 1;
+}
+
+void Importer::add_node(Node node) {
+  verify(graph, node);
+  const bool known = std::all_of(node.reads.begin(), node.reads.end(),
+                                 [&](TensorId id) { return graph.tensors[id].constant != nullptr; });
+  const bool data = std::holds_alternative<Nests>(node.body) || std::holds_alternative<Call>(node.body);
+  const int64_t points = points_of(node);
+  int64_t bytes = 0;
+  for (TensorId id : node.writes)
+    bytes += element_count(graph.tensors[id].shape) * size_of(graph.tensors[id].type);
+  if (!known || !data || reads_iteration(node) || points > kMaxFoldedPoints - folded_points_ ||
+      bytes > kMaxFoldedBytes - folded_bytes_) {
+    block_.push_back(std::move(node));
+    return;
+  }
+  folded_points_ += points;
+  folded_bytes_ += bytes;
+  folding_.resize(std::max(folding_.size(), graph.tensors.size()));
+  for (TensorId id : node.reads) folding_[id] = graph.tensors[id].constant;
+  std::vector<int64_t> iterations;
+  run_node(node, graph, folding_, iterations);
+  for (TensorId id : node.writes) graph.tensors[id].constant = folding_[id];
+  for (TensorId id : node.reads) folding_[id] = nullptr;
+  for (TensorId id : node.writes) folding_[id] = nullptr;
+}
+
+void Importer::assign(TensorId to, TensorId from, const std::string& origin) {
+  const Tensor& t = graph.tensors[to];
+  block_.push_back({origin, "Copy", {from}, {to}, Nests{copy_nest(t.type, t.shape)}});
+}
+
+std::optional<TensorId> Importer::find(const std::string& name) const {
+  for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
+    if (const auto at = scope->find(name); at != scope->end()) return at->second;
+  return std::nullopt;
+}
+
+TensorId Importer::lookup(const std::string& name, const std::string& who) const {
+  if (const auto id = find(name)) return *id;
+  throw UserError(fmt::format("{} reads '{}', which nothing writes", who, printable(name)));
+}
+
+std::vector<TensorId> Importer::lower(const OnnxNode& node) {
+  const OperatorRow* row = find_operator(node.domain, node.op, node.opset);
+  std::vector<TensorId> results(std::max<size_t>(node.outputs.size(), 1), kAbsent);
+  Lowering lowering(*this, node, results);
+  if (row == nullptr) {
+    ++unknown_operators;
+    lowering.fail(
+        fmt::format("operator {}{}{} of opset {} is not supported ('arenac list operators' shows what is)",
+                    printable(node.domain), node.domain.empty() ? "" : ".", printable(node.op), node.opset));
+  }
+  const size_t first_new = graph.tensors.size();
+  try {
+    row->lower(lowering);
+  } catch (const ShapeError& error) {
+    lowering.fail(error.what());
+  } catch (const std::bad_alloc&) {
+    lowering.fail("its tensors need more memory than there is");
+  } catch (const std::length_error&) {
+    lowering.fail("its tensors need more memory than there is");
+  }
+  for (size_t k = 0; k < node.outputs.size(); ++k) {
+    if (node.outputs[k].empty()) continue;
+    if (results[k] == kAbsent) lowering.fail(fmt::format("output {} is not supported", k));
+    if (results[k] >= static_cast<TensorId>(first_new)) graph.tensors[results[k]].name = node.outputs[k];
+  }
+  return results;
+}
+
+Attribute Importer::attribute_of(const onnx::AttributeProto& proto, const std::string& who) {
+  Attribute a;
+  a.i = proto.i();
+  a.f = proto.f();
+  a.s = proto.s();
+  a.ints.assign(proto.ints().begin(), proto.ints().end());
+  a.floats.assign(proto.floats().begin(), proto.floats().end());
+  a.strings.assign(proto.strings().begin(), proto.strings().end());
+  if (proto.has_t())
+    a.tensor = value_of(proto.t(), fmt::format("{}, attribute '{}'", who, printable(proto.name())));
+  // The model outlives the import.
+  if (proto.has_g()) a.graph = std::shared_ptr<const onnx::GraphProto>(std::shared_ptr<void>(), &proto.g());
+  return a;
+}
+
+std::shared_ptr<const Value> Importer::value_of(const onnx::TensorProto& proto, const std::string& who) {
+  auto value = std::make_shared<const Value>(tensor_value(proto, directory, who));
+  stored_bytes_ += static_cast<int64_t>(value->bytes.size());
+  if (stored_bytes_ > kMaxStoredBytes)
+    throw UserError(fmt::format("{}: the model's constants exceed 8 GiB", who));
+  return value;
+}
+
+namespace {
+
+// What the library's schema says of an attribute's type; new operators and attributes have none.
+void check_attribute_types(const onnx::NodeProto& proto, const OnnxNode& node, const std::string& who) {
+  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op, node.opset, node.domain);
+  if (schema == nullptr) return;
+  for (const onnx::AttributeProto& attribute : proto.attribute()) {
+    const auto at = schema->attributes().find(attribute.name());
+    if (at == schema->attributes().end() || attribute.type() == onnx::AttributeProto::UNDEFINED) continue;
+    if (at->second.type != attribute.type())
+      throw UserError(fmt::format("{}: attribute '{}' is {}, the operator takes {}", who,
+                                  printable(attribute.name()),
+                                  onnx::AttributeProto::AttributeType_Name(attribute.type()),
+                                  onnx::AttributeProto::AttributeType_Name(at->second.type)));
+  }
+}
+
+}  // namespace
+
+OnnxNode Importer::resolve(const onnx::NodeProto& proto) {
+  OnnxNode node{node_name(proto), proto.op_type(), domain_of(proto.domain()), 0, {}, {}, {}};
+  const std::string who = fmt::format("node '{}' ({})", printable(node.origin), printable(node.op));
+  // A model that imports no version of a domain means the first.
+  const auto version = opsets.find(node.domain);
+  node.opset = version == opsets.end() ? 1 : version->second;
+  for (const std::string& name : proto.input())
+    node.inputs.push_back(name.empty() ? kAbsent : lookup(name, who));
+  node.outputs.assign(proto.output().begin(), proto.output().end());
+  for (const onnx::AttributeProto& attribute : proto.attribute())
+    node.attributes[attribute.name()] = attribute_of(attribute, who);
+  check_attribute_types(proto, node, who);
+  const bool known = std::find(node.inputs.begin(), node.inputs.end(), kUnknown) == node.inputs.end();
+  if (node.domain.empty() && node.opset < 7 && known) modernise(*this, node);
+  return node;
+}
+
+void Importer::roll_back(const Mark& mark) {
+  graph.tensors.erase(graph.tensors.begin() + static_cast<std::ptrdiff_t>(mark.tensors), graph.tensors.end());
+  graph.warnings.resize(mark.warnings);
+  problems.resize(mark.problems);
+}
+
+void Importer::lower_node(const onnx::NodeProto& proto) {
+  if (++lowered_nodes_ > kMaxLoweredNodes)
+    throw UserError(
+        fmt::format("the model has more than {} nodes once its functions are inlined and its loops unrolled",
+                    kMaxLoweredNodes));
+  if (const onnx::FunctionProto* function = function_of(proto)) return lower_function(*function, proto);
+  const OnnxNode node = resolve(proto);
+  const std::set<std::string> names = free_names(proto);
+  const bool blocked = std::any_of(names.begin(), names.end(),
+                                   [&](const std::string& name) { return find(name) == kUnknown; });
+  std::vector<TensorId> results(node.outputs.size(), kUnknown);
+  if (!blocked) results = lower(node);
+  for (size_t k = 0; k < node.outputs.size(); ++k)
+    if (!node.outputs[k].empty()) bind(node.outputs[k], results[k]);
+}
+
+namespace {
+
+// No name of a graph is given twice, except that an initializer may also be an input.
+void check_names(const onnx::GraphProto& proto) {
+  std::set<std::string> inputs, initializers;
+  for (const onnx::ValueInfoProto& input : proto.input())
+    if (!inputs.insert(input.name()).second)
+      throw UserError(fmt::format("two inputs are called '{}'", printable(input.name())));
+  for (const onnx::TensorProto& initializer : proto.initializer())
+    if (!initializers.insert(initializer.name()).second)
+      throw UserError(fmt::format("two initializers are called '{}'", printable(initializer.name())));
+  for (const onnx::NodeProto& node : proto.node())
+    for (const std::string& name : node.output())
+      if (inputs.contains(name) || initializers.contains(name))
+        throw UserError(
+            fmt::format("'{}' is written twice: as an input or initializer, and by a node", printable(name)));
+}
+
+}  // namespace
+
+void Importer::lower_graph(const onnx::GraphProto& proto) {
+  for (const onnx::TensorProto& initializer : proto.initializer()) {
+    const std::string who = fmt::format("initializer '{}'", printable(initializer.name()));
+    bind(initializer.name(), add_constant(initializer.name(), value_of(initializer, who)));
+  }
+  if (proto.sparse_initializer_size() > 0) throw UserError("sparse initializers are not supported");
+  check_names(proto);
+  for (int k : topological_order(proto.node())) {
+    try {
+      lower_node(proto.node(k));
+    } catch (const UserError& error) {
+      if (*error.what() != '\0') problems.push_back(error.what());
+      for (const std::string& name : proto.node(k).output()) bind(name, kUnknown);
+    }
+  }
+}
+
+}  // namespace arenac
