@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <random>
 
 #include "frontend/error.h"
@@ -81,11 +83,17 @@ std::string model(const OperatorRow& row, std::mt19937& random) {
                      row.name, attributes.empty() ? "" : "<" + attributes + ">", operands);
 }
 
+// ARENAC_FLIPS multiplies the number of models, for long runs.
+int trials() {
+  const char* times = std::getenv("ARENAC_FLIPS");
+  return 150 * (times ? std::max(1, std::atoi(times)) : 1);
+}
+
 TEST(Operands, AreRefusedOrLowered) {
   std::mt19937 random(1);
   int lowered = 0, refused = 0;
   for (const OperatorRow& row : operators()) {
-    for (int trial = 0; trial < 150; ++trial) {
+    for (int trial = 0; trial < trials(); ++trial) {
       const std::string text = model(row, random);
       try {
         import_text(text);

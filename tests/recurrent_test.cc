@@ -1,0 +1,184 @@
+// RNN, GRU and LSTM against a plain reference, over random shapes and attributes.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "frontend/import.h"
+#include "frontend/interpret.h"
+
+namespace arenac {
+namespace {
+
+struct Case {
+  std::string op;
+  int gates, directions;
+  bool reverse, batch_first, before_reset, input_forget, bias, lengths, initial, peepholes;
+  double clip;
+  int64_t time, batch, input, hidden;
+};
+
+// [outer][row][column] of a Value of rank 3 or less, the missing axes first.
+double at(const Value& v, int64_t i, int64_t j, int64_t k) {
+  const int64_t columns = v.shape.back(), rows = v.shape.size() > 1 ? v.shape[v.shape.size() - 2] : 1;
+  return load(v, (i * rows + j) * columns + k).f;
+}
+
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+struct Operands {
+  Value x, w, r, b, lengths, h, c, p;
+};
+
+// What one direction leaves of one item of the batch: h after every step it takes, by time.
+struct Run {
+  std::vector<std::vector<double>> y;
+  std::vector<double> h, c;
+};
+
+Run reference(const Case& k, const Operands& o, int d, int64_t n) {
+  const int64_t H = k.hidden, length = k.lengths ? load(o.lengths, n).i : k.time;
+  const bool reversed = d == 1 || k.reverse;
+  const auto state = [&](const Value& v) {
+    std::vector<double> s(H);
+    for (int64_t m = 0; k.initial && m < H; ++m) s[m] = k.batch_first ? at(v, n, d, m) : at(v, d, n, m);
+    return s;
+  };
+  Run run{std::vector<std::vector<double>>(k.time, std::vector<double>(H)), state(o.h), state(o.c)};
+  const auto clip = [&](double v) { return k.clip > 0 ? std::clamp(v, -k.clip, k.clip) : v; };
+  for (int64_t s = 0; s < length; ++s) {
+    const int64_t t = reversed ? length - 1 - s : s;
+    const auto from_x = [&](int64_t row) {
+      double sum = k.bias ? at(o.b, 0, d, row) : 0;
+      for (int64_t e = 0; e < k.input; ++e)
+        sum += (k.batch_first ? at(o.x, n, t, e) : at(o.x, t, n, e)) * at(o.w, d, row, e);
+      return sum;
+    };
+    const auto from_h = [&](int64_t row, const std::vector<double>& h) {
+      double sum = k.bias ? at(o.b, 0, d, k.gates * H + row) : 0;
+      for (int64_t e = 0; e < H; ++e) sum += h[e] * at(o.r, d, row, e);
+      return sum;
+    };
+    const auto peephole = [&](int64_t gate, int64_t m, double c) {
+      return k.peepholes ? at(o.p, 0, d, gate * H + m) * c : 0;
+    };
+    std::vector<double> h = run.h, c = run.c, reset(H);
+    for (int64_t m = 0; k.op == "GRU" && m < H; ++m)
+      reset[m] = sigmoid(clip(from_x(H + m) + from_h(H + m, run.h))) * run.h[m];
+    for (int64_t m = 0; m < H; ++m) {
+      if (k.op == "RNN") h[m] = std::tanh(clip(from_x(m) + from_h(m, run.h)));
+      if (k.op == "GRU") {
+        const double z = sigmoid(clip(from_x(m) + from_h(m, run.h)));
+        const double r = sigmoid(clip(from_x(H + m) + from_h(H + m, run.h)));
+        const double n1 = std::tanh(clip(
+            from_x(2 * H + m) + (k.before_reset ? r * from_h(2 * H + m, run.h) : from_h(2 * H + m, reset))));
+        h[m] = (1 - z) * n1 + z * run.h[m];
+      }
+      if (k.op == "LSTM") {
+        const auto gate = [&](int64_t g) { return from_x(g * H + m) + from_h(g * H + m, run.h); };
+        const double i = sigmoid(clip(gate(0) + peephole(0, m, run.c[m])));
+        const double f = k.input_forget ? 1 - i : sigmoid(clip(gate(2) + peephole(2, m, run.c[m])));
+        c[m] = f * run.c[m] + i * std::tanh(clip(gate(3)));
+        h[m] = sigmoid(clip(gate(1) + peephole(1, m, c[m]))) * std::tanh(c[m]);
+      }
+    }
+    run.h = run.y[t] = h;
+    run.c = c;
+  }
+  return run;
+}
+
+Value random_floats(Shape shape, std::mt19937& random) {
+  Value value(Type::kFloat32, std::move(shape));
+  std::uniform_real_distribution<double> uniform(-1, 1);
+  for (int64_t k = 0; k < value.count(); ++k) store(value, k, {.f = uniform(random)});
+  return value;
+}
+
+std::string declared(const Value& v, const std::string& name) {
+  std::string dims;
+  for (int64_t extent : v.shape) dims += fmt::format("{}{}", dims.empty() ? "" : ", ", extent);
+  return fmt::format("{}[{}] {}", is_float(v.type) ? "float" : "int32", dims, name);
+}
+
+void check(const Case& k, std::mt19937& random) {
+  const int64_t rows = k.gates * k.hidden, D = k.directions;
+  const Shape states = k.batch_first ? Shape{k.batch, D, k.hidden} : Shape{D, k.batch, k.hidden};
+  Operands o{random_floats(k.batch_first ? Shape{k.batch, k.time, k.input} : Shape{k.time, k.batch, k.input},
+                           random),
+             random_floats({D, rows, k.input}, random),
+             random_floats({D, rows, k.hidden}, random),
+             random_floats({D, 2 * rows}, random),
+             Value(Type::kInt32, {k.batch}),
+             random_floats(states, random),
+             random_floats(states, random),
+             random_floats({D, 3 * k.hidden}, random)};
+  for (int64_t n = 0; n < k.batch; ++n)
+    store(o.lengths, n, {.i = static_cast<int64_t>(random() % (k.time + 1))});
+  std::vector<Value> inputs = {o.x, o.w, o.r};
+  std::string names = declared(o.x, "x") + ", " + declared(o.w, "w") + ", " + declared(o.r, "r"),
+              call = "x, w, r";
+  const auto add = [&](bool given, const Value& v, const std::string& name) {
+    call += given ? ", " + name : ", ";
+    if (!given) return;
+    names += ", " + declared(v, name);
+    inputs.push_back(v);
+  };
+  add(k.bias, o.b, "b");
+  add(k.lengths, o.lengths, "lengths");
+  add(k.initial, o.h, "h");
+  if (k.op == "LSTM") add(k.initial, o.c, "c"), add(k.peepholes, o.p, "p");
+  std::string attributes =
+      fmt::format("hidden_size = {}, layout = {}, direction = \"{}\"", k.hidden, int{k.batch_first},
+                  D == 2      ? "bidirectional"
+                  : k.reverse ? "reverse"
+                              : "forward");
+  if (k.clip > 0) attributes += fmt::format(", clip = {:.1f}", k.clip);
+  if (k.op == "GRU") attributes += fmt::format(", linear_before_reset = {}", int{k.before_reset});
+  if (k.op == "LSTM") attributes += fmt::format(", input_forget = {}", int{k.input_forget});
+  const std::string results = k.op == "LSTM" ? "y, yh, yc" : "y, yh";
+  const std::string text = fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 14]> g ({}) => (float[a, b, c, d] y, float[e, f, g] yh{}) {{ {} "
+      "= {} <{}> ({}) }}",
+      names, k.op == "LSTM" ? ", float[e, f, g] yc" : "", results, k.op, attributes, call);
+  SCOPED_TRACE(text);
+  const Graph graph = import_text(text);
+  const auto values = interpret(graph, inputs);
+  const Value &y = *values[graph.outputs[0]], &h = *values[graph.outputs[1]];
+  for (int64_t n = 0; n < k.batch; ++n)
+    for (int d = 0; d < D; ++d) {
+      const Run want = reference(k, o, d, n);
+      for (int64_t m = 0; m < k.hidden; ++m) {
+        const auto element = [&](const Value& v) { return k.batch_first ? at(v, n, d, m) : at(v, d, n, m); };
+        ASSERT_NEAR(element(h), want.h[m], 2e-5);
+        if (k.op == "LSTM") {
+          ASSERT_NEAR(element(*values[graph.outputs[2]]), want.c[m], 2e-5);
+        }
+        for (int64_t t = 0; t < k.time; ++t) {
+          const double got = k.batch_first ? at(y, n * k.time + t, d, m) : at(y, t * D + d, n, m);
+          ASSERT_NEAR(got, want.y[t][m], 2e-5) << "time " << t;
+        }
+      }
+    }
+}
+
+TEST(Recurrent, AgreesWithAPlainReference) {
+  std::mt19937 random(11);
+  const auto flip = [&] { return random() % 2 == 0; };
+  const auto small = [&](int64_t most) {
+    return static_cast<int64_t>(1 + random() % static_cast<unsigned>(most));
+  };
+  for (int round = 0; round < 240; ++round) {
+    const char* op = std::vector{"RNN", "GRU", "LSTM"}[round % 3];
+    const bool both = random() % 3 == 0;
+    check({op, 1 + round % 3 + (round % 3 > 0), both ? 2 : 1, !both && flip(), flip(), flip(),
+           random() % 4 == 0, flip(), flip(), flip(), flip(), flip() ? 0.5 : 0, small(4), small(3), small(4),
+           small(4)},
+          random);
+    if (HasFatalFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace arenac
