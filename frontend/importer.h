@@ -1,5 +1,5 @@
-// The state of one import, private to the frontend. importer.cc implements it, functions.cc the local functions;
-// import.cc, lower.cc and the control-flow operators use it.
+// The state of one import, private to the frontend. importer.cc implements it, functions.cc the local
+// functions; import.cc, lower.cc and the control-flow operators use it.
 #pragma once
 
 #include <iterator>
