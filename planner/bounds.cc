@@ -63,18 +63,22 @@ int64_t most_saved(const std::vector<Sharing>& live, const std::vector<int64_t>&
 
 int64_t load(const Problem& problem, const std::vector<int>& members) {
   int64_t now = 0, greatest = 0;
-  for (auto [time, begins, id] : events(problem, members)) {
-    now += begins ? problem.buffers[id].size : -problem.buffers[id].size;
+  for (const auto& [time, begins, id, low, high] : events(problem, members)) {
+    now += begins ? high - low : low - high;
     greatest = std::max(greatest, now);
   }
   return greatest;
 }
 
 int64_t lower_bound(const Problem& problem, int pool, const std::vector<int>& members) {
-  // Every offset is a multiple of `grid`, so every buffer but the topmost covers its size rounded up to it.
+  // Every offset is a multiple of `grid`, so every buffer but the topmost covers its size rounded up to it,
+  // unless a window that starts anywhere can use the padding.
   int64_t grid = 0, bound = 0;
-  for (int id : members)
+  for (int id : members) {
     grid = std::gcd(grid, std::lcm(problem.buffers[id].align, problem.pools[pool].align));
+    for (const Gap& gap : problem.buffers[id].gaps)
+      if (gap.low < gap.high) grid = 1;
+  }
   std::vector<int64_t> footprint(problem.buffers.size(), 0);
   for (int id : members) {
     const Buffer& b = problem.buffers[id];
@@ -91,16 +95,16 @@ int64_t lower_bound(const Problem& problem, int pool, const std::vector<int>& me
   std::multiset<int64_t> padding;  // of the live buffers
   std::vector<char> is_live(problem.buffers.size(), 0);
   std::vector<Sharing> live_sharings;
-  for (auto [time, begins, id] : events(problem, members)) {
+  for (const auto& [time, begins, id, low, high] : events(problem, members)) {
     int64_t pad = footprint[id] - problem.buffers[id].size;
     is_live[id] = begins;
     if (!begins) {
-      now -= footprint[id];
+      now -= high - low + pad;
       padding.erase(padding.find(pad));
       std::erase_if(live_sharings, [&](const Sharing& s) { return s.a == id || s.b == id; });
       continue;
     }
-    now += footprint[id];
+    now += high - low + pad;
     padding.insert(pad);
     if (!sharings_of.empty())
       for (const Sharing& s : sharings_of[id])

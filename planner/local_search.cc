@@ -48,7 +48,7 @@ class Stacker {
       aligns_[id] = alignment_in(problem, id, pool);
       offsets_[id] = placements[id].offset;
       if (problem.buffers[id].fixed_offset) {
-        fixed_.insert(id, timeline_.spans[id]);
+        fixed_.insert(id, timeline_);
         fixed_top_ = std::max(fixed_top_, end_of(id));
       }
     }
@@ -80,9 +80,10 @@ class Stacker {
 
   // Those that do not simply push the buffer up: fixed ones, and partners in overlaps.
   void find_exceptions(int id) {
-    fixed_.meeting(timeline_.spans[id], [&](int other) {
-      if (other != id) exceptions_[id].push_back(other);
-    });
+    for (const Piece& piece : timeline_.pieces(id))
+      fixed_.meeting(piece.slots, [&](int other, const Piece&) {
+        if (other != id && !is_partner(id, other)) exceptions_[id].push_back(other);
+      });
     for (const Overlap& o : overlaps_[id]) {
       int other = o.above == id ? o.below : o.above;
       if (!is_member_[other] || !meet(id, other) || problem_.buffers[other].fixed_offset) continue;
@@ -92,6 +93,13 @@ class Stacker {
 
   bool is_partner(int id, int other) const {
     return std::find(exceptions_[id].begin(), exceptions_[id].end(), other) != exceptions_[id].end();
+  }
+
+  template <class Visit>
+  void for_meeting_pieces(int a, int b, Visit visit) const {
+    for (const Piece& p : timeline_.pieces(a))
+      for (const Piece& q : timeline_.pieces(b))
+        if (p.slots.begin < q.slots.end && q.slots.begin < p.slots.end) visit(p, q);
   }
 
   // The height of the placed buffers over the span of order[turn], partners left out.
@@ -104,12 +112,17 @@ class Stacker {
     int64_t floor = 0;
     if (!beside_partner) {
       const int64_t* skyline = skyline_.data();
-      for (int slot = span.begin; slot < span.end; ++slot) floor = std::max(floor, skyline[slot]);
+      for (const Piece& piece : timeline_.pieces(id))
+        for (int slot = piece.slots.begin; slot < piece.slots.end; ++slot)
+          floor = std::max(floor, skyline[slot] - piece.low);
       return floor;
     }
     work_ += int64_t(turn);
     for (size_t i = 0; i < turn; ++i)
-      if (meet(id, order[i]) && !is_partner(id, order[i])) floor = std::max(floor, end_of(order[i]));
+      if (!is_partner(id, order[i]))
+        for_meeting_pieces(order[i], id, [&](const Piece& below, const Piece& piece) {
+          floor = std::max(floor, offsets_[order[i]] + below.high - piece.low);
+        });
     return floor;
   }
 
@@ -120,23 +133,26 @@ class Stacker {
       moved = false;
       for (int other : exceptions_[id]) {
         if (!placed_[other] && !problem_.buffers[other].fixed_offset) continue;
-        auto [begin, end] = forbidden_starts(problem_, other, offsets_[other], id, overlaps_[id]);
-        if (offset < begin || end <= offset) continue;
-        offset = round_up(end, step);
-        moved = true;
+        for_meeting_pieces(other, id, [&](const Piece& there, const Piece& piece) {
+          auto [begin, end] = forbidden_starts(other, there, offsets_[other], id, piece, overlaps_[id]);
+          if (offset < begin || end <= offset) return;
+          offset = round_up(end, step);
+          moved = true;
+        });
       }
     }
     offsets_[id] = offset;
     placed_[id] = 1;
-    Span span = timeline_.spans[id];
-    int64_t end = offset + size(id), *skyline = skyline_.data();
-    for (int slot = span.begin; slot < span.end; ++slot) skyline[slot] = std::max(skyline[slot], end);
+    int64_t* skyline = skyline_.data();
+    for (const Piece& piece : timeline_.pieces(id))
+      for (int slot = piece.slots.begin; slot < piece.slots.end; ++slot)
+        skyline[slot] = std::max(skyline[slot], offset + piece.high);
   }
 
   const Problem& problem_;
   Timeline timeline_;
   std::vector<std::vector<Overlap>> overlaps_;
-  SpanIndex fixed_;
+  PieceIndex fixed_;
   int64_t fixed_top_ = 0;
   std::vector<int64_t> aligns_;               // per buffer
   std::vector<std::vector<int>> exceptions_;  // per buffer

@@ -17,20 +17,21 @@ struct Packer {
   const Problem& problem;
   Timeline timeline = make_timeline(problem, all_buffers(problem));
   std::vector<std::vector<Overlap>> overlaps = overlaps_by_buffer(problem);
-  std::vector<SpanIndex> placed = std::vector<SpanIndex>(problem.pools.size(), SpanIndex(timeline.slots));
+  std::vector<PieceIndex> placed = std::vector<PieceIndex>(problem.pools.size(), PieceIndex(timeline.slots));
   std::vector<Placement> placements = std::vector<Placement>(problem.buffers.size());
 
   void place(int id, Placement where) {
     placements[id] = where;
-    placed[where.pool].insert(id, timeline.spans[id]);
+    placed[where.pool].insert(id, timeline);
   }
 
   std::vector<ForbiddenStarts> forbidden(int id, int pool) const {
     std::vector<ForbiddenStarts> result;
-    placed[pool].meeting(timeline.spans[id], [&](int other) {
-      auto range = forbidden_starts(problem, other, placements[other].offset, id, overlaps[id]);
-      if (range.begin < range.end) result.push_back(range);
-    });
+    for (const Piece& piece : timeline.pieces(id))
+      placed[pool].meeting(piece.slots, [&](int other, const Piece& other_piece) {
+        auto range = forbidden_starts(other, other_piece, placements[other].offset, id, piece, overlaps[id]);
+        if (range.begin < range.end) result.push_back(range);
+      });
     std::sort(result.begin(), result.end(),
               [](const ForbiddenStarts& a, const ForbiddenStarts& b) { return a.begin < b.begin; });
     return result;
@@ -96,11 +97,10 @@ std::vector<std::vector<Overlap>> overlaps_by_buffer(const Problem& problem) {
   return result;
 }
 
-ForbiddenStarts forbidden_starts(const Problem& problem, int placed, int64_t offset, int other,
-                                 const std::vector<Overlap>& overlaps) {
-  int64_t size = problem.buffers[placed].size, other_size = problem.buffers[other].size;
-  if (size == 0 || other_size == 0) return {};
-  ForbiddenStarts range{offset - other_size + 1, offset + size};
+ForbiddenStarts forbidden_starts(int placed, const Piece& placed_piece, int64_t offset, int other,
+                                 const Piece& other_piece, const std::vector<Overlap>& overlaps) {
+  ForbiddenStarts range{offset + placed_piece.low - other_piece.high + 1,
+                        offset + placed_piece.high - other_piece.low};
   for (const Overlap& o : overlaps) {
     if (o.above == other && o.below == placed) range.end = std::min(range.end, offset + o.distance);
     if (o.above == placed && o.below == other) range.begin = std::max(range.begin, offset - o.distance + 1);

@@ -29,10 +29,10 @@ struct ForbiddenStarts {
   int64_t begin = 0, end = 0;
 };
 
-// What the placed buffer forbids the other one, given that their lives meet; an empty range if nothing.
-// `overlaps` are those between the two, in either direction.
-ForbiddenStarts forbidden_starts(const Problem& problem, int placed, int64_t offset, int other,
-                                 const std::vector<Overlap>& overlaps);
+// What a piece of a buffer that lies at `offset` forbids another buffer, given that this piece of the other
+// meets it; an empty range if nothing. `overlaps` are those between the two, in either direction.
+ForbiddenStarts forbidden_starts(int placed, const Piece& placed_piece, int64_t offset, int other,
+                                 const Piece& other_piece, const std::vector<Overlap>& overlaps);
 
 // Overlaps per buffer, each listed with both.
 std::vector<std::vector<Overlap>> overlaps_by_buffer(const Problem& problem);

@@ -6,21 +6,23 @@
 #include <algorithm>
 
 #include "frontend/error.h"
+#include "planner/groups.h"
+#include "planner/rows/rows.h"
 #include "planner/verify.h"
 
 namespace arenac {
 
 const std::vector<Planner> kPlanners = {
     {"portfolio", "the best of several orders, improved by local search until proven optimal", "own",
-     portfolio},
-    {"greedy_by_size", "largest buffer first, each into the tightest gap",
-     "Pisarchyk and Lee 2020, greedy by size for offset calculation", greedy_by_size},
-    {"greedy_by_breadth", "times of most live bytes first, their buffers by size into the tightest gap",
-     "Pisarchyk and Lee 2020, greedy by breadth for offset calculation", greedy_by_breadth},
-    {"greedy_in_order", "by begin of life, each into the tightest gap",
-     "best fit as at run time, known in advance", greedy_in_order},
-    {"best_fit", "lowest valley of the skyline first, filled with the longest life that fits into it",
-     "Sekiyama et al. 2018, best-fit heuristic", best_fit},
+     kEveryFeature, portfolio},
+    {"tflite_by_size", "largest buffer first, each into the tightest gap",
+     "Pisarchyk and Lee 2020, greedy by size for offset calculation", kEveryFeature, tflite_by_size},
+    {"tflite_by_breadth", "times of most live bytes first, their buffers by size into the tightest gap",
+     "Pisarchyk and Lee 2020, greedy by breadth for offset calculation", kEveryFeature, tflite_by_breadth},
+    {"best_fit_in_order", "by begin of life, each into the tightest gap",
+     "best fit as at run time, known in advance", kEveryFeature, best_fit_in_order},
+    {"sekiyama", "lowest valley of the skyline first, filled with the longest life that fits into it",
+     "Sekiyama et al. 2018, best-fit heuristic", kEveryFeature, sekiyama},
 };
 
 namespace {
@@ -33,12 +35,47 @@ const Planner& find_planner(std::string_view name) {
   throw UserError(fmt::format("unknown planner '{}'; known: {}", name, fmt::join(names, ", ")), Exit::kUsage);
 }
 
+// The first feature that the problem asks for and the row lacks, in words; empty if none.
+std::string lacking(const Problem& problem, const Planner& row) {
+  const auto asks = [&](auto&& of_buffer) {
+    return std::any_of(problem.buffers.begin(), problem.buffers.end(), of_buffer);
+  };
+  const bool has_pools = problem.pools.size() > 1;
+  const bool has_grid =
+      std::any_of(problem.pools.begin(), problem.pools.end(), [](const Pool& p) { return p.align > 1; });
+  if (!(row.supports & kAlignment) && (has_grid || asks([](const Buffer& b) { return b.align > 1; })))
+    return "alignment";
+  if (!(row.supports & kGaps) && asks([](const Buffer& b) { return !b.gaps.empty(); }))
+    return "gaps in lives";
+  if (!(row.supports & kFixedOffsets) && asks([](const Buffer& b) { return b.fixed_offset.has_value(); }))
+    return "fixed offsets";
+  if (!(row.supports & kPools) && has_pools) return "several pools";
+  if (!(row.supports & kOverlaps) && !problem.overlaps.empty()) return "overlaps";
+  return "";
+}
+
+Plan run(const Planner& row, const Problem& problem, const Search& search) {
+  if (const std::string what = lacking(problem, row); !what.empty())
+    throw UserError(
+        fmt::format("planner '{}' does not support {}; '{}' does", row.name, what, kDefaultPlanner));
+  return row.run(problem, search);
+}
+
+Plan run_with_groups(const Planner& row, const Problem& problem, const Search& search) {
+  const Merged merged = merge_groups(problem);
+  Plan plan = run(row, merged.problem, search);
+  std::vector<Placement> placements;
+  for (int id : merged.buffer_of) placements.push_back(plan.placements[id]);
+  plan.placements = std::move(placements);
+  return plan;
+}
+
 }  // namespace
 
-Plan plan(const Problem& problem, std::string_view planner) {
+Plan plan(const Problem& problem, std::string_view planner, const Search& search) {
   const Planner& row = find_planner(planner);
   check(problem);
-  Plan plan = row.run(problem);
+  Plan plan = problem.same_offset.empty() ? run(row, problem, search) : run_with_groups(row, problem, search);
   for (size_t i = 0; i < problem.pools.size(); ++i) {
     const Pool& pool = problem.pools[i];
     if (pool.capacity && plan.pools.at(i).size > *pool.capacity)

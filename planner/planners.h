@@ -3,10 +3,11 @@
 //   Plan p = plan(problem, "portfolio");
 //   p.placements[3].offset, p.pools[0].size, p.pools[0].proof()
 //
-// All rows honour alignment, fixed offsets, overlaps and several pools, the latter by falling back to a
-// buffer's next choice where a pool's capacity would be passed. A new planner is one file and one row.
+// A row says what it supports and is refused what it does not. A new planner is one file and one row.
 #pragma once
 
+#include <functional>
+#include <limits>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,27 +16,53 @@
 
 namespace arenac {
 
+enum class Goal {
+  kSmallest,  // the smallest makespan
+  kFits,      // any plan within the capacities
+};
+
+struct PlanProgress {
+  int64_t makespan = 0, lower_bound = 0;  // bytes, of the best plan so far, all pools together
+  std::string_view stage;                 // what found it
+};
+
+// How hard to search; heuristics that do not search ignore it. With the same seed and effort the plan is the
+// same on every machine, unless `seconds` cut the search short.
+struct Search {
+  Goal goal = Goal::kSmallest;
+  double effort = 1;                                         // times the work that seems worth it
+  double seconds = std::numeric_limits<double>::infinity();  // wall clock
+  uint64_t seed = 1;
+  std::function<void(const PlanProgress&)> report = {};  // called when a better plan or bound is found
+};
+
+// What a problem may ask for beyond sizes and lives. Several pools are filled by falling back to a buffer's
+// next choice where a pool's capacity would be passed.
+enum Feature : unsigned {
+  kAlignment = 1,  // of buffers and pools
+  kGaps = 2,
+  kFixedOffsets = 4,
+  kPools = 8,
+  kOverlaps = 16,
+  kEveryFeature = 31,
+};
+
 struct Planner {
   std::string_view name;
   std::string_view description;  // one line
   std::string_view source;       // paper, or "own"
-  Plan (*run)(
-      const Problem&);  // takes a checked problem; may pass the capacity of a buffer's last choice of pools
+  unsigned supports;             // Features
+  // Takes a checked problem without same-offset groups; may pass the capacity of a buffer's last choice of
+  // pools.
+  Plan (*run)(const Problem&, const Search&);
 };
 
 extern const std::vector<Planner> kPlanners;
 inline constexpr std::string_view kDefaultPlanner = "portfolio";
 
-// Runs the row of that name; the plan is verified. Deterministic. Throws UserError for an unknown name
-// (listing the known ones), a problem that makes no sense (see check()), and, with Exit::kDoesNotFit, a plan
-// that passes a pool's capacity.
-Plan plan(const Problem& problem, std::string_view planner = kDefaultPlanner);
-
-// The rows.
-Plan greedy_by_size(const Problem& problem);
-Plan greedy_by_breadth(const Problem& problem);
-Plan greedy_in_order(const Problem& problem);
-Plan best_fit(const Problem& problem);
-Plan portfolio(const Problem& problem);
+// Runs the row of that name; the plan is verified. Throws UserError for an unknown name (listing the known
+// ones), a problem that makes no sense (see check()) or asks for a feature that the row lacks, and, with
+// Exit::kDoesNotFit, a plan that passes a pool's capacity.
+Plan plan(const Problem& problem, std::string_view planner = kDefaultPlanner, const Search& search = {});
 
 }  // namespace arenac

@@ -6,7 +6,7 @@
 #include "planner/bounds.h"
 #include "planner/local_search.h"
 #include "planner/packing.h"
-#include "planner/planners.h"
+#include "planner/rows/rows.h"
 
 namespace arenac {
 namespace {
@@ -27,21 +27,21 @@ Plan pack_by(const Problem& problem, Key key) {
   return make_plan(problem, pack(problem, order, Fit::kLowest));
 }
 
-Plan by_size_then_life(const Problem& problem) {
+Plan by_size_then_life(const Problem& problem, const Search&) {
   Timeline timeline = make_timeline(problem, all_buffers(problem));
   return pack_by(problem, [&](int id) {
     return std::pair(problem.buffers[id].size, timeline.spans[id].end - timeline.spans[id].begin);
   });
 }
 
-Plan by_life(const Problem& problem) {
+Plan by_life(const Problem& problem, const Search&) {
   Timeline timeline = make_timeline(problem, all_buffers(problem));
   return pack_by(problem, [&](int id) {
     return std::pair(timeline.spans[id].end - timeline.spans[id].begin, problem.buffers[id].size);
   });
 }
 
-Plan by_area(const Problem& problem) {
+Plan by_area(const Problem& problem, const Search&) {
   Timeline timeline = make_timeline(problem, all_buffers(problem));
   return pack_by(problem, [&](int id) {
     return double(problem.buffers[id].size) * (timeline.spans[id].end - timeline.spans[id].begin);
@@ -49,7 +49,7 @@ Plan by_area(const Problem& problem) {
 }
 
 // By the number of buffers each one meets.
-Plan by_conflicts(const Problem& problem) {
+Plan by_conflicts(const Problem& problem, const Search&) {
   Timeline timeline = make_timeline(problem, all_buffers(problem));
   std::vector<int> begun(timeline.slots + 1, 0), ended(timeline.slots + 1, 0);  // before or at the slot
   for (const Span& span : timeline.spans) {
@@ -62,12 +62,12 @@ Plan by_conflicts(const Problem& problem) {
   }
   return pack_by(problem, [&](int id) {
     const Span& span = timeline.spans[id];
-    return std::pair(begun[span.end - 1] - ended[span.begin], problem.buffers[id].size);
+    return std::pair(begun[std::max(span.end, 1) - 1] - ended[span.begin], problem.buffers[id].size);
   });
 }
 
-constexpr Plan (*kStarts[])(const Problem&) = {
-    greedy_by_size,    best_fit, greedy_by_breadth, greedy_in_order,
+constexpr Plan (*kStarts[])(const Problem&, const Search&) = {
+    tflite_by_size,    sekiyama, tflite_by_breadth, best_fit_in_order,
     by_size_then_life, by_area,  by_conflicts,      by_life,
 };
 
@@ -95,11 +95,11 @@ bool is_proven(const Problem& problem, const Plan& plan) {
 
 }  // namespace
 
-Plan portfolio(const Problem& problem) {
+Plan portfolio(const Problem& problem, const Search& search) {
   std::vector<Plan> plans;
   auto cheaper = [&](const Plan& a, const Plan& b) { return cost(problem, a) < cost(problem, b); };
   for (auto start : kStarts) {
-    plans.push_back(start(problem));
+    plans.push_back(start(problem, search));
     if (is_proven(problem, plans.back())) return plans.back();
     if (problem.buffers.size() > kManyBuffers && plans.size() == kClimbs) break;
   }

@@ -31,6 +31,13 @@ struct Pool {
   int64_t align = 1;  // bytes; every offset in the pool is a multiple, and so must be its base address
 };
 
+// Times [begin, end) of a buffer's life at which it uses only its bytes [low, high), none if low == high:
+// others may lie in the rest meanwhile. A window is measured from the buffer's own offset.
+struct Gap {
+  int64_t begin = 0, end = 1;
+  int64_t low = 0, high = 0;  // bytes
+};
+
 // A block of memory that is in use at the logical times [begin, end).
 struct Buffer {
   std::string name;
@@ -39,6 +46,7 @@ struct Buffer {
   int64_t begin = 0, end = 1;    // begin < end
   std::vector<int> pools = {0};  // may lie in these, the preferred first
   std::optional<int64_t> fixed_offset = {};  // the plan must use it
+  std::vector<Gap> gaps = {};                // within the life, by time, not overlapping
 };
 
 // Lets two buffers share bytes although their lives meet, whenever offset(above) - offset(below) >= distance.
@@ -54,6 +62,8 @@ struct Problem {
   std::vector<Pool> pools;
   std::vector<Buffer> buffers;
   std::vector<Overlap> overlaps = {};
+  // Groups of two and more buffers that lie at one offset of one pool, and may share bytes with each other.
+  std::vector<std::vector<int>> same_offset = {};
 };
 
 enum class Proof { kGap, kOptimal };

@@ -8,28 +8,44 @@
 // Two lives meet if and only if their spans of slots do, and there are at most as many slots as buffers.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "planner/problem.h"
 
 namespace arenac {
 
-struct Event {
-  int64_t time;
-  bool begins;  // else ends
-  int id;
-};
-
-// Of these buffers, by time; ends before begins of the same time, then by id.
-std::vector<Event> events(const Problem& problem, const std::vector<int>& members);
-
 struct Span {
   int begin = 0, end = 0;  // half-open range of slots
 };
 
+// What a buffer occupies meanwhile: bytes [low, high) from its offset. A buffer without gaps is one piece.
+struct Piece {
+  Span slots;
+  int64_t low = 0, high = 0;
+};
+
+struct Event {
+  int64_t time;
+  bool begins;  // else ends
+  int id;
+  int64_t low, high;  // bytes of the piece
+};
+
+// Begin and end of every piece of these buffers that has bytes, by time; ends before begins of the same time,
+// then by id.
+std::vector<Event> events(const Problem& problem, const std::vector<int>& members);
+
 struct Timeline {
   int slots = 0;
-  std::vector<Span> spans;  // per buffer of the problem; empty for those that are no members
+  std::vector<Span> spans;  // per buffer of the problem, gaps included; empty for those that are no members
+
+  // In order of time, not overlapping; none for a buffer without bytes.
+  std::span<const Piece> pieces(int id) const {
+    return {all_pieces.data() + first_piece[id], size_t(first_piece[id + 1] - first_piece[id])};
+  }
+  std::vector<Piece> all_pieces;
+  std::vector<int> first_piece;  // per buffer, and the end
 };
 
 Timeline make_timeline(const Problem& problem, const std::vector<int>& members);
@@ -37,14 +53,17 @@ Timeline make_timeline(const Problem& problem, const std::vector<int>& members);
 // 0, 1, ..., n - 1: the ids of all buffers.
 std::vector<int> all_buffers(const Problem& problem);
 
-// A set of spans that answers which of them meet a given one: a binary tree over the slots in which each span
-// waits at the lowest node that covers it. Memory is linear in spans and slots.
-class SpanIndex {
+// A set of pieces that answers which of them meet a given span: a binary tree over the slots in which each
+// piece waits at the lowest node that covers it. Memory is linear in pieces and slots.
+class PieceIndex {
  public:
-  explicit SpanIndex(int slots);
-  void insert(int id, Span span);
+  explicit PieceIndex(int slots);
+  void insert(int id, const Piece& piece);
+  void insert(int id, const Timeline& timeline) {
+    for (const Piece& piece : timeline.pieces(id)) insert(id, piece);
+  }
 
-  // Calls visit(id) once for each span in the set that meets `span`, in no useful order.
+  // Calls visit(id, piece) once for each piece in the set that meets `span`, in no useful order.
   template <class Visit>
   void meeting(Span span, Visit visit) const {
     descend(1, 0, leaves_, span, visit);
@@ -53,7 +72,7 @@ class SpanIndex {
  private:
   struct Item {
     int id;
-    Span span;
+    Piece piece;
   };
   struct Node {
     std::vector<Item> items;
@@ -64,7 +83,7 @@ class SpanIndex {
   void descend(int node, int begin, int end, Span span, Visit& visit) const {
     if (!nodes_[node].used || span.begin >= end || begin >= span.end) return;
     for (const Item& item : nodes_[node].items)
-      if (item.span.begin < span.end && span.begin < item.span.end) visit(item.id);
+      if (item.piece.slots.begin < span.end && span.begin < item.piece.slots.end) visit(item.id, item.piece);
     if (node >= leaves_) return;
     int middle = begin + (end - begin) / 2;
     descend(2 * node, begin, middle, span, visit);

@@ -23,24 +23,67 @@ void check_buffer(const Problem& p, int id) {
   require(!b.pools.empty(), "no pool is allowed");
   for (int pool : b.pools)
     require(pool >= 0 && pool < int(p.pools.size()), fmt::format("pool index {} does not exist", pool));
+  int64_t from = b.begin;
+  for (const Gap& gap : b.gaps) {
+    require(from <= gap.begin && gap.begin < gap.end && gap.end <= b.end,
+            fmt::format("gap [{}, {}) is empty, outside its life [{}, {}), or before the end of another",
+                        gap.begin, gap.end, b.begin, b.end));
+    require(0 <= gap.low && gap.low <= gap.high && gap.high <= b.size,
+            fmt::format("window [{}, {}) of a gap is outside its {} bytes", gap.low, gap.high, b.size));
+    from = gap.end;
+  }
   require(!b.fixed_offset || (*b.fixed_offset >= 0 && *b.fixed_offset <= kMaxBytes),
           fmt::format("fixed offset {} is out of range", b.fixed_offset.value_or(0)));
 }
 
-// Nothing unless the two, live at once in one pool, share a byte and no overlap lets them. Ends do not
+// Bytes [low, high) from the buffer's offset that are in use at the times [begin, end).
+struct Use {
+  int64_t begin, end, low, high;
+};
+
+std::vector<Use> uses(const Buffer& b) {
+  std::vector<Use> result;
+  int64_t from = b.begin;
+  for (const Gap& gap : b.gaps) {
+    result.push_back({from, gap.begin, 0, b.size});
+    result.push_back({gap.begin, gap.end, gap.low, gap.high});
+    from = gap.end;
+  }
+  result.push_back({from, b.end, 0, b.size});
+  return result;
+}
+
+// Nothing unless the two, in one pool, share a byte at one time and no overlap lets them. Ends do not
 // overflow: the caller has checked them.
 std::optional<std::string> collision(const Problem& p, const Plan& plan, int i, int j) {
   const Buffer &a = p.buffers[i], &b = p.buffers[j];
   int64_t at = plan.placements[i].offset, bt = plan.placements[j].offset;
-  int64_t low = std::max(at, bt), high = std::min(at + a.size, bt + b.size);
-  if (low >= high) return {};
+  if (std::max(at, bt) >= std::min(at + a.size, bt + b.size)) return {};
   for (const Overlap& o : p.overlaps) {
     if (o.above == i && o.below == j && at - bt >= o.distance) return {};
     if (o.above == j && o.below == i && bt - at >= o.distance) return {};
   }
-  return fmt::format("{} and {} share bytes [{}, {}) of pool '{}' during times [{}, {})", label(p, i),
-                     label(p, j), low, high, p.pools[plan.placements[i].pool].name,
-                     std::max(a.begin, b.begin), std::min(a.end, b.end));
+  for (const std::vector<int>& group : p.same_offset)
+    if (std::count(group.begin(), group.end(), i) && std::count(group.begin(), group.end(), j)) return {};
+  for (const Use& u : uses(a))
+    for (const Use& v : uses(b)) {
+      int64_t low = std::max(at + u.low, bt + v.low), high = std::min(at + u.high, bt + v.high);
+      int64_t begin = std::max(u.begin, v.begin), end = std::min(u.end, v.end);
+      if (low < high && begin < end)
+        return fmt::format("{} and {} share bytes [{}, {}) of pool '{}' during times [{}, {})", label(p, i),
+                           label(p, j), low, high, p.pools[plan.placements[i].pool].name, begin, end);
+    }
+  return {};
+}
+
+std::optional<std::string> torn_group(const Problem& p, const Plan& plan) {
+  for (const std::vector<int>& group : p.same_offset)
+    for (int id : group) {
+      const Placement a = plan.placements[group.front()], b = plan.placements[id];
+      if (a.pool != b.pool || a.offset != b.offset)
+        return fmt::format("{} and {} do not lie at one offset", label(p, group.front()), label(p, id));
+    }
+  return {};
 }
 
 // Nothing if the buffer by itself lies where it may.
@@ -95,6 +138,16 @@ void check(const Problem& problem) {
           fmt::format("planning problem: overlap of buffers {} and {} at distance {} is out of range",
                       o.above, o.below, o.distance));
   }
+  std::vector<char> grouped(problem.buffers.size(), 0);
+  for (const std::vector<int>& group : problem.same_offset)
+    for (int id : group) {
+      if (id < 0 || id >= int(problem.buffers.size()) || grouped[id])
+        throw UserError(
+            fmt::format("planning problem: buffer {} of a same-offset group does not exist or is in it "
+                        "twice, or in another",
+                        id));
+      grouped[id] = 1;
+    }
 }
 
 std::optional<std::string> verify(const Problem& p, const Plan& plan) {
@@ -108,6 +161,7 @@ std::optional<std::string> verify(const Problem& p, const Plan& plan) {
     int64_t& top = tops[plan.placements[id].pool];
     top = std::max(top, plan.placements[id].offset + p.buffers[id].size);
   }
+  if (auto fault = torn_group(p, plan)) return fault;
   std::vector<int> by_begin(p.buffers.size());
   std::iota(by_begin.begin(), by_begin.end(), 0);
   std::stable_sort(by_begin.begin(), by_begin.end(),

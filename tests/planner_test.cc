@@ -102,11 +102,11 @@ TEST(Timeline, SpansMeetExactlyWhenLivesDo) {
     }
     Timeline timeline = make_timeline(p, all_buffers(p));
     EXPECT_LE(timeline.slots, 8);
-    SpanIndex index(timeline.slots);
-    for (int i = 0; i < 8; ++i) index.insert(i, timeline.spans[i]);
+    PieceIndex index(timeline.slots);
+    for (int i = 0; i < 8; ++i) index.insert(i, timeline);
     for (int i = 0; i < 8; ++i) {
       std::vector<int> found, expected;
-      index.meeting(timeline.spans[i], [&](int id) { found.push_back(id); });
+      index.meeting(timeline.spans[i], [&](int id, const Piece&) { found.push_back(id); });
       for (int j = 0; j < 8; ++j)
         if (p.buffers[i].begin < p.buffers[j].end && p.buffers[j].begin < p.buffers[i].end)
           expected.push_back(j);
@@ -254,7 +254,7 @@ std::string error_of(const Problem& p, std::string_view planner, Exit status) {
 
 TEST(Planners, ErrorsSayWhatIsWrong) {
   Problem p{.pools = {{"arena"}}, .buffers = {{"a", 8, 1, 0, 2}, {"b", 4, 1, 1, 5}}};
-  EXPECT_THAT(error_of(p, "magic", Exit::kUsage), AllOf(HasSubstr("'magic'"), HasSubstr("greedy_by_size")));
+  EXPECT_THAT(error_of(p, "magic", Exit::kUsage), AllOf(HasSubstr("'magic'"), HasSubstr("tflite_by_size")));
   p.pools[0].capacity = 11;
   for (const Planner& row : kPlanners)
     EXPECT_THAT(error_of(p, row.name, Exit::kDoesNotFit), HasSubstr("pool 'arena' needs 12 bytes"))

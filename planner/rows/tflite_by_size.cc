@@ -4,11 +4,11 @@
 
 #include "planner/bounds.h"
 #include "planner/packing.h"
-#include "planner/planners.h"
+#include "planner/rows/rows.h"
 
 namespace arenac {
 
-Plan greedy_by_size(const Problem& problem) {
+Plan tflite_by_size(const Problem& problem, const Search&) {
   std::vector<int> order = all_buffers(problem);
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return problem.buffers[a].size > problem.buffers[b].size; });

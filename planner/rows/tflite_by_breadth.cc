@@ -7,11 +7,11 @@
 
 #include "planner/bounds.h"
 #include "planner/packing.h"
-#include "planner/planners.h"
+#include "planner/rows/rows.h"
 
 namespace arenac {
 
-Plan greedy_by_breadth(const Problem& problem) {
+Plan tflite_by_breadth(const Problem& problem, const Search&) {
   Timeline timeline = make_timeline(problem, all_buffers(problem));
   std::vector<int> by_size = all_buffers(problem);
   std::stable_sort(by_size.begin(), by_size.end(),
@@ -29,10 +29,11 @@ Plan greedy_by_breadth(const Problem& problem) {
 
   // A buffer's turn comes with the broadest of its slots.
   std::vector<int> turn(problem.buffers.size(), timeline.slots);
-  SpanIndex index(timeline.slots);
-  for (int id : by_size) index.insert(id, timeline.spans[id]);
+  PieceIndex index(timeline.slots);
+  for (int id : by_size) index.insert(id, timeline);
   for (int rank = 0; rank < timeline.slots; ++rank)
-    index.meeting({slots[rank], slots[rank] + 1}, [&](int id) { turn[id] = std::min(turn[id], rank); });
+    index.meeting({slots[rank], slots[rank] + 1},
+                  [&](int id, const Piece&) { turn[id] = std::min(turn[id], rank); });
   std::vector<int> order = by_size;
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return turn[a] < turn[b]; });
   return make_plan(problem, pack(problem, order, Fit::kTightest));

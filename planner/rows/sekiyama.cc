@@ -15,7 +15,7 @@
 
 #include "planner/bounds.h"
 #include "planner/packing.h"
-#include "planner/planners.h"
+#include "planner/rows/rows.h"
 
 namespace arenac {
 namespace {
@@ -67,11 +67,16 @@ void raise(Skyline& skyline, Skyline::iterator valley, Span span, int64_t size) 
 
 }  // namespace
 
-Plan best_fit(const Problem& problem) {
+Plan sekiyama(const Problem& problem, const Search&) {
   std::vector<int> order, ids = all_buffers(problem);
   Timeline timeline = make_timeline(problem, ids);
   std::vector<std::vector<int>> waiting(timeline.slots);
-  for (int id : ids) waiting[timeline.spans[id].begin].push_back(id);
+  for (int id : ids) {
+    if (timeline.pieces(id).empty())
+      order.push_back(id);
+    else
+      waiting[timeline.spans[id].begin].push_back(id);
+  }
   Skyline skyline = {{{0, timeline.slots}, 0}};
   while (order.size() < ids.size()) {
     auto valley = std::min_element(skyline.begin(), skyline.end(),

@@ -4,11 +4,11 @@
 
 #include "planner/bounds.h"
 #include "planner/packing.h"
-#include "planner/planners.h"
+#include "planner/rows/rows.h"
 
 namespace arenac {
 
-Plan greedy_in_order(const Problem& problem) {
+Plan best_fit_in_order(const Problem& problem, const Search&) {
   std::vector<int> order = all_buffers(problem);
   std::stable_sort(order.begin(), order.end(),
                    [&](int a, int b) { return problem.buffers[a].begin < problem.buffers[b].begin; });
