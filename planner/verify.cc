@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <numeric>
+#include <map>
+#include <tuple>
 
 #include "frontend/error.h"
 
@@ -36,45 +37,116 @@ void check_buffer(const Problem& p, int id) {
           fmt::format("fixed offset {} is out of range", b.fixed_offset.value_or(0)));
 }
 
-// Bytes [low, high) from the buffer's offset that are in use at the times [begin, end).
+// Bytes [bottom, top) of a pool that a buffer uses at the times [begin, end).
 struct Use {
-  int64_t begin, end, low, high;
+  int id;
+  int64_t begin, end, bottom, top;
 };
 
-std::vector<Use> uses(const Buffer& b) {
-  std::vector<Use> result;
+// Ends do not overflow: misplaced() has looked at the buffer.
+void add_uses(const Buffer& b, int id, int64_t offset, std::vector<Use>& uses) {
+  const auto add = [&](int64_t begin, int64_t end, int64_t low, int64_t high) {
+    if (begin < end && low < high) uses.push_back({id, begin, end, offset + low, offset + high});
+  };
   int64_t from = b.begin;
   for (const Gap& gap : b.gaps) {
-    result.push_back({from, gap.begin, 0, b.size});
-    result.push_back({gap.begin, gap.end, gap.low, gap.high});
+    add(from, gap.begin, 0, b.size);
+    add(gap.begin, gap.end, gap.low, gap.high);
     from = gap.end;
   }
-  result.push_back({from, b.end, 0, b.size});
-  return result;
+  add(from, b.end, 0, b.size);
 }
 
-// Nothing unless the two, in one pool, share a byte at one time and no overlap lets them. Ends do not
-// overflow: the caller has checked them.
-std::optional<std::string> collision(const Problem& p, const Plan& plan, int i, int j) {
-  const Buffer &a = p.buffers[i], &b = p.buffers[j];
-  int64_t at = plan.placements[i].offset, bt = plan.placements[j].offset;
-  if (std::max(at, bt) >= std::min(at + a.size, bt + b.size)) return {};
-  for (const Overlap& o : p.overlaps) {
-    if (o.above == i && o.below == j && at - bt >= o.distance) return {};
-    if (o.above == j && o.below == i && bt - at >= o.distance) return {};
-  }
-  for (const std::vector<int>& group : p.same_offset)
-    if (std::count(group.begin(), group.end(), i) && std::count(group.begin(), group.end(), j)) return {};
-  for (const Use& u : uses(a))
-    for (const Use& v : uses(b)) {
-      int64_t low = std::max(at + u.low, bt + v.low), high = std::min(at + u.high, bt + v.high);
-      int64_t begin = std::max(u.begin, v.begin), end = std::min(u.end, v.end);
-      if (low < high && begin < end)
-        return fmt::format("{} and {} share bytes [{}, {}) of pool '{}' during times [{}, {})", label(p, i),
-                           label(p, j), low, high, p.pools[plan.placements[i].pool].name, begin, end);
+// Sweeps over the times of one pool. The live uses of buffers that may share with nobody lie in a map by
+// address, where a newcomer only has to look at its neighbours; the others, few, are looked at one by one.
+class Sweep {
+ public:
+  Sweep(const Problem& problem, const Plan& plan)
+      : problem_(problem),
+        plan_(plan),
+        overlaps_(problem.buffers.size()),
+        group_(problem.buffers.size(), -1) {
+    for (const Overlap& o : problem.overlaps) {
+      overlaps_[o.above].push_back(o);
+      overlaps_[o.below].push_back(o);
     }
-  return {};
-}
+    for (size_t k = 0; k < problem.same_offset.size(); ++k)
+      for (int id : problem.same_offset[k]) group_[id] = int(k);
+  }
+
+  std::optional<std::string> first_collision(int pool) {
+    std::vector<Use> uses;
+    for (int id = 0; id < int(problem_.buffers.size()); ++id)
+      if (plan_.placements[id].pool == pool)
+        add_uses(problem_.buffers[id], id, plan_.placements[id].offset, uses);
+    struct Turn {
+      int64_t time;
+      bool begins;  // else ends; ends come first
+      const Use* use;
+    };
+    std::vector<Turn> turns;
+    for (const Use& use : uses) {
+      turns.push_back({use.begin, true, &use});
+      turns.push_back({use.end, false, &use});
+    }
+    std::sort(turns.begin(), turns.end(), [](const Turn& a, const Turn& b) {
+      return std::tie(a.time, a.begins, a.use) < std::tie(b.time, b.begins, b.use);
+    });
+    for (const Turn& turn : turns) {
+      if (!turn.begins)
+        remove(*turn.use);
+      else if (auto fault = insert(*turn.use))
+        return fault;
+    }
+    return {};
+  }
+
+ private:
+  bool may_share(int id) const { return !overlaps_[id].empty() || group_[id] >= 0; }
+
+  std::optional<std::string> insert(const Use& use) {
+    auto at = alone_.lower_bound(use.bottom);
+    if (at != alone_.begin()) --at;
+    for (; at != alone_.end() && at->first < use.top; ++at)
+      if (auto fault = collision(*at->second, use)) return fault;
+    for (const Use* other : sharing_)
+      if (auto fault = collision(*other, use)) return fault;
+    if (may_share(use.id))
+      sharing_.push_back(&use);
+    else
+      alone_[use.bottom] = &use;
+    return {};
+  }
+
+  void remove(const Use& use) {
+    if (may_share(use.id))
+      std::erase(sharing_, &use);
+    else
+      alone_.erase(use.bottom);
+  }
+
+  // Of two uses that meet in time: nothing unless they share a byte and nothing lets them.
+  std::optional<std::string> collision(const Use& a, const Use& b) const {
+    const int64_t low = std::max(a.bottom, b.bottom), high = std::min(a.top, b.top);
+    if (low >= high) return {};
+    if (group_[a.id] >= 0 && group_[a.id] == group_[b.id]) return {};
+    const Placement at = plan_.placements[a.id], bt = plan_.placements[b.id];
+    for (const Overlap& o : overlaps_[a.id]) {
+      if (o.above == a.id && o.below == b.id && at.offset - bt.offset >= o.distance) return {};
+      if (o.above == b.id && o.below == a.id && bt.offset - at.offset >= o.distance) return {};
+    }
+    return fmt::format("{} and {} share bytes [{}, {}) of pool '{}' during times [{}, {})",
+                       label(problem_, a.id), label(problem_, b.id), low, high, problem_.pools[at.pool].name,
+                       std::max(a.begin, b.begin), std::min(a.end, b.end));
+  }
+
+  const Problem& problem_;
+  const Plan& plan_;
+  std::vector<std::vector<Overlap>> overlaps_;  // per buffer
+  std::vector<int> group_;                      // per buffer; -1: none
+  std::map<int64_t, const Use*> alone_;         // by bottom
+  std::vector<const Use*> sharing_;
+};
 
 std::optional<std::string> torn_group(const Problem& p, const Plan& plan) {
   for (const std::vector<int>& group : p.same_offset)
@@ -162,18 +234,9 @@ std::optional<std::string> verify(const Problem& p, const Plan& plan) {
     top = std::max(top, plan.placements[id].offset + p.buffers[id].size);
   }
   if (auto fault = torn_group(p, plan)) return fault;
-  std::vector<int> by_begin(p.buffers.size());
-  std::iota(by_begin.begin(), by_begin.end(), 0);
-  std::stable_sort(by_begin.begin(), by_begin.end(),
-                   [&](int i, int j) { return p.buffers[i].begin < p.buffers[j].begin; });
-  std::vector<std::vector<int>> live(p.pools.size());  // per pool, at the time the sweep has reached
-  for (int id : by_begin) {
-    std::vector<int>& here = live[plan.placements[id].pool];
-    std::erase_if(here, [&](int other) { return p.buffers[other].end <= p.buffers[id].begin; });
-    for (int other : here)
-      if (auto fault = collision(p, plan, other, id)) return fault;
-    here.push_back(id);
-  }
+  Sweep sweep(p, plan);
+  for (int pool = 0; pool < int(p.pools.size()); ++pool)
+    if (auto fault = sweep.first_collision(pool)) return fault;
   for (size_t i = 0; i < tops.size(); ++i) {
     if (plan.pools[i].size != tops[i])
       return fmt::format("pool '{}' claims size {}, its buffers end at {}", p.pools[i].name,

@@ -17,8 +17,9 @@ inline constexpr int64_t kMaxBytes = int64_t{1} << 60;
 
 // The first fault of the plan in words, or nothing if the plan is right: every buffer in a pool of its
 // choice, inside the capacity, aligned, at its fixed offset; no two buffers of one pool whose lives meet
-// share a byte, unless an overlap allows it; each pool's size is the end of its topmost buffer and at least
-// its lower bound. O(n * buffers live at once). Throws UserError as check() does.
+// share a byte, unless an overlap or their group allows it; groups lie at one offset; each pool's size is the
+// end of its topmost buffer and at least its lower bound. O(n log n) for n buffers that share with nobody;
+// each of the others costs O(those of its kind that live). Throws UserError as check() does.
 [[nodiscard]] std::optional<std::string> verify(const Problem& problem, const Plan& plan);
 
 }  // namespace arenac
