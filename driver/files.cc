@@ -91,6 +91,15 @@ void write_files(const fs::path& folder, const std::vector<File>& files) {
   }
 }
 
+void write_text(const std::string& file, const std::string& text) {
+  if (file == "-") {
+    fmt::print("{}", text);
+    return;
+  }
+  const fs::path path(file);
+  write_files(path.has_parent_path() ? path.parent_path() : ".", {{path.filename().string(), text}});
+}
+
 TemporaryFolder::TemporaryFolder() : path_(make_temporary(fs::temp_directory_path(), "arenac-")) {}
 
 TemporaryFolder::TemporaryFolder(const fs::path& parent) : path_(make_temporary(parent, ".arenac-")) {}

@@ -20,6 +20,9 @@ std::string read_file(const std::filesystem::path& path);
 // A file's name may hold folders ("sub/kws.c") only if they exist.
 void write_files(const std::filesystem::path& folder, const std::vector<File>& files);
 
+// One file, or standard output if its name is "-".
+void write_text(const std::string& file, const std::string& text);
+
 // A folder that only this user can read, removed with its content at the end of the scope.
 class TemporaryFolder {
  public:

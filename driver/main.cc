@@ -12,6 +12,7 @@
 #include "driver/files.h"
 #include "driver/list.h"
 #include "driver/options.h"
+#include "driver/plan.h"
 #include "driver/run.h"
 #include "frontend/error.h"
 
@@ -37,10 +38,8 @@ std::string make_rule(const std::string& target, const std::vector<std::string>&
 }
 
 void write_depfile(const Options& options, const Compilation& c) {
-  const fs::path depfile(options.depfile);
   const std::string target = (fs::path(options.output) / c.files.front().name).string();
-  const fs::path folder = depfile.has_parent_path() ? depfile.parent_path() : ".";
-  write_files(folder, {{depfile.filename().string(), make_rule(target, model_files(options.compile.model))}});
+  write_text(options.depfile, make_rule(target, model_files(options.compile.model)));
 }
 
 Exit run_compile(const Options& options) {
@@ -63,12 +62,7 @@ Exit run_map(const Options& options) {
       is_map_file(path) ? memory_map_from_json(read_file(path), path) : compile(options.compile).map;
   if (options.reports.empty()) fmt::print("{}", text_report(map));
   for (const ReportRequest& request : options.reports) {
-    const std::string text = find_report(request.report)->write(map);
-    const fs::path file(request.file);
-    if (request.file == "-")
-      fmt::print("{}", text);
-    else
-      write_files(file.has_parent_path() ? file.parent_path() : ".", {{file.filename().string(), text}});
+    write_text(request.file, find_report(request.report)->write(map));
   }
   return Exit::kDone;
 }
@@ -122,8 +116,11 @@ Exit run_run(const Options& options) {
 }
 
 Exit run_verify(const Options& options) {
-  if (options.files.size() != 1)
-    throw UserError("verify PROBLEM.csv SOLUTION.csv is not available in this version", Exit::kUsage);
+  if (options.files.size() == 2) {
+    const auto fault = verify_solution(options.plan);
+    fmt::print("{}: {}\n", options.plan.solution, fault.value_or("right"));
+    return fault ? Exit::kDifference : Exit::kDone;
+  }
   const MemoryMap map = memory_map_from_json(read_file(options.files[0]), options.files[0]);
   if (const auto fault = verify(map)) {
     fmt::print("{}: {}\n", options.files[0], *fault);
@@ -148,6 +145,9 @@ Exit run_command(const Options& options) {
       return run_map(options);
     case Command::kRun:
       return run_run(options);
+    case Command::kPlan:
+      run_plan(options.plan);
+      return Exit::kDone;
     case Command::kVerify:
       return run_verify(options);
     case Command::kList:

@@ -28,6 +28,7 @@ memory; 4 run or verify found a difference; 70 a fault of arenac itself.)";
 // What the command line holds before it is understood.
 struct Raw {
   std::vector<std::string> dims, shapes, pools, pins, states;
+  std::optional<int64_t> capacity;
   std::string io = "external", weights, optimize = "balanced", time;
   bool quiet = false, verbose = false, json = false;
   std::map<std::string, std::string> reports;  // name -> file
@@ -134,6 +135,32 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   command.add_flag("--verbose", raw.verbose, "also what each stage made, and its time");
 }
 
+void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
+  command.add_option("PROBLEM.csv", plan.problem)->required();
+  command.add_option("-o,--output", plan.solution, "write the plan here ('-': standard output)")
+      ->type_name("SOLUTION.csv");
+  std::vector<std::string> planners = names_in(kPlanners);
+  planners.emplace_back(kEveryPlanner);
+  command.add_option("--planner", plan.planner, "a row of `arenac list planners`, or `all` for a table")
+      ->check(CLI::IsMember(planners))
+      ->capture_default_str();
+  command
+      .add_option("--capacity", raw.capacity, "any plan within N bytes (suffixes K, M) will do; else exit 3")
+      ->transform(CLI::AsSizeValue(false).description(""))
+      ->type_name("N");
+  command.add_option("--pool", raw.pools, "a memory, the preferred first; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("name=sram,size=256K,align=16");
+  command.add_option("--time", plan.search.seconds, "bound on the search")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
+  command.add_option("--effort", plan.search.effort, "times the work that seems worth it")
+      ->check(CLI::PositiveNumber);
+  command.add_option("--seed", plan.search.seed, "of the search's random choices");
+  command.add_flag("--json", raw.json, "the summary as JSON");
+  command.add_flag("--quiet", raw.quiet, "no progress on the terminal");
+}
+
 void add_commands(CLI::App& app, Options& options, Raw& raw) {
   app.require_subcommand(1);
   app.footer(kExamples);
@@ -170,6 +197,9 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   run->add_option("--keep", options.keep, "leave the generated files in this folder");
   add_compile_options(*run, options.compile, raw);
 
+  CLI::App* plan = add("plan", "the planner alone: offsets for a problem as CSV", Command::kPlan);
+  add_plan_options(*plan, options.plan, raw);
+
   CLI::App* verify = add("verify", "independent check of a plan", Command::kVerify);
   verify->add_option("MAP.json", options.files, "or PROBLEM.csv SOLUTION.csv")->required()->expected(1, 2);
 
@@ -178,13 +208,57 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
       ->required()
       ->check(CLI::IsMember({"operators", "schedulers", "planners", "pools", "kernels", "reports"}));
   list->add_flag("--json", raw.json, "as JSON");
+}
 
-  app.add_subcommand("plan", "the planner alone on a problem file")->allow_extras()->callback([] {
-    wrong_usage("the command 'plan' is not available in this version");
-  });
+int64_t size_of_pool(const std::string& text, const std::string& option) {
+  std::string bytes = text;
+  const std::string fault = CLI::AsSizeValue(false)(bytes);
+  const int64_t size = fault.empty() ? extent_of(bytes, option) : -1;
+  if (size < 0) wrong_usage(fmt::format("{}: '{}' is no size in bytes, such as 65536 or 64K", option, text));
+  return size;
+}
+
+// "name=sram,size=256K,align=16"
+Pool pool_of(const std::string& text) {
+  const std::string option = "--pool " + text;
+  Pool pool;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    const auto [key, value] =
+        split_binding(text.substr(begin, end - begin), option, "name=NAME,size=N,align=N");
+    if (key == "name")
+      pool.name = value;
+    else if (key == "size")
+      pool.capacity = size_of_pool(value, option);
+    else if (key == "align")
+      pool.align = size_of_pool(value, option);
+    else
+      wrong_usage(fmt::format("{}: '{}' is not name, size or align", option, key));
+    begin = end + 1;
+  }
+  if (pool.name.empty()) wrong_usage(option + ": a name is missing");
+  return pool;
+}
+
+void interpret_plan(const Raw& raw, Options& options) {
+  PlanOptions& plan = options.plan;
+  for (const std::string& text : raw.pools) plan.pools.push_back(pool_of(text));
+  if (raw.capacity) {
+    if (*raw.capacity < 0) wrong_usage("--capacity needs a size in bytes, such as 65536 or 64K");
+    if (!plan.pools.empty()) wrong_usage("--capacity is for one pool; with --pool, give each its size");
+    plan.pools.push_back({"arena", raw.capacity});
+    plan.search.goal = Goal::kFits;
+  }
+  plan.format = raw.json ? PlanOptions::Format::kJson : PlanOptions::Format::kText;
+  if (raw.quiet) plan.verbosity = PlanOptions::Verbosity::kQuiet;
 }
 
 void interpret_raw(const Raw& raw, Options& options) {
+  if (options.command == Command::kPlan) return interpret_plan(raw, options);
+  if (options.command == Command::kVerify && options.files.size() == 2) {
+    options.plan.problem = options.files[0];
+    options.plan.solution = options.files[1];
+  }
   refuse_what_is_missing(raw);
   CompileOptions& compile = options.compile;
   bind_dimensions(raw, compile.import);

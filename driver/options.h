@@ -10,10 +10,11 @@
 
 #include "driver/compare.h"
 #include "driver/compile.h"
+#include "driver/plan.h"
 
 namespace arenac {
 
-enum class Command { kCompile, kMap, kRun, kVerify, kList, kPrint };
+enum class Command { kCompile, kMap, kRun, kPlan, kVerify, kList, kPrint };
 
 // A report to write: --html map.html. The file "-" is standard output.
 struct ReportRequest {
@@ -33,6 +34,7 @@ struct Options {
   std::string inputs, outputs, keep;   // run: folders; empty: none
   Tolerance tolerance;                 // run
   int repeat = 0;                      // run; 0: no timing
+  PlanOptions plan;                    // plan, and verify of two files
   std::string table;                   // list
   enum class Format { kText, kJson } format = Format::kText;  // list
 };

@@ -1,0 +1,122 @@
+#include "driver/plan.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "driver/files.h"
+#include "frontend/error.h"
+#include "planner/bounds.h"
+#include "planner/csv.h"
+#include "planner/timeline.h"
+#include "planner/verify.h"
+
+namespace arenac {
+namespace {
+
+Problem read_problem(const PlanOptions& options) {
+  return problem_from_csv(read_file(options.problem), options.problem, options.pools);
+}
+
+struct Summary {
+  std::string_view planner;
+  size_t buffers = 0;
+  int64_t load = 0, makespan = 0, lower_bound = 0;  // bytes, of all pools together
+  double seconds = 0;
+
+  bool is_optimal() const { return makespan == lower_bound; }
+  double ratio() const { return load > 0 ? double(makespan) / double(load) : 1; }
+};
+
+Summary summary_of(const Problem& problem, const Plan& plan) {
+  Summary s;
+  s.buffers = problem.buffers.size();
+  for (const PoolUse& use : plan.pools) {
+    s.makespan += use.size;
+    s.lower_bound += use.lower_bound;
+  }
+  for (const std::vector<int>& members : members_by_pool(problem, plan.placements))
+    s.load += load(problem, members);
+  return s;
+}
+
+struct Result {
+  Plan plan;
+  Summary summary;
+};
+
+Result timed_plan(const Problem& problem, std::string_view planner, const Search& search) {
+  const auto begin = std::chrono::steady_clock::now();
+  Result result{plan(problem, planner, search), {}};
+  result.summary = summary_of(problem, result.plan);
+  result.summary.planner = planner;
+  result.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  return result;
+}
+
+std::string to_text(const Summary& s) {
+  const std::string proof = s.is_optimal() ? "proved smallest"
+                                           : fmt::format("at least {}, gap {:.2f} %", s.lower_bound,
+                                                         100.0 * double(s.makespan - s.lower_bound) /
+                                                             double(std::max<int64_t>(s.lower_bound, 1)));
+  return fmt::format("{} buffers: makespan {}, {:.4f} of the load {}; {}; {}, {:.3f} s\n", s.buffers,
+                     s.makespan, s.ratio(), s.load, proof, s.planner, s.seconds);
+}
+
+std::string to_json(const Summary& s) {
+  const nlohmann::ordered_json json = {{"buffers", s.buffers},
+                                       {"load", s.load},
+                                       {"makespan", s.makespan},
+                                       {"lower_bound", s.lower_bound},
+                                       {"proof", s.is_optimal() ? "optimal" : "gap"},
+                                       {"planner", s.planner},
+                                       {"seconds", s.seconds}};
+  return json.dump() + "\n";
+}
+
+// One line per row of the table; a row that refuses the problem says why.
+void print_every_planner(const PlanOptions& options, const Problem& problem) {
+  fmt::print("{:<26} {:>16} {:>9} {:>8} {:>9}\n", "planner", "makespan", "of load", "proof", "seconds");
+  for (const Planner& row : kPlanners) {
+    try {
+      const Summary s = timed_plan(problem, row.name, options.search).summary;
+      fmt::print("{:<26} {:>16} {:>9.4f} {:>8} {:>9.3f}\n", s.planner, s.makespan, s.ratio(),
+                 s.is_optimal() ? "optimal" : "gap", s.seconds);
+    } catch (const UserError& error) {
+      fmt::print("{:<26} {}\n", row.name, error.what());
+    }
+    std::fflush(stdout);
+  }
+}
+
+// The search's best so far, on one line of the terminal.
+void show_progress(const PlanProgress& progress) {
+  fmt::print(stderr, "\r\x1b[K{} of {}: {}", progress.makespan, progress.lower_bound, progress.stage);
+}
+
+}  // namespace
+
+void run_plan(const PlanOptions& options) {
+  const Problem problem = read_problem(options);
+  if (options.planner == kEveryPlanner) return print_every_planner(options, problem);
+  Search search = options.search;
+  const bool shows = options.verbosity == PlanOptions::Verbosity::kProgress && isatty(STDERR_FILENO);
+  if (shows) search.report = show_progress;
+  const Result result = timed_plan(problem, options.planner, search);
+  if (shows) fmt::print(stderr, "\r\x1b[K");
+
+  if (!options.solution.empty()) write_text(options.solution, to_csv(problem, result.plan));
+  if (options.solution != "-")
+    fmt::print("{}", options.format == PlanOptions::Format::kJson ? to_json(result.summary)
+                                                                  : to_text(result.summary));
+}
+
+std::optional<std::string> verify_solution(const PlanOptions& options) {
+  const Problem problem = read_problem(options);
+  return verify(problem, plan_from_csv(read_file(options.solution), options.solution, problem));
+}
+
+}  // namespace arenac

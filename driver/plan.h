@@ -1,0 +1,29 @@
+// `arenac plan` and `arenac verify PROBLEM.csv SOLUTION.csv`: the planner alone, on planning problems as
+// files.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "planner/planners.h"
+
+namespace arenac {
+
+inline constexpr std::string_view kEveryPlanner = "all";  // a table of what each row makes of the problem
+
+struct PlanOptions {
+  std::string problem, solution;  // CSV files; "-" is standard output, empty: no solution is written
+  std::string planner = std::string(kDefaultPlanner);
+  std::vector<Pool> pools;  // in order of preference
+  Search search;
+  enum class Format { kText, kJson } format = Format::kText;
+  enum class Verbosity { kQuiet, kProgress } verbosity = Verbosity::kProgress;  // on a terminal
+};
+
+// Prints a summary, as text or JSON, on standard output. Throws UserError; nothing is written then.
+void run_plan(const PlanOptions& options);
+
+// The first fault of the solution, or nothing. Throws UserError for files that make no sense.
+std::optional<std::string> verify_solution(const PlanOptions& options);
+
+}  // namespace arenac

@@ -1,0 +1,318 @@
+#include "planner/csv.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <functional>
+#include <iterator>
+#include <unordered_map>
+
+// The library copies file names into arrays that it then terminates.
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wstringop-truncation"
+#define CSV_IO_NO_THREAD
+#include <libfccp/csv.h>
+#pragma GCC diagnostic pop
+
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+// One line of the file; a cell is null where the file lacks the column.
+struct Row {
+  const char *id, *lower, *upper, *end, *size, *align, *gaps, *pool, *fixed, *group, *overlap, *offset;
+  std::string where;  // "file:line"
+
+  [[noreturn]] void fail(const std::string& what) const {
+    throw UserError(fmt::format("{}: {}", where, what));
+  }
+
+  int64_t number(std::string_view text, const char* what) const {
+    int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc::result_out_of_range)
+      fail(fmt::format("{} '{:.40}' does not fit into 64 bits", what, text));
+    if (error != std::errc() || end != text.data() + text.size())
+      fail(fmt::format("{} '{:.40}' is no whole number", what, text));
+    return value;
+  }
+};
+
+bool is_given(const char* cell) { return cell != nullptr && *cell != '\0'; }
+
+// "a b  c" -> a, b, c
+std::vector<std::string_view> words(const char* cell) {
+  std::vector<std::string_view> result;
+  std::string_view text = cell;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+    if (text.empty()) return result;
+    result.push_back(text.substr(0, text.find(' ')));
+    text.remove_prefix(result.back().size());
+  }
+}
+
+// Calls visit(row) for each line below the header.
+template <class Visit>
+void read_rows(const std::string& text, const std::string& file, Visit visit) {
+  using Reader = io::CSVReader<15, io::trim_chars<' ', '\t'>, io::double_quote_escape<',', '"'>,
+                               io::throw_on_overflow, io::empty_line_comment>;
+  try {
+    Reader reader(file, text.data(), text.data() + text.size());
+    reader.read_header(io::ignore_extra_column | io::ignore_missing_column, "id", "buffer_id", "lower",
+                       "start", "upper", "end", "size", "align", "alignment", "gaps", "pool", "fixed",
+                       "group", "overlap", "offset");
+    while (true) {
+      Row r{};
+      const char *buffer_id = nullptr, *start = nullptr, *alignment = nullptr;
+      if (!reader.read_row(r.id, buffer_id, r.lower, start, r.upper, r.end, r.size, r.align, alignment,
+                           r.gaps, r.pool, r.fixed, r.group, r.overlap, r.offset))
+        break;
+      if (!r.id) r.id = buffer_id;
+      if (!r.lower) r.lower = start;
+      if (!r.align) r.align = alignment;
+      r.where = fmt::format("{}:{}", file, reader.get_file_line());
+      visit(r);
+    }
+  } catch (const io::error::base& error) {
+    throw UserError(error.what());
+  }
+}
+
+std::vector<Gap> gaps_of(const Row& row) {
+  std::vector<Gap> gaps;
+  for (std::string_view word : words(row.gaps)) {
+    const auto pair = [&](std::string_view text, char separator) {
+      const size_t at = text.find(separator, 1);  // not the sign of the first number
+      if (at == std::string_view::npos)
+        row.fail(fmt::format("gap '{:.40}' is not lo-hi or lo-hi@lo:hi", word));
+      return std::pair(row.number(text.substr(0, at), "gap"), row.number(text.substr(at + 1), "gap"));
+    };
+    const size_t at = word.find('@');
+    const auto [begin, end] = pair(word.substr(0, at), '-');
+    const auto [low, high] =
+        at == std::string_view::npos ? std::pair<int64_t, int64_t>() : pair(word.substr(at + 1), ':');
+    gaps.push_back({begin, end, low, high});
+  }
+  return gaps;
+}
+
+// Names become ids: of pools at once, of groups and of overlapping buffers once all lines are read.
+struct Builder {
+  Problem problem;
+  std::unordered_map<std::string, int> ids, groups;
+  struct Reference {
+    std::string where, id;
+    int above;
+    int64_t distance;
+  };
+  std::vector<Reference> references;
+
+  int pool_id(std::string_view name) {
+    auto at = std::find_if(problem.pools.begin(), problem.pools.end(),
+                           [&](const Pool& p) { return p.name == name; });
+    if (at == problem.pools.end()) at = problem.pools.insert(at, {std::string(name)});
+    return int(at - problem.pools.begin());
+  }
+
+  void add(const Row& row) {
+    const auto needed = [&](const char* cell, const char* column) {
+      if (!is_given(cell)) row.fail(fmt::format("column '{}' is missing or empty", column));
+      return cell;
+    };
+    Buffer b;
+    b.name = needed(row.id, "id");
+    b.begin = row.number(needed(row.lower, "lower"), "lower");
+    b.size = row.number(needed(row.size, "size"), "size");
+    if (is_given(row.upper)) {
+      b.end = row.number(row.upper, "upper");
+    } else if (__builtin_add_overflow(row.number(needed(row.end, "upper"), "end"), 1, &b.end)) {
+      row.fail("end does not fit into 64 bits");
+    }
+    if (b.begin >= b.end)
+      row.fail(fmt::format("buffer '{}' lives [{}, {}), which is empty", b.name, b.begin, b.end));
+    if (is_given(row.align)) b.align = row.number(row.align, "align");
+    if (is_given(row.fixed)) b.fixed_offset = row.number(row.fixed, "fixed");
+    if (is_given(row.gaps)) b.gaps = gaps_of(row);
+    b.pools.clear();
+    if (is_given(row.pool))
+      for (std::string_view name : words(row.pool)) b.pools.push_back(pool_id(name));
+
+    const int id = int(problem.buffers.size());
+    if (!ids.emplace(b.name, id).second) row.fail(fmt::format("id '{}' is given twice", b.name));
+    if (is_given(row.group)) {
+      const auto [at, is_new] = groups.emplace(row.group, int(problem.same_offset.size()));
+      if (is_new) problem.same_offset.emplace_back();
+      problem.same_offset[at->second].push_back(id);
+    }
+    if (is_given(row.overlap))
+      for (std::string_view word : words(row.overlap)) {
+        const size_t colon = word.rfind(':');
+        if (colon == std::string_view::npos)
+          row.fail(fmt::format("overlap '{:.40}' is not id:distance", word));
+        references.push_back({row.where, std::string(word.substr(0, colon)), id,
+                              row.number(word.substr(colon + 1), "overlap")});
+      }
+    problem.buffers.push_back(std::move(b));
+  }
+
+  Problem finish() {
+    for (const Reference& r : references) {
+      const auto below = ids.find(r.id);
+      if (below == ids.end())
+        throw UserError(fmt::format("{}: overlap with '{}', which is no buffer", r.where, r.id));
+      problem.overlaps.push_back({r.above, below->second, r.distance});
+    }
+    if (problem.pools.empty()) problem.pools.push_back({"arena"});
+    std::vector<int> every;
+    for (size_t pool = 0; pool < problem.pools.size(); ++pool) every.push_back(int(pool));
+    for (Buffer& b : problem.buffers)
+      if (b.pools.empty()) b.pools = every;
+    return std::move(problem);
+  }
+};
+
+}  // namespace
+
+Problem problem_from_csv(const std::string& text, const std::string& file, std::vector<Pool> pools) {
+  Builder builder;
+  builder.problem.pools = std::move(pools);
+  read_rows(text, file, [&](const Row& row) { builder.add(row); });
+  return builder.finish();
+}
+
+Plan plan_from_csv(const std::string& text, const std::string& file, const Problem& problem) {
+  std::unordered_map<std::string, int> ids;
+  for (size_t id = 0; id < problem.buffers.size(); ++id) ids.emplace(problem.buffers[id].name, int(id));
+  Plan plan{std::vector<Placement>(problem.buffers.size(), {-1, 0}),
+            std::vector<PoolUse>(problem.pools.size())};
+  read_rows(text, file, [&](const Row& row) {
+    if (!is_given(row.id)) row.fail("column 'id' is missing or empty");
+    if (!is_given(row.offset)) row.fail("column 'offset' is missing or empty");
+    const auto at = ids.find(row.id);
+    if (at == ids.end()) row.fail(fmt::format("'{}' is no buffer of the problem", row.id));
+    const Buffer& b = problem.buffers[at->second];
+    Placement& place = plan.placements[at->second];
+    if (place.pool >= 0) row.fail(fmt::format("buffer '{}' is placed twice", row.id));
+    place = {b.pools.front(), row.number(row.offset, "offset")};
+    if (is_given(row.pool)) {
+      const auto pool = std::find_if(problem.pools.begin(), problem.pools.end(),
+                                     [&](const Pool& p) { return p.name == row.pool; });
+      if (pool != problem.pools.end())
+        place.pool = int(pool - problem.pools.begin());
+      else if (problem.pools.size() > 1)
+        row.fail(fmt::format("pool '{}' does not exist", row.pool));
+    }
+    PoolUse& use = plan.pools[place.pool];
+    int64_t top = 0;
+    if (!__builtin_add_overflow(place.offset, b.size, &top)) use.size = std::max(use.size, top);
+  });
+  for (size_t id = 0; id < problem.buffers.size(); ++id)
+    if (plan.placements[id].pool < 0)
+      throw UserError(fmt::format("{}: buffer '{}' is not placed", file, problem.buffers[id].name));
+  return plan;
+}
+
+namespace {
+
+// A cell, quoted where the format asks for it.
+std::string cell(const std::string& text) {
+  if (text.find_first_of(",\"") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+std::string gaps_cell(const Buffer& b) {
+  std::string text;
+  for (const Gap& gap : b.gaps) {
+    fmt::format_to(std::back_inserter(text), "{}{}-{}", text.empty() ? "" : " ", gap.begin, gap.end);
+    if (gap.low < gap.high) fmt::format_to(std::back_inserter(text), "@{}:{}", gap.low, gap.high);
+  }
+  return text;
+}
+
+std::string overlaps_cell(const Problem& problem, const std::vector<Overlap>& overlaps) {
+  std::string text;
+  for (const Overlap& o : overlaps)
+    fmt::format_to(std::back_inserter(text), "{}{}:{}", text.empty() ? "" : " ",
+                   problem.buffers[o.below].name, o.distance);
+  return text;
+}
+
+std::string pools_cell(const Problem& problem, const Buffer& b) {
+  std::string text;
+  for (int pool : b.pools) text += (text.empty() ? "" : " ") + problem.pools[pool].name;
+  return text;
+}
+
+// One column of the file: its name and a buffer's cell.
+struct Column {
+  const char* name;
+  std::function<std::string(int)> cell;
+};
+
+// Only the optional columns that say something.
+std::vector<Column> columns_of(const Problem& p) {
+  const auto number = [&p](int64_t Buffer::*member) {
+    return [&p, member](int id) { return fmt::to_string(p.buffers[id].*member); };
+  };
+  std::vector<Column> columns = {{"id", [&p](int id) { return cell(p.buffers[id].name); }},
+                                 {"lower", number(&Buffer::begin)},
+                                 {"upper", number(&Buffer::end)},
+                                 {"size", number(&Buffer::size)}};
+  const auto any = [&p](auto&& says) { return std::any_of(p.buffers.begin(), p.buffers.end(), says); };
+  if (any([](const Buffer& b) { return b.align != 1; })) columns.push_back({"align", number(&Buffer::align)});
+  if (any([](const Buffer& b) { return !b.gaps.empty(); }))
+    columns.push_back({"gaps", [&p](int id) { return gaps_cell(p.buffers[id]); }});
+  if (any([](const Buffer& b) { return b.fixed_offset.has_value(); }))
+    columns.push_back({"fixed", [&p](int id) {
+                         const auto& offset = p.buffers[id].fixed_offset;
+                         return offset ? fmt::to_string(*offset) : "";
+                       }});
+  if (!p.same_offset.empty()) {
+    std::vector<std::string> names(p.buffers.size());
+    for (size_t k = 0; k < p.same_offset.size(); ++k)
+      for (int id : p.same_offset[k]) names[id] = fmt::to_string(k);
+    columns.push_back({"group", [names](int id) { return names[id]; }});
+  }
+  if (!p.overlaps.empty()) {
+    std::vector<std::vector<Overlap>> above(p.buffers.size());
+    for (const Overlap& o : p.overlaps) above[o.above].push_back(o);
+    columns.push_back({"overlap", [&p, above](int id) { return cell(overlaps_cell(p, above[id])); }});
+  }
+  return columns;
+}
+
+std::string table(const std::vector<Column>& columns, size_t rows) {
+  std::string text;
+  for (const Column& column : columns) text += (text.empty() ? "" : ",") + std::string(column.name);
+  text += '\n';
+  for (size_t id = 0; id < rows; ++id)
+    for (const Column& column : columns) {
+      text += column.cell(int(id));
+      text += &column == &columns.back() ? '\n' : ',';
+    }
+  return text;
+}
+
+}  // namespace
+
+std::string to_csv(const Problem& p) {
+  std::vector<Column> columns = columns_of(p);
+  if (p.pools.size() > 1)
+    columns.push_back({"pool", [&p](int id) { return cell(pools_cell(p, p.buffers[id])); }});
+  return table(columns, p.buffers.size());
+}
+
+std::string to_csv(const Problem& p, const Plan& plan) {
+  std::vector<Column> columns = columns_of(p);
+  if (p.pools.size() > 1)
+    columns.push_back({"pool", [&](int id) { return cell(p.pools[plan.placements[id].pool].name); }});
+  columns.push_back({"offset", [&plan](int id) { return fmt::to_string(plan.placements[id].offset); }});
+  return table(columns, p.buffers.size());
+}
+
+}  // namespace arenac

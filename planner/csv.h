@@ -1,0 +1,40 @@
+// Planning problems and their solutions as minimalloc's CSV files.
+//
+//   id,lower,upper,size,align,gaps,pool              id,lower,upper,size,align,gaps,pool,offset
+//   conv1,0,4,1024,16,,sram dram              ->     conv1,0,4,1024,16,,sram,0
+//   ring,2,9,512,1,4-6 7-8@0:128,sram                ring,2,9,512,1,4-6 7-8@0:128,sram,1024
+//
+//   id       also buffer, buffer_id
+//   lower    also begin, start: the first time of the life
+//   upper    the end of the life, which is no part of it; or in its place `end`, the last time that is
+//   size     bytes
+//   align    also alignment; default 1
+//   gaps     times lo-hi without use, or lo-hi@lo:hi with only these bytes in use, separated by spaces
+//   pool     names of the pools that may hold the buffer, the preferred first; default all
+//   fixed    the offset that the plan must use
+//   group    buffers of one group lie at one offset
+//   overlap  id:distance, separated by spaces: may share bytes with that buffer from that distance above it
+//
+// The first four are needed; order and other columns do not matter.
+#pragma once
+
+#include <string>
+
+#include "planner/problem.h"
+
+namespace arenac {
+
+// `pools` are those that the caller knows; others are added as the column names them, and if there are none
+// in the end, one called "arena". Throws UserError naming `file` and the line.
+Problem problem_from_csv(const std::string& text, const std::string& file, std::vector<Pool> pools = {});
+
+// The plan whose buffers are matched by id. Pool sizes are those that the placements come to; no bound is
+// claimed. Throws UserError for a buffer without a line, a line without a buffer, and a missing or wrong
+// offset.
+Plan plan_from_csv(const std::string& text, const std::string& file, const Problem& problem);
+
+// Only the optional columns that say something.
+std::string to_csv(const Problem& problem);
+std::string to_csv(const Problem& problem, const Plan& plan);
+
+}  // namespace arenac

@@ -1,0 +1,118 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "frontend/error.h"
+#include "planner/csv.h"
+#include "planner/planners.h"
+#include "planner/verify.h"
+
+namespace arenac {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string error_of(const std::string& text) {
+  try {
+    problem_from_csv(text, "p.csv");
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Csv, TheFourColumnsInAnyOrder) {
+  const Problem p = problem_from_csv("size,x,upper,id,lower\n8,?,2,a,0\n4,?,5,b,2\n", "p.csv");
+  ASSERT_EQ(p.buffers.size(), 2u);
+  EXPECT_EQ(p.buffers[0].name, "a");
+  EXPECT_EQ(p.buffers[1].size, 4);
+  EXPECT_EQ(p.buffers[1].begin, 2);
+  EXPECT_EQ(p.buffers[1].end, 5);
+  EXPECT_EQ(p.pools.size(), 1u);
+}
+
+TEST(Csv, OptionalColumns) {
+  const Problem p = problem_from_csv(
+      "id,start,end,size,alignment,gaps,pool,fixed,group,overlap\n"
+      "a,-4,9,8,16,-2--1 3-5@2:6,sram dram,,g,\n"
+      "\"b,\"\"c\",0,0,8,,,,32,g,a:-3\n"
+      "d,0,0,8,,,flash,,,\n",
+      "p.csv", {{.name = "dram", .capacity = 100}});
+  ASSERT_EQ(p.buffers.size(), 3u);
+  const Buffer &a = p.buffers[0], &b = p.buffers[1];
+  EXPECT_EQ(a.begin, -4);
+  EXPECT_EQ(a.end, 10);  // `end` is part of the life
+  EXPECT_EQ(a.align, 16);
+  ASSERT_EQ(a.gaps.size(), 2u);
+  EXPECT_EQ(a.gaps[0].begin, -2);
+  EXPECT_EQ(a.gaps[0].end, -1);
+  EXPECT_EQ(a.gaps[0].high, 0);
+  EXPECT_EQ(a.gaps[1].low, 2);
+  EXPECT_EQ(a.gaps[1].high, 6);
+  ASSERT_EQ(p.pools.size(), 3u);
+  EXPECT_THAT(a.pools, ElementsAre(1, 0));
+  EXPECT_EQ(p.pools[1].name, "sram");
+  EXPECT_EQ(b.name, "b,\"c");
+  EXPECT_EQ(b.fixed_offset, 32);
+  EXPECT_THAT(b.pools, ElementsAre(0, 1, 2));
+  EXPECT_THAT(p.same_offset, ElementsAre(ElementsAre(0, 1)));
+  ASSERT_EQ(p.overlaps.size(), 1u);
+  EXPECT_EQ(p.overlaps[0].above, 1);
+  EXPECT_EQ(p.overlaps[0].below, 0);
+  EXPECT_EQ(p.overlaps[0].distance, -3);
+  EXPECT_EQ(to_csv(problem_from_csv(to_csv(p), "q.csv", p.pools)), to_csv(p));
+}
+
+TEST(Csv, ByteOrderMarkCarriageReturnsAndBlankLines) {
+  const Problem p = problem_from_csv("\xEF\xBB\xBFid,lower,upper,size\r\n\r\na,0,1,5\r\n\r\n", "p.csv");
+  ASSERT_EQ(p.buffers.size(), 1u);
+  EXPECT_EQ(p.buffers[0].size, 5);
+}
+
+TEST(Csv, MistakesNameTheLine) {
+  const std::string head = "id,lower,upper,size\n";
+  EXPECT_THAT(error_of(""), HasSubstr("p.csv"));
+  EXPECT_THAT(error_of("id,lower,size\na,0,4\n"), HasSubstr("p.csv:2: column 'upper' is missing"));
+  EXPECT_THAT(error_of("lower,upper,size\n0,1,4\n"), HasSubstr("p.csv:2: column 'id' is missing"));
+  EXPECT_THAT(error_of(head + "a,0,1,4\na,0,1,4\n"), HasSubstr("p.csv:3: id 'a' is given twice"));
+  EXPECT_THAT(error_of(head + "a,0,1,4x\n"), HasSubstr("p.csv:2: size '4x' is no whole number"));
+  EXPECT_THAT(error_of(head + "a,0,1,99999999999999999999\n"), HasSubstr("does not fit into 64 bits"));
+  EXPECT_THAT(error_of(head + "a,3,3,4\n"), HasSubstr("p.csv:2: buffer 'a' lives [3, 3), which is empty"));
+  EXPECT_THAT(error_of(head + "a,0,1\n"), HasSubstr("line"));
+  EXPECT_THAT(error_of(head + "a,0,1,4,5\n"), HasSubstr("line"));
+  EXPECT_THAT(error_of("id,lower,upper,size,gaps\na,0,9,4,3\n"), HasSubstr("gap '3' is not lo-hi"));
+  EXPECT_THAT(error_of("id,lower,upper,size,overlap\na,0,9,4,x:2\n"), HasSubstr("'x', which is no buffer"));
+  EXPECT_THAT(error_of(head + "a,0,1," + std::string(10'000'000, '7') + "\n"), HasSubstr("size '777"));
+  EXPECT_THAT(error_of(std::string(20'000'000, 'x')), HasSubstr("p.csv"));
+}
+
+TEST(Csv, SolutionsComeBackAsTheyWent) {
+  const Problem p = problem_from_csv("id,lower,upper,size,pool\na,0,2,8,s d\nb,1,3,4,d\n", "p.csv");
+  const Plan made = plan(p);
+  const Plan read = plan_from_csv(to_csv(p, made), "s.csv", p);
+  for (int id = 0; id < 2; ++id) {
+    EXPECT_EQ(read.placements[id].pool, made.placements[id].pool);
+    EXPECT_EQ(read.placements[id].offset, made.placements[id].offset);
+  }
+  EXPECT_EQ(verify(p, read), std::nullopt);
+  const auto fault_of = [&](const std::string& text) -> std::string {
+    try {
+      return verify(p, plan_from_csv(text, "s.csv", p)).value_or("right");
+    } catch (const UserError& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(fault_of("id,pool,offset\na,s,0\n"), HasSubstr("buffer 'b' is not placed"));
+  EXPECT_THAT(fault_of("id,pool,offset\na,s,0\nb,s,0\n"), HasSubstr("which it may not"));
+  EXPECT_THAT(fault_of("id,pool,offset\na,d,0\nb,d,4\n"), HasSubstr("share bytes [4, 8)"));
+  EXPECT_THAT(fault_of("id,pool,offset\na,d,-9\nb,d,4\n"), HasSubstr("impossible offset"));
+  EXPECT_THAT(fault_of("id,pool,offset\na,d,9223372036854775807\nb,d,4\n"), HasSubstr("impossible offset"));
+  EXPECT_THAT(fault_of("id,pool,offset\na,d,8\nb,d,0\n"), "right");
+  EXPECT_THAT(fault_of("id,pool,offset\nc,d,8\n"), HasSubstr("'c' is no buffer"));
+  EXPECT_THAT(fault_of("id,pool,offset\na,d,8\na,d,8\n"), HasSubstr("placed twice"));
+  EXPECT_THAT(fault_of("id,pool\na,d\n"), HasSubstr("column 'offset' is missing"));
+}
+
+}  // namespace
+}  // namespace arenac
