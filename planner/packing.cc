@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "frontend/error.h"
@@ -40,15 +39,17 @@ struct Packer {
   int64_t offset_for(int id, int pool, Fit fit) const {
     int64_t step = alignment_in(problem, id, pool);
     int64_t start = 0;  // the lowest offset above all ranges so far
-    int64_t best = -1, least_waste = std::numeric_limits<int64_t>::max();
+    int64_t best = -1, best_waste = 0;
     for (const ForbiddenStarts& range : forbidden(id, pool)) {
       // The free starts are [start, range.begin): the gap has range.begin - 1 - start bytes more than the
       // buffer.
       int64_t waste = range.begin - 1 - start;
-      if (start < range.begin && waste < least_waste) {
-        best = start;
-        least_waste = waste;
-        if (fit == Fit::kLowest) return best;
+      if (start < range.begin && fit != Fit::kOnTop) {
+        if (fit == Fit::kLowest) return start;
+        if (best < 0 || (fit == Fit::kTightest ? waste < best_waste : waste > best_waste)) {
+          best = start;
+          best_waste = waste;
+        }
       }
       if (range.end > start) start = round_up(range.end, step);
     }

@@ -22,6 +22,8 @@ namespace arenac {
 enum class Fit {
   kLowest,    // the lowest offset
   kTightest,  // the gap that leaves the fewest bytes unused; above everything only if no gap will do
+  kWidest,    // the gap that leaves the most bytes unused; above everything only if no gap will do
+  kOnTop,     // above everything that is placed and meets it
 };
 
 // Offsets [begin, end) at which a buffer must not start.

@@ -67,8 +67,7 @@ Plan by_conflicts(const Problem& problem, const Search&) {
 }
 
 constexpr Plan (*kStarts[])(const Problem&, const Search&) = {
-    tflite_by_size,    sekiyama, tflite_by_breadth, best_fit_in_order,
-    by_size_then_life, by_area,  by_conflicts,      by_life,
+    tflite_by_size, sekiyama, tflite_by_breadth, iree, by_size_then_life, by_area, by_conflicts, by_life,
 };
 
 // What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice, bytes

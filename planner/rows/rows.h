@@ -9,7 +9,20 @@ Plan portfolio(const Problem& problem, const Search& search);
 
 Plan tflite_by_size(const Problem& problem, const Search& search);
 Plan tflite_by_breadth(const Problem& problem, const Search& search);
-Plan best_fit_in_order(const Problem& problem, const Search& search);
+Plan tflite_micro(const Problem& problem, const Search& search);
+Plan tvm_by_size(const Problem& problem, const Search& search);
+Plan tvm_by_conflicts(const Problem& problem, const Search& search);
+Plan xla_by_size(const Problem& problem, const Search& search);
+Plan xla_by_lifetime(const Problem& problem, const Search& search);
+Plan xla_best_of_both(const Problem& problem, const Search& search);
+Plan xla_repacker(const Problem& problem, const Search& search);
+Plan iree(const Problem& problem, const Search& search);
+Plan glow_linear(const Problem& problem, const Search& search);
+Plan online_worst_fit(const Problem& problem, const Search& search);
+Plan by_area_first_fit(const Problem& problem, const Search& search);
+Plan by_area_best_fit(const Problem& problem, const Search& search);
+Plan by_duration_first_fit(const Problem& problem, const Search& search);
+Plan by_size_first_fit(const Problem& problem, const Search& search);
 Plan sekiyama(const Problem& problem, const Search& search);
 
 }  // namespace arenac

@@ -41,28 +41,34 @@ int longest_within(const Problem& problem, const Timeline& timeline,
   return best;
 }
 
-// Raises the segment to its lower neighbour's height and joins segments of equal height.
-void lift(Skyline& skyline, Skyline::iterator valley) {
-  auto left = valley == skyline.begin() ? skyline.end() : std::prev(valley), right = std::next(valley);
-  bool to_left = right == skyline.end() || (left != skyline.end() && left->height <= right->height);
-  valley->height = to_left ? left->height : right->height;
-  if (left != skyline.end() && left->height == valley->height) {
-    valley->span.begin = left->span.begin;
-    skyline.erase(left);
+// Joins the segment and its neighbours of the same height.
+void join(Skyline& skyline, Skyline::iterator segment) {
+  if (segment != skyline.begin() && std::prev(segment)->height == segment->height) {
+    segment->span.begin = std::prev(segment)->span.begin;
+    skyline.erase(std::prev(segment));
   }
-  if (right != skyline.end() && right->height == valley->height) {
-    valley->span.end = right->span.end;
+  if (auto right = std::next(segment); right != skyline.end() && right->height == segment->height) {
+    segment->span.end = right->span.end;
     skyline.erase(right);
   }
 }
 
-// Splits the segment around the span and raises it there.
+// Raises the segment to its lower neighbour's height.
+void lift(Skyline& skyline, Skyline::iterator valley) {
+  auto left = valley == skyline.begin() ? skyline.end() : std::prev(valley), right = std::next(valley);
+  bool to_left = right == skyline.end() || (left != skyline.end() && left->height <= right->height);
+  valley->height = to_left ? left->height : right->height;
+  join(skyline, valley);
+}
+
+// Splits the segment around the span, raises it there and joins it to neighbours of its height.
 void raise(Skyline& skyline, Skyline::iterator valley, Span span, int64_t size) {
   if (valley->span.begin < span.begin)
     skyline.insert(valley, {{valley->span.begin, span.begin}, valley->height});
   if (span.end < valley->span.end)
     skyline.insert(std::next(valley), {{span.end, valley->span.end}, valley->height});
   *valley = {span, valley->height + size};
+  join(skyline, valley);
 }
 
 }  // namespace

@@ -1,0 +1,40 @@
+#include "planner/rows/orders.h"
+
+namespace arenac {
+
+uint64_t duration(const Buffer& buffer) { return uint64_t(buffer.end) - uint64_t(buffer.begin); }
+
+std::vector<int> conflicts(const Timeline& timeline) {
+  std::vector<int> begun(timeline.slots + 1, 0), ended(timeline.slots + 1, 0);  // at the slot or before
+  for (const Span& span : timeline.spans) {
+    if (span.begin == span.end) continue;
+    ++begun[span.begin];
+    ++ended[span.end];
+  }
+  for (int slot = 1; slot <= timeline.slots; ++slot) {
+    begun[slot] += begun[slot - 1];
+    ended[slot] += ended[slot - 1];
+  }
+  std::vector<int> result;
+  for (const Span& span : timeline.spans)
+    result.push_back(span.begin == span.end ? 0 : begun[span.end - 1] - ended[span.begin] - 1);
+  return result;
+}
+
+Plan smaller(Plan a, Plan b) {
+  auto total = [](const Plan& plan) {
+    int64_t bytes = 0;
+    for (const PoolUse& pool : plan.pools) bytes += pool.size;
+    return bytes;
+  };
+  return total(b) < total(a) ? b : a;
+}
+
+Problem without_sharing(const Problem& problem) {
+  Problem result = problem;
+  result.overlaps.clear();
+  for (Buffer& b : result.buffers) b.gaps.clear();
+  return result;
+}
+
+}  // namespace arenac
