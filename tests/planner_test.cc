@@ -248,6 +248,9 @@ TEST(Planners, AreDeterministic) {
   }
 }
 
+extern "C" int planner_c_test(void);
+TEST(Planners, AreThereForC) { EXPECT_EQ(planner_c_test(), 0) << "the line of planner_c_test.c"; }
+
 TEST(Planners, NamesAndDescriptionsAreComplete) {
   for (const Planner& row : kPlanners) {
     EXPECT_FALSE(row.description.empty() || row.source.empty()) << row.name;

@@ -1,0 +1,96 @@
+/* The planner for other compilers, in C: where in which memory does each buffer lie?
+ *
+ *   arenac_buffer buffers[] = {{.size = 8, .begin = 0, .end = 2}, {.size = 4, .begin = 2, .end = 5}};
+ *   arenac_problem problem = {.buffers = buffers, .buffer_count = 2};
+ *   arenac_placement placements[2];
+ *   arenac_pool_use use;
+ *   char message[256];
+ *   if (arenac_plan(&problem, NULL, placements, &use, message, sizeof message) != ARENAC_DONE) puts(message);
+ *   // placements[1].offset == 0: b takes the place of a; use.size == use.lower_bound == 8: proven smallest
+ *
+ * Sizes and offsets are bytes, times are logical and half-open. A field that is left zero asks for nothing
+ * special. planner/problem.h says what each part of a problem means. Re-entrant; the caller owns all memory.
+ */
+#ifndef ARENAC_PLAN_H
+#define ARENAC_PLAN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct {
+  int64_t capacity; /* 0: as large as it takes */
+  int64_t align;    /* of every offset; 0: 1 */
+} arenac_pool;
+
+/* Times [begin, end) at which a buffer uses only its bytes [low, high), none if they are equal. */
+typedef struct {
+  int64_t begin, end, low, high;
+} arenac_gap;
+
+typedef struct {
+  int64_t size, align;  /* align 0: 1 */
+  int64_t begin, end;   /* begin < end */
+  const int32_t* pools; /* indices, the preferred first; NULL: every pool in its order */
+  size_t pool_count;
+  const arenac_gap* gaps; /* by time, apart */
+  size_t gap_count;
+  const int64_t* fixed_offset; /* NULL: free */
+  int32_t group;               /* buffers of one group other than 0 lie at one offset */
+} arenac_buffer;
+
+/* The two may share bytes if offset(above) - offset(below) >= distance. */
+typedef struct {
+  int32_t above, below;
+  int64_t distance;
+} arenac_overlap;
+
+typedef struct {
+  const arenac_buffer* buffers;
+  size_t buffer_count;
+  const arenac_pool* pools; /* NULL: one pool without limit */
+  size_t pool_count;
+  const arenac_overlap* overlaps;
+  size_t overlap_count;
+} arenac_problem;
+
+typedef struct {
+  const char* planner; /* a row of `arenac list planners`; NULL: the default */
+  double seconds;      /* stop searching around then; 0: when it seems no longer worth it */
+  double effort;       /* times the work that seems worth it; 0: 1 */
+  uint64_t seed;       /* 0: 1 */
+  int any_fit;         /* other than 0: any plan within the capacities will do */
+} arenac_plan_options;
+
+typedef struct {
+  int32_t pool;
+  int64_t offset;
+} arenac_placement;
+
+/* No plan with the same choice of pools is smaller than lower_bound. */
+typedef struct {
+  int64_t size, lower_bound;
+} arenac_pool_use;
+
+enum {
+  ARENAC_DONE = 0,
+  ARENAC_BAD_PROBLEM = 1,
+  ARENAC_BAD_CALL = 2, /* no such planner, or a null pointer */
+  ARENAC_DOES_NOT_FIT = 3,
+  ARENAC_FAULT = 70 /* of arenac itself, or out of memory */
+};
+
+/* Fills placements (one per buffer) and uses (one per pool, one in all if pools is NULL); they are untouched
+ * unless it returns ARENAC_DONE. Otherwise `message` says why, cut to message_size bytes with its end; it may
+ * be NULL. `options` may be NULL. */
+int arenac_plan(const arenac_problem* problem, const arenac_plan_options* options,
+                arenac_placement* placements, arenac_pool_use* uses, char* message, size_t message_size);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,99 @@
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <new>
+#include <string>
+
+#include "frontend/error.h"
+#include "planner/arenac_plan.h"
+#include "planner/planners.h"
+
+namespace arenac {
+namespace {
+
+void require(bool fine, const char* what) {
+  if (!fine) throw UserError(what, Exit::kUsage);
+}
+
+Buffer buffer_from(const arenac_buffer& from, size_t pool_count) {
+  require(from.pools || from.pool_count == 0, "arenac_plan: a buffer's pools are null");
+  require(from.gaps || from.gap_count == 0, "arenac_plan: a buffer's gaps are null");
+  Buffer b{"", from.size, from.align ? from.align : 1, from.begin, from.end, {}};
+  b.pools.assign(from.pools, from.pools + from.pool_count);
+  for (size_t pool = 0; !from.pools && pool < pool_count; ++pool) b.pools.push_back(int(pool));
+  for (size_t k = 0; k < from.gap_count; ++k)
+    b.gaps.push_back({from.gaps[k].begin, from.gaps[k].end, from.gaps[k].low, from.gaps[k].high});
+  if (from.fixed_offset) b.fixed_offset = *from.fixed_offset;
+  return b;
+}
+
+Problem problem_from(const arenac_problem& from) {
+  constexpr size_t kMost = std::numeric_limits<int32_t>::max();
+  require(from.buffers || from.buffer_count == 0, "arenac_plan: the buffers are null");
+  require(from.pools || from.pool_count == 0, "arenac_plan: the pools are null");
+  require(from.overlaps || from.overlap_count == 0, "arenac_plan: the overlaps are null");
+  require(from.buffer_count <= kMost && from.pool_count <= kMost,
+          "arenac_plan: more than 2^31 - 1 buffers or pools");
+  Problem problem;
+  for (size_t k = 0; k < from.pool_count; ++k) {
+    const arenac_pool& pool = from.pools[k];
+    problem.pools.push_back({std::to_string(k), {}, pool.align ? pool.align : 1});
+    if (pool.capacity) problem.pools.back().capacity = pool.capacity;
+  }
+  if (problem.pools.empty()) problem.pools.push_back({"arena"});
+
+  std::map<int32_t, std::vector<int>> groups;
+  for (size_t id = 0; id < from.buffer_count; ++id) {
+    problem.buffers.push_back(buffer_from(from.buffers[id], problem.pools.size()));
+    problem.buffers.back().name = std::to_string(id);
+    if (from.buffers[id].group) groups[from.buffers[id].group].push_back(int(id));
+  }
+  for (auto& [key, group] : groups) problem.same_offset.push_back(std::move(group));
+  for (size_t k = 0; k < from.overlap_count; ++k)
+    problem.overlaps.push_back({from.overlaps[k].above, from.overlaps[k].below, from.overlaps[k].distance});
+  return problem;
+}
+
+Search search_from(const arenac_plan_options& from) {
+  Search search;
+  if (from.seconds > 0) search.seconds = from.seconds;
+  if (from.effort > 0) search.effort = from.effort;
+  if (from.seed) search.seed = from.seed;
+  if (from.any_fit) search.goal = Goal::kFits;
+  return search;
+}
+
+void say(const char* text, char* message, size_t size) {
+  if (!message || size == 0) return;
+  const size_t length = std::min(std::strlen(text), size - 1);
+  std::memcpy(message, text, length);
+  message[length] = '\0';
+}
+
+}  // namespace
+}  // namespace arenac
+
+int arenac_plan(const arenac_problem* problem, const arenac_plan_options* options,
+                arenac_placement* placements, arenac_pool_use* uses, char* message, size_t message_size) {
+  using namespace arenac;
+  try {
+    require(problem && uses && (placements || problem->buffer_count == 0), "arenac_plan: a pointer is null");
+    const arenac_plan_options chosen = options ? *options : arenac_plan_options{};
+    const Plan made =
+        plan(problem_from(*problem), chosen.planner ? chosen.planner : kDefaultPlanner, search_from(chosen));
+    for (size_t id = 0; id < made.placements.size(); ++id)
+      placements[id] = {made.placements[id].pool, made.placements[id].offset};
+    for (size_t pool = 0; pool < made.pools.size(); ++pool)
+      uses[pool] = {made.pools[pool].size, made.pools[pool].lower_bound};
+    return ARENAC_DONE;
+  } catch (const UserError& error) {
+    say(error.what(), message, message_size);
+    return static_cast<int>(error.status);
+  } catch (const std::bad_alloc&) {
+    say("out of memory", message, message_size);
+  } catch (const std::exception& error) {
+    say(error.what(), message, message_size);
+  }
+  return ARENAC_FAULT;
+}

@@ -1,0 +1,70 @@
+/* The C interface from C: prints nothing and returns 0 if all is well, else the line that is not. */
+#include <string.h>
+
+#include "planner/arenac_plan.h"
+
+#define REQUIRE(condition) \
+  if (!(condition)) return __LINE__
+
+int planner_c_test(void);
+
+static int the_example_in_the_header(void) {
+  arenac_buffer buffers[] = {{.size = 8, .begin = 0, .end = 2}, {.size = 4, .begin = 2, .end = 5}};
+  arenac_problem problem = {.buffers = buffers, .buffer_count = 2};
+  arenac_placement placements[2];
+  arenac_pool_use use;
+  REQUIRE(arenac_plan(&problem, NULL, placements, &use, NULL, 0) == ARENAC_DONE);
+  REQUIRE(placements[0].offset == 0 && placements[1].offset == 0 && placements[1].pool == 0);
+  REQUIRE(use.size == 8 && use.lower_bound == 8);
+  return 0;
+}
+
+static int everything_at_once(void) {
+  const int64_t fixed = 32;
+  const int32_t slow_first[] = {1, 0};
+  const arenac_gap gap = {.begin = 1, .end = 3};
+  const arenac_pool pools[] = {{.capacity = 64, .align = 4}, {.capacity = 0}};
+  arenac_buffer buffers[] = {
+      {.size = 8, .begin = 0, .end = 4, .gaps = &gap, .gap_count = 1},
+      {.size = 8, .begin = 1, .end = 3, .align = 8},
+      {.size = 8, .begin = 0, .end = 4, .fixed_offset = &fixed},
+      {.size = 6, .begin = 0, .end = 2, .pools = slow_first, .pool_count = 2, .group = 7},
+      {.size = 5, .begin = 2, .end = 4, .pools = slow_first, .pool_count = 2, .group = 7},
+      {.size = 8, .begin = 3, .end = 5},
+  };
+  const arenac_overlap overlap = {.above = 0, .below = 5, .distance = 2};
+  arenac_problem problem = {buffers, 6, pools, 2, &overlap, 1};
+  arenac_placement at[6];
+  arenac_pool_use uses[2];
+  char message[200] = "";
+  int status = arenac_plan(&problem, NULL, at, uses, message, sizeof message);
+  REQUIRE(status == ARENAC_DONE);
+  REQUIRE(at[2].pool == 0 && at[2].offset == 32);
+  REQUIRE(at[3].pool == 1 && at[3].offset == at[4].offset);
+  REQUIRE(uses[0].size == 40 && uses[1].size == 6);
+  return 0;
+}
+
+static int mistakes(void) {
+  const arenac_pool small = {.capacity = 7};
+  arenac_buffer buffer = {.size = 8, .begin = 0, .end = 2};
+  arenac_problem problem = {.buffers = &buffer, .buffer_count = 1, .pools = &small, .pool_count = 1};
+  arenac_plan_options options = {.planner = "magic"};
+  arenac_placement at = {9, 9};
+  arenac_pool_use use;
+  char message[12];
+  REQUIRE(arenac_plan(&problem, NULL, &at, &use, message, sizeof message) == ARENAC_DOES_NOT_FIT);
+  REQUIRE(strcmp(message, "pool '0' ne") == 0 && at.pool == 9);
+  REQUIRE(arenac_plan(&problem, &options, &at, &use, message, sizeof message) == ARENAC_BAD_CALL);
+  REQUIRE(arenac_plan(&problem, NULL, NULL, &use, NULL, 0) == ARENAC_BAD_CALL);
+  REQUIRE(arenac_plan(NULL, NULL, NULL, NULL, NULL, 0) == ARENAC_BAD_CALL);
+  buffer.end = 0;
+  REQUIRE(arenac_plan(&problem, NULL, &at, &use, NULL, 0) == ARENAC_BAD_PROBLEM);
+  return 0;
+}
+
+int planner_c_test(void) {
+  int line = the_example_in_the_header();
+  if (!line) line = everything_at_once();
+  return line ? line : mistakes();
+}
