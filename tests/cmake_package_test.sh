@@ -69,3 +69,10 @@ for generator in Ninja "Unix Makefiles"; do
   expect_generation no "$app" "nothing has changed since"
   expect_generation no "$external" "nothing has changed since"
 done
+
+# The planner's C library, as a program outside would use it.
+flags=$(PKG_CONFIG_LIBDIR=$(dirname "$(find "$work"/installed -name arenac_plan.pc)") pkg-config --cflags --libs arenac_plan)
+read -ra flags <<<"$flags"
+quietly cc -std=c99 -Wall -Wextra -pedantic "$root"/tests/examples/plan_app/main.c "${flags[@]}" -o "$work"/plan_app
+LD_LIBRARY_PATH=$(dirname "$(find "$work"/installed -name libarenac_plan.so)") "$work"/plan_app | tee "$work"/output
+grep -q '^12 bytes, proven smallest$' "$work"/output || fail "the planner's example does not need 12 bytes"
