@@ -18,9 +18,6 @@ struct Random {
   }
 };
 
-// Most alignments are 1, and a division costs more than the rest of a placement.
-int64_t round_up(int64_t n, int64_t step) { return step == 1 ? n : (n + step - 1) / step * step; }
-
 // What an order comes to: compared by its height, then by how many slots reach it.
 struct Score {
   int64_t makespan = 0;

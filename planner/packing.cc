@@ -10,8 +10,6 @@
 namespace arenac {
 namespace {
 
-int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
-
 struct Packer {
   const Problem& problem;
   Timeline timeline = make_timeline(problem, all_buffers(problem));

@@ -39,6 +39,10 @@ ForbiddenStarts forbidden_starts(int placed, const Piece& placed_piece, int64_t 
 // Overlaps per buffer, each listed with both.
 std::vector<std::vector<Overlap>> overlaps_by_buffer(const Problem& problem);
 
+// The least multiple of `step` that is at least n. Most alignments are 1, and a division costs more than the
+// rest of a placement.
+inline int64_t round_up(int64_t n, int64_t step) { return step == 1 ? n : (n + step - 1) / step * step; }
+
 // The multiple that the offset of the buffer must be of, in this pool.
 int64_t alignment_in(const Problem& problem, int id, int pool);
 

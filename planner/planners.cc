@@ -12,6 +12,10 @@
 
 namespace arenac {
 
+// What allocators support that see whole buffers and one pool: gaps and overlaps are permissions, which they
+// do not use.
+constexpr unsigned kWholeBuffers = kAlignment | kGaps | kOverlaps;
+
 const std::vector<Planner> kPlanners = {
     {"portfolio", "the best of several orders, improved by local search until proven optimal", "own",
      kEveryFeature, portfolio},
@@ -22,6 +26,22 @@ const std::vector<Planner> kPlanners = {
      "Pisarchyk and Lee 2020, greedy by breadth for offset calculation", kEveryFeature, tflite_by_breadth},
     {"tflite_micro", "largest first, each at the lowest offset",
      "TensorFlow Lite Micro, greedy memory planner", kEveryFeature, tflite_micro},
+    {"tflite_objects_in_order", "by begin of life, each the free shared object of the nearest size",
+     "Lee et al. 2019, greedy; TensorFlow Lite GPU delegate", kWholeBuffers, tflite_objects_in_order},
+    {"tflite_objects_equality", "by begin of life, each a free shared object of the same size",
+     "TensorFlow Lite GPU delegate, equality", kWholeBuffers, tflite_objects_equality},
+    {"tflite_objects_by_breadth", "times of most live bytes first, their buffers by size into shared objects",
+     "Pisarchyk and Lee 2020, greedy by breadth for shared objects", kWholeBuffers,
+     tflite_objects_by_breadth},
+    {"tflite_objects_by_size_distance", "by size class, each the shared object with the shortest idle time",
+     "Pisarchyk and Lee 2020, greedy by size improved for shared objects", kWholeBuffers,
+     tflite_objects_by_size_distance},
+    {"executorch_greedy", "largest first, stacked inside objects as large as their first buffer",
+     "ExecuTorch, greedy", kWholeBuffers, executorch_greedy},
+    {"executorch_in_order", "by begin of life, each the free shared object of the nearest size, oldest first",
+     "ExecuTorch, greedy of 2023", kWholeBuffers, executorch_in_order},
+    {"glow_pool", "by begin of life, each a free block of its size rounded up to a power of two",
+     "pool allocators of Glow and Esperanto's runtime", kWholeBuffers, glow_pool},
     {"tvm_by_size", "largest first, each on top of all that it meets", "TVM USMP, greedy by size",
      kEveryFeature, tvm_by_size},
     {"tvm_by_conflicts", "most conflicts first, each on top of all that it meets",
