@@ -1,5 +1,11 @@
 #include "planner/rows/orders.h"
 
+#include <fmt/format.h>
+
+#include <numeric>
+
+#include "frontend/error.h"
+
 namespace arenac {
 
 uint64_t duration(const Buffer& buffer) { return uint64_t(buffer.end) - uint64_t(buffer.begin); }
@@ -28,6 +34,20 @@ Plan smaller(Plan a, Plan b) {
     return bytes;
   };
   return total(b) < total(a) ? b : a;
+}
+
+int64_t common_alignment(const Problem& problem) {
+  constexpr int64_t kMost = int64_t{1} << 20;
+  int64_t result = problem.pools[0].align;
+  for (const Buffer& b : problem.buffers) {
+    result = std::max(result, b.align) > kMost ? kMost + 1 : std::lcm(result, b.align);
+    if (result > kMost)
+      throw UserError(
+          fmt::format("this planner aligns all buffers alike and to {} bytes at most, less than "
+                      "pool '{}' and buffer '{}' need",
+                      kMost, problem.pools[0].name, b.name));
+  }
+  return result;
 }
 
 Problem without_sharing(const Problem& problem) {

@@ -31,6 +31,10 @@ std::vector<int> conflicts(const Timeline& timeline);
 // The one whose pools are smaller in all, the first if equal.
 Plan smaller(Plan a, Plan b);
 
+// Bytes that every offset may be a multiple of, for planners that move buffers after placing them; of one
+// pool. Throws UserError if they are more than a MiB.
+int64_t common_alignment(const Problem& problem);
+
 // The problem in which every buffer keeps all its bytes through its whole life, to itself. Its plans are
 // plans of the original, whose gaps and overlaps are permissions that not every planner uses.
 Problem without_sharing(const Problem& problem);
