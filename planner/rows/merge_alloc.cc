@@ -9,9 +9,9 @@
 //   hot chunks    the best score: nearness of the sizes (1 more if nothing is extended), plus 1 less a tenth
 //                 for each allocation or release since the chunk was freed; of equal ones the lowest
 //
-// Published figures are for the whole row of chunks. A buffer that was moved by what extends below it may
-// leave the top of the row to nobody: the makespan is smaller then, for hot chunks on minimalloc's C and E
-// and on bert_base.
+// Published figures are for the whole row of chunks. Buffers of the past stay where they were inside a chunk
+// that merged, split and was extended later, so nobody may reach the top of the row: the makespan is smaller
+// then, for hot chunks on minimalloc's C and E and on bert_base.
 #include <algorithm>
 #include <cmath>
 
