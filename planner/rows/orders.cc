@@ -27,6 +27,11 @@ std::vector<int> conflicts(const Timeline& timeline) {
   return result;
 }
 
+std::vector<int> order_by_size_and_conflicts(const Problem& problem) {
+  const std::vector<int> met = conflicts(make_timeline(problem, all_buffers(problem)));
+  return sorted_by(problem, [&](int id) { return std::tuple(-problem.buffers[id].size, -met[id], -id); });
+}
+
 Plan smaller(Plan a, Plan b) {
   auto total = [](const Plan& plan) {
     int64_t bytes = 0;

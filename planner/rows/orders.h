@@ -28,6 +28,9 @@ uint64_t duration(const Buffer& buffer);
 // Per buffer: how many others have bytes and live when it does, gaps not counted as life.
 std::vector<int> conflicts(const Timeline& timeline);
 
+// Largest first, of equals that with most conflicts, then the last: TVM's order.
+std::vector<int> order_by_size_and_conflicts(const Problem& problem);
+
 // The one whose pools are smaller in all, the first if equal.
 Plan smaller(Plan a, Plan b);
 

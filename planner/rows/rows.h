@@ -19,6 +19,7 @@ Plan executorch_in_order(const Problem& problem, const Search& search);
 Plan glow_pool(const Problem& problem, const Search& search);
 Plan tvm_by_size(const Problem& problem, const Search& search);
 Plan tvm_by_conflicts(const Problem& problem, const Search& search);
+Plan tvm_hill_climb(const Problem& problem, const Search& search);
 Plan xla_by_size(const Problem& problem, const Search& search);
 Plan xla_by_lifetime(const Problem& problem, const Search& search);
 Plan xla_best_of_both(const Problem& problem, const Search& search);

@@ -10,17 +10,8 @@
 
 namespace arenac {
 
-namespace {
-
-std::vector<int> order_by_size(const Problem& problem) {
-  const std::vector<int> met = conflicts(make_timeline(problem, all_buffers(problem)));
-  return sorted_by(problem, [&](int id) { return std::tuple(-problem.buffers[id].size, -met[id], -id); });
-}
-
-}  // namespace
-
 Plan tvm_by_size(const Problem& problem, const Search&) {
-  return make_plan(problem, pack(problem, order_by_size(problem), Fit::kOnTop));
+  return make_plan(problem, pack(problem, order_by_size_and_conflicts(problem), Fit::kOnTop));
 }
 
 Plan tvm_by_conflicts(const Problem& problem, const Search&) {
