@@ -14,6 +14,7 @@ Plan tflite_objects_in_order(const Problem& problem, const Search& search);
 Plan tflite_objects_equality(const Problem& problem, const Search& search);
 Plan tflite_objects_by_breadth(const Problem& problem, const Search& search);
 Plan tflite_objects_by_size_distance(const Problem& problem, const Search& search);
+Plan tflite_objects_min_cost_flow(const Problem& problem, const Search& search);
 Plan executorch_greedy(const Problem& problem, const Search& search);
 Plan executorch_in_order(const Problem& problem, const Search& search);
 Plan glow_pool(const Problem& problem, const Search& search);
