@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "planner/bounds.h"
+#include "planner/exact.h"
 #include "planner/local_search.h"
 #include "planner/packing.h"
 #include "planner/rows/rows.h"
@@ -15,6 +16,9 @@ namespace {
 // buffers.
 constexpr int kClimbs = 3;
 constexpr int64_t kClimbWork = 10'000'000, kClimbWorkPerBuffer = 50'000;
+
+// Steps of exact search in each pool, about a nanosecond each.
+constexpr double kExactWork = 3e8;
 
 // With so many buffers each start takes a tenth of a second and gains little: the first kClimbs will do.
 constexpr size_t kManyBuffers = 5'000;
@@ -92,6 +96,21 @@ bool is_proven(const Problem& problem, const Plan& plan) {
                      [](const PoolUse& use) { return use.proof() == Proof::kOptimal; });
 }
 
+// Exact search in each pool that is not proven yet.
+Plan proven(const Problem& problem, Plan plan, const Search& search) {
+  auto members = members_by_pool(problem, plan.placements);
+  Effort effort{int64_t(kExactWork * search.effort)};
+  for (size_t pool = 0; pool < plan.pools.size(); ++pool) {
+    PoolUse& use = plan.pools[pool];
+    if (use.proof() == Proof::kOptimal) continue;
+    Exact exact = search_exactly(problem, int(pool), members[pool], use.size, use.lower_bound, effort);
+    use = {exact.size, exact.lower_bound};
+    for (size_t i = 0; i < exact.offsets.size(); ++i)
+      plan.placements[members[pool][i]].offset = exact.offsets[i];
+  }
+  return plan;
+}
+
 }  // namespace
 
 Plan portfolio(const Problem& problem, const Search& search) {
@@ -109,7 +128,8 @@ Plan portfolio(const Problem& problem, const Search& search) {
     plan = make_plan(problem, climb(problem, plan, work));
     if (is_proven(problem, plan)) return plan;
   }
-  return *std::min_element(plans.begin(), plans.end(), cheaper);
+  Plan best = *std::min_element(plans.begin(), plans.end(), cheaper);
+  return proven(problem, std::move(best), search);
 }
 
 }  // namespace arenac

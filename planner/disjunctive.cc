@@ -1,0 +1,134 @@
+#include "planner/disjunctive.h"
+
+#include <algorithm>
+
+namespace arenac {
+namespace {
+
+int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
+
+// offset(upper) >= offset(lower) + distance
+struct Difference {
+  int lower, upper;
+  int64_t distance;
+};
+
+class DisjunctiveSearch {
+ public:
+  DisjunctiveSearch(const Disjunctive& problem, int64_t capacity, const Effort& effort)
+      : problem_(problem), effort_(effort) {
+    for (const Disjunctive::Item& item : problem.items) {
+      lowest_.push_back(std::max<int64_t>(0, item.fixed));
+      highest_.push_back(item.fixed >= 0 ? item.fixed : (capacity - item.size) / item.align * item.align);
+      possible_ = possible_ && capacity >= item.size && lowest_.back() + item.size <= capacity;
+    }
+    chosen_.resize(problem.disjunctions.size(), 0);
+  }
+
+  DisjunctiveFit run() {
+    Verdict verdict = possible_ ? search() : Verdict::kNever;
+    return {verdict, verdict == Verdict::kFits ? lowest_ : std::vector<int64_t>{}, work_};
+  }
+
+ private:
+  Difference side(const Disjunctive::Disjunction& d, int which) const {
+    return which == 0 ? Difference{d.a, d.b, -d.below} : Difference{d.b, d.a, d.above};
+  }
+  bool is_possible(const Difference& d) const { return lowest_[d.lower] + d.distance <= highest_[d.upper]; }
+  bool is_kept(const Difference& d) const { return lowest_[d.upper] >= lowest_[d.lower] + d.distance; }
+
+  // Narrows the offsets by one constraint; false if nothing is left.
+  bool narrow(const Difference& d) {
+    const Disjunctive::Item &upper = problem_.items[d.upper], &lower = problem_.items[d.lower];
+    int64_t low = lowest_[d.lower] + d.distance, high = highest_[d.upper] - d.distance;
+    if (low > lowest_[d.upper]) {
+      if (low > highest_[d.upper]) return false;
+      lowest_[d.upper] = round_up(low, upper.align);
+      changed_ = true;
+    }
+    if (high < highest_[d.lower]) {
+      if (high < lowest_[d.lower]) return false;
+      highest_[d.lower] = high / lower.align * lower.align;
+      changed_ = true;
+    }
+    return lowest_[d.upper] <= highest_[d.upper] && lowest_[d.lower] <= highest_[d.lower];
+  }
+
+  Verdict propagate() {
+    for (changed_ = true; changed_;) {
+      changed_ = false;
+      work_ += int64_t(differences_.size() + chosen_.size());
+      if (is_spent()) return Verdict::kUnknown;
+      for (size_t i = 0; i < differences_.size(); ++i)
+        if (!narrow(differences_[i])) return Verdict::kNever;
+      for (size_t i = 0; i < chosen_.size(); ++i) {
+        if (chosen_[i]) continue;
+        Difference a = side(problem_.disjunctions[i], 0), b = side(problem_.disjunctions[i], 1);
+        if (is_possible(a) && is_possible(b)) continue;
+        chosen_[i] = 1;
+        differences_.push_back(is_possible(a) ? a : b);
+        if (!narrow(differences_.back())) return Verdict::kNever;
+      }
+    }
+    return Verdict::kFits;
+  }
+
+  // Of those that the lowest offsets violate, the one that starts lowest; -1 if there is none.
+  int violated() const {
+    int best = -1;
+    int64_t least = 0;
+    for (int i = 0; i < int(chosen_.size()); ++i) {
+      const Disjunctive::Disjunction& d = problem_.disjunctions[i];
+      if (chosen_[i] || is_kept(side(d, 0)) || is_kept(side(d, 1))) continue;
+      int64_t offset = std::min(lowest_[d.a], lowest_[d.b]);
+      if (best < 0 || offset < least) {
+        best = i;
+        least = offset;
+      }
+    }
+    return best;
+  }
+
+  bool is_spent() const {
+    return work_ >= effort_.work ||
+           (effort_.deadline && std::chrono::steady_clock::now() >= *effort_.deadline);
+  }
+
+  Verdict search() {
+    if (Verdict verdict = propagate(); verdict != Verdict::kFits) return verdict;
+    int open = violated();
+    if (open < 0) return Verdict::kFits;
+    const auto lowest = lowest_, highest = highest_;
+    const auto chosen = chosen_;
+    const size_t differences = differences_.size();
+    const Disjunctive::Disjunction& d = problem_.disjunctions[open];
+    const int first = lowest_[d.a] <= lowest_[d.b] ? 0 : 1;  // the lower one stays below
+    for (int which : {first, 1 - first}) {
+      chosen_[open] = 1;
+      differences_.push_back(side(d, which));
+      Verdict verdict = search();
+      if (verdict != Verdict::kNever) return verdict;
+      lowest_ = lowest;
+      highest_ = highest;
+      chosen_ = chosen;
+      differences_.resize(differences);
+    }
+    return Verdict::kNever;
+  }
+
+  const Disjunctive& problem_;
+  Effort effort_;
+  std::vector<int64_t> lowest_, highest_;  // offsets per item
+  std::vector<char> chosen_;               // per disjunction
+  std::vector<Difference> differences_;    // the chosen sides
+  bool possible_ = true, changed_ = false;
+  int64_t work_ = 0;
+};
+
+}  // namespace
+
+DisjunctiveFit fits(const Disjunctive& problem, int64_t capacity, const Effort& effort) {
+  return DisjunctiveSearch(problem, capacity, effort).run();
+}
+
+}  // namespace arenac

@@ -1,0 +1,480 @@
+#include "planner/strip_search.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+namespace arenac {
+namespace {
+
+constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max() / 4;
+// Failures to remember, a power of two.
+size_t remembered(size_t items) { return items < 32 ? size_t{1} << 10 : size_t{1} << 18; }
+
+int64_t round_up(int64_t n, int64_t step) { return step == 1 ? n : (n + step - 1) / step * step; }
+
+uint64_t mix(uint64_t x) {  // splitmix64
+  x += 0x9e3779b97f4a7c15;
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+Span hull(Span a, Span b) {
+  if (a.begin >= a.end) return b;
+  if (b.begin >= b.end) return a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+bool meet(Span a, Span b) { return a.begin < b.end && b.begin < a.end; }
+
+template <class Visit>
+void for_each_section(const Strip::Item& item, Visit visit) {
+  for (const auto& [sections, height] : item.runs)
+    for (int s = sections.begin; s < sections.end; ++s) visit(s, height);
+}
+
+}  // namespace
+
+StripSearch::StripSearch(const Strip& strip) : strip_(strip) {
+  size_t n = strip.items.size(), m = size_t(strip.sections);
+  in_section_.resize(m);
+  for (auto* per_section : {&floor_, &rest_}) per_section->assign(m, 0);
+  for (auto* per_section : {&left_, &pass_of_, &queued_of_}) per_section->assign(m, 0);
+  crossing_.assign(m + 1, 0);
+  tokens_.assign(m, 0);
+  support_.assign(m, -1);
+  reason_.assign(m, {});
+  placed_.assign(n, 0);
+  lowest_.assign(n, 0);
+  offset_.assign(n, 0);
+  source_.assign(n, -1);
+  failures_.resize(remembered(n));
+  for (int i = 0; i < int(n); ++i) {
+    const Strip::Item& item = strip.items[i];
+    hull_.push_back({item.runs.front().sections.begin, item.runs.back().sections.end});
+    token_.push_back(mix(uint64_t(i) + 1));
+    for_each_section(item, [&](int s, int64_t) { in_section_[s].push_back(i); });
+  }
+}
+
+bool StripSearch::start() {
+  std::fill(floor_.begin(), floor_.end(), 0);
+  std::fill(rest_.begin(), rest_.end(), 0);
+  std::fill(left_.begin(), left_.end(), 0);
+  std::fill(crossing_.begin(), crossing_.end(), 0);
+  std::fill(tokens_.begin(), tokens_.end(), 0);
+  std::fill(placed_.begin(), placed_.end(), 0);
+  std::fill(source_.begin(), source_.end(), -1);
+  order_.clear();
+  changes_.clear();
+  raised_.clear();
+  queue_.clear();
+  unsettled_.clear();
+  for (int i = 0; i < int(strip_.items.size()); ++i) {
+    const Strip::Item& item = strip_.items[i];
+    work_ += 10 + 4 * (hull_[i].end - hull_[i].begin);
+    lowest_[i] = std::max<int64_t>(0, item.fixed);
+    if (lowest_[i] + item.size > capacity_) return false;
+    for (int s = hull_[i].begin + 1; s < hull_[i].end; ++s) ++crossing_[s];
+    for_each_section(item, [&](int s, int64_t height) {
+      rest_[s] += height;
+      ++left_[s];
+      tokens_[s] ^= token_[i];
+    });
+  }
+  ++pass_;
+  for (int s = 0; s < strip_.sections; ++s) {
+    if (rest_[s] > capacity_) return false;
+    unsettled_.push_back(s);
+    queued_of_[s] = pass_;
+  }
+  return propagate();
+}
+
+void StripSearch::undo(size_t changes) {
+  while (changes_.size() > changes) {
+    const Change& c = changes_.back();
+    if (c.kind == Change::kFloor) {
+      floor_[c.index] = c.value;
+    } else {
+      lowest_[c.index] = c.value;
+      source_[c.index] = c.source;
+    }
+    changes_.pop_back();
+  }
+}
+
+Span StripSearch::reason_of(int section) const {
+  return pass_of_[section] == pass_ ? reason_[section] : Span{section, section + 1};
+}
+
+bool StripSearch::raise_floor(int section, int64_t floor, Span reason) {
+  changes_.push_back({Change::kFloor, section, 0, floor_[section]});
+  floor_[section] = floor;
+  reason = hull(reason, reason_of(section));
+  reason_[section] = reason;
+  pass_of_[section] = pass_;
+  raised_.push_back({section, reason});
+  queue_.push_back(section);
+  if (floor + rest_[section] <= capacity_) return true;
+  failed_ = reason;
+  return false;
+}
+
+bool StripSearch::raise_lowest(int i, int64_t offset, int source) {
+  const Strip::Item& item = strip_.items[i];
+  offset = round_up(offset, item.align);
+  int64_t old = lowest_[i];
+  if (offset + item.size > capacity_ || (item.fixed >= 0 && offset > item.fixed)) {
+    failed_ = reason_of(source);
+    return false;
+  }
+  changes_.push_back({Change::kLowest, i, source_[i], old});
+  lowest_[i] = offset;
+  source_[i] = source;
+  work_ += hull_[i].end - hull_[i].begin;
+  for_each_section(item, [&](int s, int64_t) {
+    if (floor_[s] < old || queued_of_[s] == pass_) return;
+    queued_of_[s] = pass_;
+    unsettled_.push_back(s);
+  });
+  return true;
+}
+
+// Raises the floor to where the first remaining item may begin.
+bool StripSearch::settle(int section) {
+  if (left_[section] == 0) return true;
+  int before = support_[section];
+  if (before >= 0 && !placed_[before] && lowest_[before] <= floor_[section]) return true;
+  int64_t lowest = kNowhere;
+  work_ += int64_t(in_section_[section].size());
+  for (int i : in_section_[section])
+    if (!placed_[i] && lowest_[i] < lowest) {
+      lowest = lowest_[i];
+      support_[section] = i;
+    }
+  if (lowest <= floor_[section]) return true;
+  Span reason;
+  for (int i : in_section_[section])
+    if (!placed_[i] && source_[i] >= 0) reason = hull(reason, reason_of(source_[i]));
+  return raise_floor(section, lowest, reason);
+}
+
+bool StripSearch::propagate() {
+  while (!queue_.empty() || !unsettled_.empty()) {
+    if (!queue_.empty()) {
+      int s = queue_.back();
+      queue_.pop_back();
+      work_ += int64_t(in_section_[s].size());
+      if (left_[s] == 0) continue;
+      for (int i : in_section_[s])
+        if (!placed_[i] && lowest_[i] < floor_[s] && !raise_lowest(i, floor_[s], s)) return false;
+      continue;
+    }
+    int s = unsettled_.back();
+    unsettled_.pop_back();
+    queued_of_[s] = 0;
+    if (!settle(s)) return false;
+  }
+  return true;
+}
+
+void StripSearch::place(int i, int64_t offset) {
+  placed_[i] = 1;
+  order_.push_back(i);
+  offset_[i] = offset;
+  work_ += 2 * (hull_[i].end - hull_[i].begin);
+  for (int s = hull_[i].begin + 1; s < hull_[i].end; ++s) --crossing_[s];
+  for_each_section(strip_.items[i], [&](int s, int64_t height) {
+    changes_.push_back({Change::kFloor, s, 0, floor_[s]});
+    floor_[s] = offset + height;
+    rest_[s] -= height;
+    --left_[s];
+    tokens_[s] ^= token_[i];
+    queue_.push_back(s);
+    unsettled_.push_back(s);
+    queued_of_[s] = pass_;
+  });
+}
+
+void StripSearch::unplace() {
+  int i = order_.back();
+  order_.pop_back();
+  placed_[i] = 0;
+  for (int s = hull_[i].begin + 1; s < hull_[i].end; ++s) ++crossing_[s];
+  for_each_section(strip_.items[i], [&](int s, int64_t height) {
+    rest_[s] += height;
+    ++left_[s];
+    tokens_[s] ^= token_[i];
+  });
+}
+
+Span StripSearch::translated(Span reason, size_t raised) const {
+  Span result = reason;
+  for (size_t r = raised; r < raised_.size(); ++r)
+    if (reason.begin <= raised_[r].section && raised_[r].section < reason.end)
+      result = hull(result, raised_[r].reason);
+  return result;
+}
+
+Verdict StripSearch::try_item(Span range, int i, int64_t offset) {
+  size_t changes = changes_.size(), raised = raised_.size(), placed = order_.size();
+  ++pass_;
+  queue_.clear();
+  unsettled_.clear();
+  place(i, offset);
+  Verdict verdict = Verdict::kUnknown;
+  bool fits = true;
+  for_each_section(strip_.items[i], [&](int s, int64_t) {
+    if (fits && floor_[s] + rest_[s] > capacity_) {
+      fits = false;
+      failed_ = {s, s + 1};
+    }
+  });
+  if (!fits || !propagate())
+    verdict = Verdict::kNever;
+  else {
+    verdict = explore_parts(range);
+    if (verdict == Verdict::kNever) failed_ = translated(failed_, raised);
+  }
+  if (verdict == Verdict::kFits) return verdict;
+  while (order_.size() > placed) unplace();
+  undo(changes);
+  raised_.resize(raised);
+  return verdict;
+}
+
+// None of the branch's items begins at the floor of its section.
+Verdict StripSearch::try_waste(Span range, const Branch& branch) {
+  int s = branch.section;
+  int64_t floor = floor_[s], next = kNowhere;
+  failed_ = {s, s + 1};
+  if (floor + 1 + rest_[s] > capacity_) return Verdict::kNever;
+  Span crossing;
+  for (int i : in_section_[s]) {
+    if (placed_[i]) continue;
+    if (lowest_[i] > floor) next = std::min(next, lowest_[i]);
+    if (lowest_[i] == floor) {
+      crossing = hull(crossing, hull_[i]);
+      if (strip_.items[i].fixed >= 0) return Verdict::kNever;
+    }
+  }
+  auto covers = [&](int i) {
+    return std::any_of(strip_.items[i].runs.begin(), strip_.items[i].runs.end(), [&](const Strip::Run& run) {
+      return run.sections.begin <= s && s < run.sections.end;
+    });
+  };
+  std::vector<int> others;
+  work_ += int64_t(strip_.items.size());
+  for (int i = 0; i < int(strip_.items.size()); ++i)
+    if (!placed_[i] && meet(hull_[i], crossing) && !covers(i)) others.push_back(i);
+  auto least_height = [&](int i) {
+    int64_t least = strip_.items[i].size;
+    for (const Strip::Run& run : strip_.items[i].runs) least = std::min(least, run.height);
+    return least;
+  };
+  for (int i : others) next = std::min(next, lowest_[i] + least_height(i));
+  Span reason{s, s + 1};
+  for (int i : in_section_[s])
+    if (!placed_[i] && lowest_[i] > floor && source_[i] >= 0)
+      reason = hull(reason, {source_[i], source_[i] + 1});
+  for (int i : others)
+    if (source_[i] >= 0 && least_height(i) < next) reason = hull(reason, {source_[i], source_[i] + 1});
+  failed_ = reason;
+  if (next == kNowhere || next + rest_[s] > capacity_) return Verdict::kNever;
+
+  size_t changes = changes_.size(), raised = raised_.size(), placed = order_.size();
+  ++pass_;
+  queue_.clear();
+  unsettled_.clear();
+  Verdict verdict = Verdict::kNever;
+  if (raise_floor(s, next, reason) && propagate()) {
+    verdict = explore_parts(range);
+    if (verdict == Verdict::kNever) failed_ = translated(failed_, raised);
+  }
+  if (verdict == Verdict::kFits) return verdict;
+  while (order_.size() > placed) unplace();
+  undo(changes);
+  raised_.resize(raised);
+  return verdict;
+}
+
+// How many items may begin at the floor of the section; kNowhere if one of them reaches above lower floors.
+int64_t StripSearch::count_choices(int section) {
+  int64_t count = 0;
+  work_ += int64_t(in_section_[section].size());
+  for (int i : in_section_[section]) {
+    if (placed_[i] || lowest_[i] != floor_[section]) continue;
+    ++count;
+    if (strip_.items[i].runs.size() == 1) continue;
+    bool is_level = true;
+    for_each_section(strip_.items[i], [&](int s, int64_t) { is_level &= floor_[s] == floor_[section]; });
+    if (!is_level) return kNowhere;
+  }
+  return count;
+}
+
+StripSearch::Branch StripSearch::choose(Span range) {
+  Branch best;
+  std::array<int64_t, 3> least{kNowhere, 0, 0};
+  int s = range.begin;
+  while (s < range.end) {
+    int begin = s;
+    while (s < range.end && left_[s] > 0 && left_[begin] > 0 && floor_[s] == floor_[begin]) ++s;
+    if (s == begin) {
+      ++s;
+      continue;
+    }
+    bool wall_before = begin == range.begin || left_[begin - 1] == 0 || floor_[begin - 1] > floor_[begin];
+    bool wall_after = s == range.end || left_[s] == 0 || floor_[s] > floor_[begin];
+    if (!wall_before || !wall_after) continue;
+    for (int t = begin; t < s; ++t) {
+      int64_t slack = capacity_ - floor_[t] - rest_[t];
+      int64_t count = count_choices(t);
+      if (count == kNowhere) continue;
+      count += slack > 0;
+      std::array<int64_t, 3> key;
+      switch (strategy_.valley) {
+        case Valley::kFewest:
+          key = {count, slack, floor_[t]};
+          break;
+        case Valley::kFewestLowest:
+          key = {count, floor_[t], slack};
+          break;
+        case Valley::kLowest:
+          key = {floor_[t], count, slack};
+          break;
+        case Valley::kTightest:
+          key = {slack, count, floor_[t]};
+          break;
+      }
+      if (key < least) {
+        least = key;
+        best.section = t;
+      }
+    }
+  }
+  work_ += range.end - range.begin;
+  if (best.section < 0) return best;
+  for (int i : in_section_[best.section])
+    if (!placed_[i] && lowest_[i] == floor_[best.section]) best.items.push_back(i);
+  std::sort(best.items.begin(), best.items.end(), [&](int a, int b) { return rank_[a] < rank_[b]; });
+  return best;
+}
+
+StripSearch::Key StripSearch::key_of(Span range) {
+  uint64_t a = uint64_t(capacity_), b = 0;
+  work_ += 2 * (range.end - range.begin);
+  for (int s = range.begin; s < range.end; ++s) {
+    if (left_[s] == 0) continue;
+    uint64_t x = mix(tokens_[s] + uint64_t(floor_[s]) * 0x9e3779b97f4a7c15 + uint64_t(s));
+    a += x;
+    b += x * x ^ (x >> 32);
+  }
+  return {mix(a) & (failures_.size() - 1), mix(a ^ mix(b))};
+}
+
+bool StripSearch::is_spent(const Effort& effort) const {
+  return work_ >= effort.work || (effort.deadline && std::chrono::steady_clock::now() >= *effort.deadline);
+}
+
+Verdict StripSearch::branch(Span range) {
+  if (nodes_left_-- <= 0 || (nodes_ % 256 == 0 ? is_spent(effort_) : work_ >= effort_.work))
+    return Verdict::kUnknown;
+  ++nodes_;
+  Key key = key_of(range);
+  if (failures_[key.slot].check == key.check) {
+    failed_ = failures_[key.slot].reason;
+    return Verdict::kNever;
+  }
+  Branch branch = choose(range);
+  if (branch.section < 0) return Verdict::kFits;
+  Span section{branch.section, branch.section + 1}, reason = section;
+  int64_t floor = floor_[branch.section];
+  for (int i : in_section_[branch.section])
+    if (!placed_[i] && lowest_[i] > floor && source_[i] >= 0)
+      reason = hull(reason, {source_[i], source_[i] + 1});
+  for (int i : branch.items) {
+    Verdict verdict = try_item(range, i, floor);
+    if (verdict != Verdict::kNever) return verdict;
+    if (!meet(failed_, hull_[i])) {
+      failures_[key.slot] = {key.check, failed_};
+      return Verdict::kNever;
+    }
+    reason = hull(reason, failed_);
+  }
+  Verdict verdict = try_waste(range, branch);
+  if (verdict != Verdict::kNever) return verdict;
+  reason = meet(failed_, section) ? hull(reason, failed_) : failed_;
+  failed_ = reason;
+  failures_[key.slot] = {key.check, reason};
+  return Verdict::kNever;
+}
+
+// The parts of the range that no remaining item connects are problems of their own.
+Verdict StripSearch::explore_parts(Span range) {
+  std::vector<Span> parts;
+  int begin = range.begin;
+  for (int s = range.begin; s < range.end; ++s) {
+    if (s + 1 < range.end && crossing_[s + 1] > 0) continue;
+    bool is_done = true;
+    for (int t = begin; t <= s && is_done; ++t) is_done = left_[t] == 0;
+    if (!is_done) parts.push_back({begin, s + 1});
+    begin = s + 1;
+  }
+  for (Span part : parts) {
+    Verdict verdict = branch(part);
+    if (verdict != Verdict::kFits) return verdict;
+  }
+  return Verdict::kFits;
+}
+
+void StripSearch::rank(Rank rule, uint64_t seed) {
+  struct Measure {
+    int64_t total = 0, width = 0, area = 0;
+  };
+  std::vector<Measure> measures(strip_.items.size());
+  for (int i = 0; i < int(strip_.items.size()); ++i)
+    for_each_section(strip_.items[i], [&, &m = measures[i]](int s, int64_t height) {
+      m.total = std::max(m.total, rest_[s]);
+      m.area += height;
+      ++m.width;
+    });
+  auto key = [&](int i) {
+    const auto& [total, width, area] = measures[i];
+    switch (rule) {
+      case Rank::kTotalWidthArea:
+        return std::array{total, width, area};
+      case Rank::kTotalAreaWidth:
+        return std::array{total, area, width};
+      case Rank::kWidthAreaTotal:
+        return std::array{width, area, total};
+    }
+    return std::array<int64_t, 3>{};
+  };
+  std::vector<int> order(strip_.items.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) > key(b); });
+  // Neighbours in the order change places.
+  for (size_t r = 0; seed != 0 && r + 1 < order.size(); ++r) {
+    size_t ahead = (seed = mix(seed)) % 8;
+    if (ahead > 0 && r + ahead < order.size() && (seed >> 32) % 2) std::swap(order[r], order[r + ahead]);
+  }
+  rank_.resize(order.size());
+  for (int r = 0; r < int(order.size()); ++r) rank_[order[r]] = r;
+}
+
+Verdict StripSearch::attempt(int64_t capacity, const Strategy& strategy, int64_t nodes,
+                             const Effort& effort) {
+  effort_ = effort;
+  capacity_ = capacity;
+  strategy_ = strategy;
+  nodes_left_ = nodes;
+  if (!start()) return Verdict::kNever;
+  rank(strategy.rank, strategy.seed);
+  return explore_parts({0, strip_.sections});
+}
+
+}  // namespace arenac
