@@ -24,8 +24,13 @@ Plan side_by_side(const Problem& problem, const SharedObjects& objects) {
   return make_plan(problem, placements);
 }
 
+Lives::iterator add_life(Lives& lives, const Buffer& buffer) {
+  const std::pair life(buffer.begin, buffer.end);
+  return lives.insert(std::lower_bound(lives.begin(), lives.end(), life), life);
+}
+
 uint64_t distance(const Lives& lives, const Buffer& buffer) {
-  auto after = lives.lower_bound(buffer.begin);
+  const auto after = std::lower_bound(lives.begin(), lives.end(), std::pair(buffer.begin, buffer.begin));
   uint64_t result = kMeets;
   if (after != lives.end()) {
     if (after->first < buffer.end) return kMeets;

@@ -7,7 +7,7 @@
 //          +-------------------------> time
 #pragma once
 
-#include <map>
+#include <utility>
 #include <vector>
 
 #include "planner/problem.h"
@@ -23,8 +23,10 @@ struct SharedObjects {
 // For problems with one pool.
 Plan side_by_side(const Problem& problem, const SharedObjects& objects);
 
-// The lives, by begin, of buffers that use one object.
-using Lives = std::map<int64_t, int64_t>;
+// Begin and end of the lives of the buffers that use one object, in order.
+using Lives = std::vector<std::pair<int64_t, int64_t>>;
+// Where the new one is.
+Lives::iterator add_life(Lives& lives, const Buffer& buffer);
 
 // Times between the buffer.s life and the nearest of the others, 0 if they follow each other at once; kMeets
 // if it meets one of them.

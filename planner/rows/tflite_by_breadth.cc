@@ -71,7 +71,7 @@ struct ObjectsBySize {
     by_size.erase({objects.sizes[object], object});
     objects.sizes[object] = std::max(objects.sizes[object], b.size);
     by_size.insert({objects.sizes[object], object});
-    lives[object][b.begin] = b.end;
+    add_life(lives[object], b);
     objects.object_of[id] = object;
   }
 };

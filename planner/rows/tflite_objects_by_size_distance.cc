@@ -10,6 +10,7 @@
 // buffer that has joined it. Time is quadratic in the buffers.
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "planner/rows/orders.h"
 #include "planner/rows/rows.h"
@@ -65,12 +66,14 @@ std::vector<std::vector<int>> by_position(const Problem& problem) {
 
 struct Candidate {
   int id;
-  uint64_t distance;  // to the nearest object
-  int object;         // the first of that distance; -1 if the buffer meets all objects
+  int object;         // the first of the nearest objects; -1 if the buffer meets all of them
+  uint64_t distance;  // to that object
+  int64_t begin, end, size;
 };
 
 void find_nearest(Candidate& candidate, const Buffer& buffer, const std::vector<Lives>& lives) {
-  candidate = {candidate.id, kMeets, -1};
+  candidate.distance = kMeets;
+  candidate.object = -1;
   for (int object = 0; object < int(lives.size()); ++object)
     if (uint64_t d = distance(lives[object], buffer); d < candidate.distance) {
       candidate.distance = d;
@@ -78,49 +81,72 @@ void find_nearest(Candidate& candidate, const Buffer& buffer, const std::vector<
     }
 }
 
-// Keeps the candidate's nearest object right after `added` has joined that object.
-void update(Candidate& candidate, const Buffer& buffer, const Buffer& added, int object,
-            const std::vector<Lives>& lives) {
-  const bool before = added.end <= buffer.begin, after = buffer.end <= added.begin;
-  const uint64_t d = before  ? uint64_t(buffer.begin) - uint64_t(added.end)
-                     : after ? uint64_t(added.begin) - uint64_t(buffer.end)
-                             : kMeets;
-  if (d == kMeets && candidate.object == object) return find_nearest(candidate, buffer, lives);
-  if (d < candidate.distance && distance(lives[object], buffer) != kMeets) {
-    candidate.distance = d;
-    candidate.object = object;
+// A life that has joined an object, and the end of the life before it and the begin of the one after it
+// there.
+struct Joined {
+  int object;
+  int64_t begin, end;
+  std::optional<int64_t> end_before, begin_after;
+};
+
+Joined join(const Candidate& c, const Problem& problem, std::vector<Lives>& lives) {
+  Lives& all = lives[c.object];
+  const auto it = add_life(all, problem.buffers[c.id]);
+  Joined result{c.object, c.begin, c.end, {}, {}};
+  if (it != all.begin()) result.end_before = std::prev(it)->second;
+  if (std::next(it) != all.end()) result.begin_after = std::next(it)->first;
+  return result;
+}
+
+// Keeps the candidate's nearest object right. One that was farther away can only become the nearest if the
+// candidate lies beside the new life, with no other in between.
+void update(Candidate& c, const Joined& added, const Problem& problem, const std::vector<Lives>& lives) {
+  uint64_t d = kMeets;
+  bool is_beside = false;
+  if (added.end <= c.begin) {
+    d = uint64_t(c.begin) - uint64_t(added.end);
+    is_beside = c.end <= added.begin_after.value_or(c.end);
+  } else if (c.end <= added.begin) {
+    d = uint64_t(added.begin) - uint64_t(c.end);
+    is_beside = added.end_before.value_or(c.begin) <= c.begin;
+  } else if (c.object == added.object) {
+    find_nearest(c, problem.buffers[c.id], lives);
+  }
+  if (d < c.distance && is_beside) {
+    c.distance = d;
+    c.object = added.object;
   }
 }
 
 }  // namespace
 
 Plan tflite_objects_by_size_distance(const Problem& problem, const Search&) {
-  const std::vector<Buffer>& buffers = problem.buffers;
-  SharedObjects objects{std::vector<int>(buffers.size(), -1), {}};
+  SharedObjects objects{std::vector<int>(problem.buffers.size(), -1), {}};
   std::vector<Lives> lives;
   std::vector<Candidate> waiting;
   std::vector<size_t> ends;  // of each position's candidates
   for (const std::vector<int>& position : by_position(without_sharing(problem))) {
-    for (int id : position) waiting.push_back({id, kMeets, -1});
+    for (int id : position) {
+      const Buffer& b = problem.buffers[id];
+      waiting.push_back({id, -1, kMeets, b.begin, b.end, b.size});
+    }
     ends.push_back(waiting.size());
   }
-  const auto key = [&](const Candidate& c) { return std::tuple(c.distance, -buffers[c.id].size, c.id); };
+  const auto key = [](const Candidate& c) { return std::tuple(c.distance, -c.size, c.id); };
   size_t position = 0;
   for (auto next = waiting.begin(); next != waiting.end(); ++next) {
     while (next - waiting.begin() == ptrdiff_t(ends[position])) ++position;
     std::iter_swap(next, std::min_element(next, waiting.begin() + ends[position],
                                           [&](auto& a, auto& b) { return key(a) < key(b); }));
-    const Buffer& b = buffers[next->id];
-    int object = next->object;
-    if (object < 0) {
-      object = int(lives.size());
+    if (next->object < 0) {
+      next->object = int(lives.size());
       lives.emplace_back();
       objects.sizes.push_back(0);
     }
-    lives[object][b.begin] = b.end;
-    objects.sizes[object] = std::max(objects.sizes[object], b.size);
-    objects.object_of[next->id] = object;
-    for (auto c = next + 1; c != waiting.end(); ++c) update(*c, buffers[c->id], b, object, lives);
+    const Joined joined = join(*next, problem, lives);
+    objects.sizes[next->object] = std::max(objects.sizes[next->object], next->size);
+    objects.object_of[next->id] = next->object;
+    for (auto c = next + 1; c != waiting.end(); ++c) update(*c, joined, problem, lives);
   }
   return side_by_side(problem, objects);
 }

@@ -22,7 +22,7 @@ class Triton {
   explicit Triton(const Problem& problem)
       : problem_(problem),
         placements_(problem.buffers.size()),
-        colour_(problem.buffers.size(), 1) {  // all are suspect
+        colour_(problem.buffers.size(), 1) {  // all may collide
     for (int id : order_)
       if (problem.buffers[id].size > 0) index_.insert(id, timeline_);
     std::erase_if(order_, [&](int id) { return problem.buffers[id].size == 0; });
@@ -30,7 +30,10 @@ class Triton {
 
   std::vector<Placement> run() {
     choose_starts();
-    while (colour()) move();
+    for (find_collisions(); !collisions_.empty(); find_collisions()) {
+      colour();
+      move();
+    }
     return placements_;
   }
 
@@ -88,55 +91,47 @@ class Triton {
     open_.erase(it);
   }
 
-  // Calls visit(other) for each buffer that shares bytes and times with this one at these places.
-  template <class Visit>
-  void colliding(int id, const std::vector<Placement>& places, Visit visit) const {
-    const int64_t begin = places[id].offset, end = begin + problem_.buffers[id].size;
-    index_.meeting(timeline_.spans[id], [&](int other, const Piece& piece) {
-      const int64_t at = places[other].offset;
-      if (other != id && at < end && begin < at + piece.high) visit(other);
-    });
-  }
-
-  // Of those that moved in the last round and those that they collide with now; all others keep to
-  // themselves, for equal colours do not collide.
-  std::vector<int> suspects() const {
-    std::vector<char> is_suspect(rank_.size(), 0);
-    for (int id : order_)
-      if (colour_[id] != 0)
-        colliding(id, placements_, [&](int other) { is_suspect[rank_[id]] = is_suspect[rank_[other]] = 1; });
-    std::vector<int> result;
-    for (int id : order_)
-      if (is_suspect[rank_[id]]) result.push_back(id);
-    return result;
-  }
-
-  // Gives each buffer the first colour that none of those before it that it collides with has. Whether any
-  // two collide.
-  bool colour() {
-    const std::vector<int> coloured = suspects();
-    std::fill(colour_.begin(), colour_.end(), 0);
-    for (int id : coloured) {
-      std::vector<int> taken;
-      colliding(id, placements_, [&](int other) {
-        if (rank_[other] < rank_[id]) taken.push_back(colour_[other]);
-      });
-      std::sort(taken.begin(), taken.end());
-      for (int used : taken) colour_[id] += used == colour_[id];
-    }
-    return !coloured.empty();
-  }
-
-  // Collisions are those before anybody moves, the places to move on top of those of the moment.
-  void move() {
-    const std::vector<Placement> before = placements_;
+  // The pairs of buffers that share bytes and times, each in both orders, sorted by the rank of the first. At
+  // least one of a pair has moved in the last round, for buffers of one colour do not collide.
+  void find_collisions() {
+    collisions_.clear();
     for (int id : order_) {
       if (colour_[id] == 0) continue;
-      int64_t top = 0;
-      colliding(id, before, [&](int other) {
-        top = std::max(top, placements_[other].offset + problem_.buffers[other].size);
+      const int64_t begin = placements_[id].offset, end = begin + problem_.buffers[id].size;
+      index_.meeting(timeline_.spans[id], [&](int other, const Piece& piece) {
+        const int64_t at = placements_[other].offset;
+        if (at >= end || begin >= at + piece.high || other == id) return;
+        collisions_.push_back({rank_[id], rank_[other]});
+        if (colour_[other] == 0) collisions_.push_back({rank_[other], rank_[id]});
       });
-      placements_[id].offset = round_up(top, alignment_in(problem_, id, 0));
+    }
+    std::sort(collisions_.begin(), collisions_.end());
+  }
+
+  // Gives each buffer the first colour that none of those before it that it collides with has.
+  void colour() {
+    std::fill(colour_.begin(), colour_.end(), 0);
+    std::vector<int> taken;
+    for (size_t i = 0; i < collisions_.size();) {
+      const int rank = collisions_[i].first;
+      taken.clear();
+      for (; i < collisions_.size() && collisions_[i].first == rank; ++i)
+        if (collisions_[i].second < rank) taken.push_back(colour_[order_[collisions_[i].second]]);
+      std::sort(taken.begin(), taken.end());
+      for (int used : taken) colour_[order_[rank]] += used == colour_[order_[rank]];
+    }
+  }
+
+  // On top of those that collide, at their places of the moment.
+  void move() {
+    for (size_t i = 0; i < collisions_.size();) {
+      const int rank = collisions_[i].first, id = order_[rank];
+      int64_t top = 0;
+      for (; i < collisions_.size() && collisions_[i].first == rank; ++i) {
+        const int other = order_[collisions_[i].second];
+        top = std::max(top, placements_[other].offset + problem_.buffers[other].size);
+      }
+      if (colour_[id] != 0) placements_[id].offset = round_up(top, alignment_in(problem_, id, 0));
     }
   }
 
@@ -149,6 +144,7 @@ class Triton {
   std::vector<int> covered_ = std::vector<int>(timeline_.slots, 0);  // by how many of open_, per time
   std::vector<Placement> placements_;
   std::vector<int> colour_;
+  std::vector<std::pair<int, int>> collisions_;  // ranks
 
   std::vector<int> ranks() const {
     std::vector<int> result(order_.size());

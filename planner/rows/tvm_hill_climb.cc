@@ -19,7 +19,7 @@ namespace arenac {
 namespace {
 
 constexpr int kAttempts = 500;
-constexpr double kWork = 2e9;  // pairs of buffers that meet, looked at in all; some ten seconds
+constexpr double kWork = 5e8;  // pairs of buffers that meet, looked at in all: some ten seconds
 
 // glibc's rand_r.
 struct Random {
