@@ -1,240 +1,307 @@
 #include "planner/local_search.h"
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+#include <utility>
 
 #include "frontend/error.h"
-#include "planner/bounds.h"
 #include "planner/packing.h"
+#include "planner/timeline.h"
 
 namespace arenac {
 namespace {
 
-// Knuth's linear congruential generator, so that every machine draws the same numbers.
-struct Random {
-  uint64_t state = 1;
-  int below(int n) {
-    state = state * 6364136223846793005u + 1442695040888963407u;
-    return int(((state >> 32) * uint64_t(n)) >> 32);
-  }
+int64_t round_down(int64_t n, int64_t step) { return step == 1 ? n : n / step * step; }
+
+constexpr int64_t kImmovable = int64_t{1} << 40;  // the weight of what stays where it is
+constexpr int kWeights = 1000;                    // of the smallest movable buffer to the largest: 1 to this
+constexpr size_t kEdges = 4'000'000;              // of one search
+constexpr int kMovable = 2'000;                   // of one search, if these would be too many
+
+// What all searches in a pool share.
+struct Arena {
+  const Problem& problem;
+  int pool;
+  Timeline timeline;
+  std::vector<std::vector<Overlap>> overlaps;
+  PieceIndex index;              // of all members
+  std::vector<int64_t> offsets;  // per buffer of the problem
+  std::vector<int> number;       // per buffer of the problem: in the current search, else -1
+
+  int64_t end_of(int id) const { return offsets[id] + problem.buffers[id].size; }
 };
 
-// What an order comes to: compared by its height, then by how many slots reach it.
-struct Score {
-  int64_t makespan = 0;
-  int peaks = 0;
-  friend auto operator<=>(const Score&, const Score&) = default;
-};
-
-// Stacks the free buffers of one pool in any order, around the fixed ones.
-class Stacker {
+// Moves some buffers of a pool while the others stay.
+class Ejection {
  public:
-  Stacker(const Problem& problem, int pool, const std::vector<int>& members,
-          const std::vector<Placement>& placements)
-      : problem_(problem),
-        timeline_(make_timeline(problem, members)),
-        overlaps_(overlaps_by_buffer(problem)),
-        fixed_(timeline_.slots),
-        aligns_(problem.buffers.size(), 1),
-        exceptions_(problem.buffers.size()),
-        is_member_(problem.buffers.size(), 0),
-        placed_(problem.buffers.size(), 0),
-        offsets_(problem.buffers.size(), 0),
-        skyline_(timeline_.slots, 0) {
-    for (int id : members) {
-      is_member_[id] = 1;
-      aligns_[id] = alignment_in(problem, id, pool);
-      offsets_[id] = placements[id].offset;
-      if (problem.buffers[id].fixed_offset) {
-        fixed_.insert(id, timeline_);
-        fixed_top_ = std::max(fixed_top_, end_of(id));
+  Ejection(Arena& arena, const std::vector<int>& movable, uint64_t seed)
+      : movable_(int(movable.size())), state_(seed) {
+    for (int id : movable) add(arena, id);
+    double largest = 1;
+    const auto area = [&](int id) {
+      const Span span = arena.timeline.spans[id];
+      return std::sqrt(double(arena.problem.buffers[id].size) * (span.end - span.begin));
+    };
+    for (int id : movable) largest = std::max(largest, area(id));
+    for (int i = 0; i < movable_; ++i) {
+      price_.push_back(1 + int64_t((kWeights - 1) * area(movable[i]) / largest));
+      weights_.push_back(arena.problem.buffers[movable[i]].fixed_offset ? kImmovable : price_[i]);
+    }
+    for (int i = 0; i < movable_; ++i) add_edges(arena, i);
+    for (int id : ids_) arena.number[id] = -1;
+    first_edge_.push_back(edges_.size());
+    weights_.resize(ids_.size(), kImmovable);
+    placed_.assign(ids_.size(), 1);
+  }
+
+  // Whether everything movable now lies below the capacity. A later call goes on where this one stopped.
+  bool fit(int64_t capacity, int64_t work, const LocalSearch& search) {
+    for (int i = 0; i < movable_; ++i)
+      if (placed_[i] && offsets_[i] + sizes_[i] > capacity) {
+        if (weights_[i] == kImmovable || sizes_[i] > capacity) return false;
+        placed_[i] = 0;
+        waiting_.push_back(i);
+      }
+    const int64_t limit = work_ + work;
+    while (!waiting_.empty()) {
+      if (work_ > limit || (++turns_ % 1024 == 0 && std::chrono::steady_clock::now() > search.deadline))
+        return false;
+      auto dearest = std::max_element(waiting_.begin(), waiting_.end(),
+                                      [&](int a, int b) { return weights_[a] < weights_[b]; });
+      const int i = *dearest;
+      work_ += int64_t(waiting_.size());
+      *dearest = waiting_.back();
+      waiting_.pop_back();
+      if (!insert(i, capacity)) {
+        waiting_.push_back(i);
+        return false;
       }
     }
-    for (int id : members) find_exceptions(id);
+    return true;
   }
 
-  Score stack(const std::vector<int>& order) {
-    std::fill(skyline_.begin(), skyline_.end(), 0);
-    for (size_t turn = 0; turn < order.size(); ++turn) place(order, turn);
-    for (int id : order) placed_[id] = 0;
-    Score score{fixed_top_, 0};
-    for (int64_t height : skyline_) score.makespan = std::max(score.makespan, height);
-    for (int64_t height : skyline_) score.peaks += height == score.makespan;
-    return score;
+  void store(Arena& arena) const {
+    for (int i = 0; i < movable_; ++i) arena.offsets[ids_[i]] = offsets_[i];
   }
-
-  const std::vector<int64_t>& offsets() const { return offsets_; }  // per buffer of the problem
-  int64_t work() const { return work_; }                            // skyline steps so far
-
-  bool meet(int a, int b) const {
-    return timeline_.spans[a].begin < timeline_.spans[b].end &&
-           timeline_.spans[b].begin < timeline_.spans[a].end;
-  }
-  int64_t size(int id) const { return problem_.buffers[id].size; }
-  int64_t align(int id) const { return aligns_[id]; }
+  int64_t work() const { return work_; }
 
  private:
-  int64_t end_of(int id) const { return offsets_[id] + size(id); }
+  // What a placed neighbour forbids: starts in [offset + begin, offset + end).
+  struct Edge {
+    int other;
+    int64_t begin, end;
+  };
+  // The cost of an offset changes here.
+  struct Change {
+    int64_t at, by;
+  };
+  struct Choice {
+    int64_t offset = 0, cost = std::numeric_limits<int64_t>::max();
+  };
 
-  // Those that do not simply push the buffer up: fixed ones, and partners in overlaps.
-  void find_exceptions(int id) {
-    for (const Piece& piece : timeline_.pieces(id))
-      fixed_.meeting(piece.slots, [&](int other, const Piece&) {
-        if (other != id && !is_partner(id, other)) exceptions_[id].push_back(other);
+  void add(Arena& arena, int id) {
+    arena.number[id] = int(ids_.size());
+    ids_.push_back(id);
+    sizes_.push_back(arena.problem.buffers[id].size);
+    steps_.push_back(alignment_in(arena.problem, id, arena.pool));
+    offsets_.push_back(arena.offsets[id]);
+  }
+
+  void add_edges(Arena& arena, int i) {
+    first_edge_.push_back(edges_.size());
+    const int id = ids_[i];
+    for (const Piece& piece : arena.timeline.pieces(id))
+      arena.index.meeting(piece.slots, [&](int other, const Piece& there) {
+        if (other == id) return;
+        const ForbiddenStarts range = forbidden_starts(other, there, 0, id, piece, arena.overlaps[id]);
+        if (range.begin >= range.end) return;
+        if (arena.number[other] < 0) add(arena, other);
+        edges_.push_back({arena.number[other], range.begin, range.end});
       });
-    for (const Overlap& o : overlaps_[id]) {
-      int other = o.above == id ? o.below : o.above;
-      if (!is_member_[other] || !meet(id, other) || problem_.buffers[other].fixed_offset) continue;
-      if (!is_partner(id, other)) exceptions_[id].push_back(other);
+  }
+
+  uint64_t random(uint64_t n) {  // Knuth's linear congruential generator, the same everywhere
+    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
+    return ((state_ >> 32) * n) >> 32;
+  }
+
+  // Lists where the cost of an offset of i up to `last` changes; the cost at 0.
+  int64_t list_changes(int i, int64_t last) {
+    int64_t cost = 0;
+    changes_.clear();
+    for (size_t e = first_edge_[i]; e < first_edge_[i + 1]; ++e) {
+      const Edge& edge = edges_[e];
+      if (!placed_[edge.other]) continue;
+      const int64_t begin = offsets_[edge.other] + edge.begin, end = offsets_[edge.other] + edge.end;
+      if (end <= 0 || begin > last) continue;
+      if (begin <= 0)
+        cost += weights_[edge.other];
+      else
+        changes_.push_back({begin, weights_[edge.other]});
+      if (end <= last) changes_.push_back({end, -weights_[edge.other]});
     }
+    work_ += 2 * int64_t(first_edge_[i + 1] - first_edge_[i]) + 10 * int64_t(changes_.size());
+    std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
+    return cost;
   }
 
-  bool is_partner(int id, int other) const {
-    return std::find(exceptions_[id].begin(), exceptions_[id].end(), other) != exceptions_[id].end();
-  }
-
-  template <class Visit>
-  void for_meeting_pieces(int a, int b, Visit visit) const {
-    for (const Piece& p : timeline_.pieces(a))
-      for (const Piece& q : timeline_.pieces(b))
-        if (p.slots.begin < q.slots.end && q.slots.begin < p.slots.end) visit(p, q);
-  }
-
-  // The height of the placed buffers over the span of order[turn], partners left out.
-  int64_t floor_under(const std::vector<int>& order, size_t turn) {
-    int id = order[turn];
-    Span span = timeline_.spans[id];
-    work_ += 4 + span.end - span.begin;
-    bool beside_partner =
-        std::any_of(exceptions_[id].begin(), exceptions_[id].end(), [&](int e) { return placed_[e] != 0; });
-    int64_t floor = 0;
-    if (!beside_partner) {
-      const int64_t* skyline = skyline_.data();
-      for (const Piece& piece : timeline_.pieces(id))
-        for (int slot = piece.slots.begin; slot < piece.slots.end; ++slot)
-          floor = std::max(floor, skyline[slot] - piece.low);
-      return floor;
+  // Among the offsets that touch something, one of those with the cheapest owners; not where i was.
+  Choice cheapest(int i, int64_t capacity) {
+    const int64_t last = round_down(capacity - sizes_[i], steps_[i]);
+    int64_t cost = list_changes(i, last), from = 0;  // the cost from there on
+    Choice best;
+    uint64_t ties = 0;
+    const auto consider = [&](int64_t offset) {
+      if (offset == offsets_[i] || cost > best.cost) return;
+      if (cost < best.cost) ties = 0;
+      if (random(++ties) == 0) best = {offset, cost};
+    };
+    for (size_t k = 0; k <= changes_.size();) {
+      const int64_t to = k < changes_.size() ? changes_[k].at : last + 1;
+      const int64_t low = round_up(from, steps_[i]), high = round_down(to - 1, steps_[i]);
+      if (low < to) consider(low);
+      if (low < high) consider(high);
+      if (k == changes_.size()) break;
+      for (; k < changes_.size() && changes_[k].at == to; ++k) cost += changes_[k].by;
+      from = to;
     }
-    work_ += int64_t(turn);
-    for (size_t i = 0; i < turn; ++i)
-      if (!is_partner(id, order[i]))
-        for_meeting_pieces(order[i], id, [&](const Piece& below, const Piece& piece) {
-          floor = std::max(floor, offsets_[order[i]] + below.high - piece.low);
-        });
-    return floor;
+    return best;
   }
 
-  void place(const std::vector<int>& order, size_t turn) {
-    int id = order[turn];
-    int64_t step = align(id), offset = round_up(floor_under(order, turn), step);
-    for (bool moved = true; moved;) {
-      moved = false;
-      for (int other : exceptions_[id]) {
-        if (!placed_[other] && !problem_.buffers[other].fixed_offset) continue;
-        for_meeting_pieces(other, id, [&](const Piece& there, const Piece& piece) {
-          auto [begin, end] = forbidden_starts(other, there, offsets_[other], id, piece, overlaps_[id]);
-          if (offset < begin || end <= offset) return;
-          offset = round_up(end, step);
-          moved = true;
-        });
+  // False if only what stays could make room.
+  bool insert(int i, int64_t capacity) {
+    const Choice choice = cheapest(i, capacity);
+    if (choice.cost >= kImmovable) return false;
+    if (choice.cost > 0) {
+      weights_[i] += price_[i];
+      for (size_t e = first_edge_[i]; e < first_edge_[i + 1]; ++e) {
+        const int64_t begin = offsets_[edges_[e].other] + edges_[e].begin,
+                      end = offsets_[edges_[e].other] + edges_[e].end;
+        if (!placed_[edges_[e].other] || choice.offset < begin || end <= choice.offset) continue;
+        placed_[edges_[e].other] = 0;
+        waiting_.push_back(edges_[e].other);
       }
     }
-    offsets_[id] = offset;
-    placed_[id] = 1;
-    int64_t* skyline = skyline_.data();
-    for (const Piece& piece : timeline_.pieces(id))
-      for (int slot = piece.slots.begin; slot < piece.slots.end; ++slot)
-        skyline[slot] = std::max(skyline[slot], offset + piece.high);
+    offsets_[i] = choice.offset;
+    placed_[i] = 1;
+    return true;
   }
 
-  const Problem& problem_;
-  Timeline timeline_;
-  std::vector<std::vector<Overlap>> overlaps_;
-  PieceIndex fixed_;
-  int64_t fixed_top_ = 0;
-  std::vector<int64_t> aligns_;               // per buffer
-  std::vector<std::vector<int>> exceptions_;  // per buffer
-  std::vector<char> is_member_, placed_;      // per buffer; fixed ones are not listed as placed
-  std::vector<int64_t> offsets_;
-  std::vector<int64_t> skyline_;  // per slot, of the free buffers
-  int64_t work_ = 0;
+  int movable_;           // the first so many
+  std::vector<int> ids_;  // of the problem
+  std::vector<int64_t> sizes_, steps_, offsets_;
+  std::vector<int64_t> price_, weights_;  // what waiting adds to the weight, and the weight
+  std::vector<char> placed_;
+  std::vector<size_t> first_edge_;  // per movable buffer, and the end
+  std::vector<Edge> edges_;
+  std::vector<int> waiting_;
+  std::vector<Change> changes_;  // of the last list_changes()
+  uint64_t state_;
+  int64_t work_ = 0, turns_ = 0;
 };
 
-// A buffer on top of everything, or, as often as not, one of the pile that carries it.
-int pick(const Stacker& stacker, const std::vector<int>& order, const std::vector<int64_t>& offsets,
-         int64_t makespan, Random& random) {
-  std::vector<int> choices;
-  for (int id : order)
-    if (offsets[id] + stacker.size(id) == makespan) choices.push_back(id);
-  ARENAC_CHECK(!choices.empty(), "a pool above its bound has no free buffer on top");
-  int picked = choices[random.below(int(choices.size()))];
-  while (random.below(3) != 0) {
-    choices.clear();
-    for (int id : order) {
-      int64_t gap = offsets[picked] - offsets[id] - stacker.size(id);
-      if (gap >= 0 && gap < stacker.align(picked) && stacker.meet(id, picked)) choices.push_back(id);
-    }
-    if (choices.empty()) break;
-    picked = choices[random.below(int(choices.size()))];
+// How many edges a search of all members would have.
+size_t count_edges(const Timeline& timeline) {
+  std::vector<int64_t> begun(timeline.slots + 1, 0), ended(timeline.slots + 1, 0);  // before or at the slot
+  for (const Piece& piece : timeline.all_pieces) {
+    ++begun[piece.slots.begin];
+    ++ended[piece.slots.end];
   }
-  return picked;
+  for (int slot = 1; slot <= timeline.slots; ++slot) {
+    begun[slot] += begun[slot - 1];
+    ended[slot] += ended[slot - 1];
+  }
+  size_t count = 0;
+  for (const Piece& piece : timeline.all_pieces)
+    count += size_t(begun[piece.slots.end - 1] - ended[piece.slots.begin] - 1);
+  return count;
 }
 
-// Swaps the buffer with another, or moves it to another turn; mostly an earlier one.
-std::vector<int> moved(std::vector<int> order, int id, Random& random) {
-  int from = int(std::find(order.begin(), order.end(), id) - order.begin());
-  int to = from == 0 || random.below(4) == 0 ? random.below(int(order.size())) : random.below(from);
-  if (random.below(2) == 0)
-    std::swap(order[from], order[to]);
-  else if (to < from)
-    std::rotate(order.begin() + to, order.begin() + from, order.begin() + from + 1);
-  else
-    std::rotate(order.begin() + from, order.begin() + from + 1, order.begin() + to + 1);
-  return order;
+// The members that live within a stretch of time around the buffer's life, as long a stretch as one search
+// can do.
+std::vector<int> around(const Arena& arena, int id) {
+  const Span life = arena.timeline.spans[id];
+  std::vector<int> inside = {id}, wider;
+  for (int margin = life.end - life.begin; margin < 2 * arena.timeline.slots; margin *= 2) {
+    const Span window{std::max(0, life.begin - margin), std::min(arena.timeline.slots, life.end + margin)};
+    size_t meeting = 0;
+    wider.clear();
+    arena.index.meeting(window, [&](int other, const Piece&) {
+      ++meeting;
+      const Span span = arena.timeline.spans[other];
+      if (window.begin <= span.begin && span.end <= window.end) wider.push_back(other);
+    });
+    std::sort(wider.begin(), wider.end());
+    wider.erase(std::unique(wider.begin(), wider.end()), wider.end());
+    if (int(wider.size()) > kMovable || meeting * wider.size() > 2 * kEdges) break;
+    inside = wider;
+  }
+  return inside;
 }
 
-// Offsets of the pool's buffers, improved; empty if no order was found that beats the plan.
-std::vector<int64_t> climb_pool(const Problem& problem, const Plan& plan, int pool,
-                                const std::vector<int>& members, int64_t work) {
-  Stacker stacker(problem, pool, members, plan.placements);
-  std::vector<int> order;
-  for (int id : members)
-    if (!problem.buffers[id].fixed_offset) order.push_back(id);
-  std::vector<int64_t> offsets = stacker.offsets(), best;
-  auto by_offset = [&](int a, int b) { return offsets[a] < offsets[b]; };
-  std::stable_sort(order.begin(), order.end(), by_offset);
-
-  Random random;
-  Score score = stacker.stack(order);
-  offsets = stacker.offsets();
-  int64_t least = plan.pools[pool].size, goal = plan.pools[pool].lower_bound;
-  if (score.makespan < least) best = offsets, least = score.makespan;
-  while (least > goal && stacker.work() < work) {
-    std::vector<int> next = moved(order, pick(stacker, order, offsets, score.makespan, random), random);
-    Score next_score = stacker.stack(next);
-    if (next_score > score) continue;
-    order = std::move(next);
-    score = next_score;
-    offsets = stacker.offsets();
-    std::stable_sort(order.begin(), order.end(), by_offset);
-    if (score.makespan < least) best = offsets, least = score.makespan;
+// Lowers all that ends above the capacity, one stretch of time after the other; false at the first failure.
+// The work done is taken from `work`.
+bool fit_by_stretches(Arena& arena, const std::vector<int>& members, int64_t capacity, int64_t& work,
+                      const LocalSearch& search) {
+  const int64_t share = work / 8;
+  for (int id : members) {
+    if (arena.end_of(id) <= capacity) continue;
+    const std::vector<int> movable = around(arena, id);
+    Ejection ejection(arena, movable, search.seed);
+    const bool fits = ejection.fit(capacity, std::min(work, share), search);
+    work -= ejection.work() + 50 * int64_t(movable.size());
+    if (!fits) return false;
+    ejection.store(arena);
   }
-  return best;
+  return true;
 }
 
 }  // namespace
 
-std::vector<Placement> climb(const Problem& problem, const Plan& plan, int64_t work) {
-  std::vector<Placement> placements = plan.placements;
-  auto members = members_by_pool(problem, placements);
-  auto open = std::count_if(plan.pools.begin(), plan.pools.end(),
-                            [](const PoolUse& use) { return use.proof() == Proof::kGap; });
-  for (int pool = 0; pool < int(problem.pools.size()); ++pool) {
-    if (plan.pools[pool].proof() == Proof::kOptimal) continue;
-    std::vector<int64_t> offsets = climb_pool(problem, plan, pool, members[pool], work / open);
-    if (offsets.empty()) continue;
-    for (int id : members[pool]) placements[id].offset = offsets[id];
+Improved make_room(const Problem& problem, int pool, const std::vector<int>& members,
+                   std::vector<int64_t> offsets, int64_t lower_bound, const LocalSearch& search) {
+  Timeline timeline = make_timeline(problem, members);
+  PieceIndex index(timeline.slots);
+  for (int id : members) index.insert(id, timeline);
+  Arena arena{problem,
+              pool,
+              std::move(timeline),
+              overlaps_by_buffer(problem),
+              std::move(index),
+              std::move(offsets),
+              std::vector<int>(problem.buffers.size(), -1)};
+  const auto size_of_pool = [&] {
+    int64_t size = 0;
+    for (int id : members) size = std::max(size, arena.end_of(id));
+    return size;
+  };
+  std::optional<Ejection> all;
+  if (count_edges(arena.timeline) <= kEdges) all.emplace(arena, members, search.seed);
+
+  Improved best{arena.offsets, size_of_pool()};
+  int64_t work = search.work;
+  // Half way to the bound; after a failure half as far, until that is hardly worth it.
+  for (int64_t ambition = (best.size - lower_bound + 1) / 2; best.size > lower_bound && work > 0;) {
+    ambition = std::min(ambition, best.size - lower_bound);
+    if (best.size - ambition - lower_bound < lower_bound / 1000) ambition = best.size - lower_bound;
+    const int64_t target = best.size - ambition;
+    bool fits;
+    if (all) {
+      const int64_t before = all->work();
+      fits = all->fit(target, work / 3, search);
+      work -= all->work() - before + int64_t(members.size());
+      if (fits) all->store(arena);
+    } else {
+      fits = fit_by_stretches(arena, members, target, work, search);
+    }
+    if (const int64_t size = size_of_pool(); size < best.size) best = {arena.offsets, size};
+    if (!fits && ambition <= lower_bound / 2000) break;
+    if (!fits) ambition = (ambition + 1) / 2;
+    if (std::chrono::steady_clock::now() > search.deadline) break;
   }
-  return placements;
+  return best;
 }
 
 }  // namespace arenac

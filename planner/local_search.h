@@ -1,19 +1,38 @@
-// Hill climbing over the order of placing.
+// Local search that makes room.
 //
-// An order becomes places by stacking: each buffer lands on top of the skyline over its life. For every
-// optimal plan there is an order that leads to it, the one by offset (Moffitt 2023, minimalloc: canonical
-// solutions; without fixed offsets and overlaps). A move takes a buffer of the topmost pile and puts it at
-// another turn, mostly an earlier one.
+//   capacity ----------------------------      x waits: no free place below the capacity is large enough.
+//        | a a a |     | c c c c |             It takes the place whose owners are the cheapest to
+//        | a a a | b b | c c c c |             disturb, here b's, and b waits instead. Whoever waits gets
+//        | d d d d d d d d d |     <- x        dearer every time, so that the same buffers do not throw
+//   0 ------------------------------------     each other out for ever.
+//
+// After Nagata and Braysy, "A powerful route minimization heuristic for the vehicle routing problem with time
+// windows" (2009): ejection with penalty counters, here for offsets instead of routes.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <vector>
 
 #include "planner/problem.h"
 
 namespace arenac {
 
-// The same choice of pools, with offsets that make no pool larger. Stops in a pool as soon as its lower bound
-// is reached, or after `work` steps of stacking in all (about a nanosecond each). Deterministic.
-std::vector<Placement> climb(const Problem& problem, const Plan& plan, int64_t work);
+struct LocalSearch {
+  int64_t work = 0;  // steps, about a nanosecond each
+  uint64_t seed = 1;
+  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+};
+
+// Offsets, per buffer of the problem, that let the pool end at `size` or below: the smallest size found
+// between `lower_bound` and the size that the given offsets come to. `members` are the buffers of the pool.
+// Where too many of them meet for one search, it looks at a stretch of time around each buffer that is too
+// high. Memory is linear in the buffers.
+struct Improved {
+  std::vector<int64_t> offsets;
+  int64_t size = 0;  // bytes
+};
+Improved make_room(const Problem& problem, int pool, const std::vector<int>& members,
+                   std::vector<int64_t> offsets, int64_t lower_bound, const LocalSearch& search);
 
 }  // namespace arenac

@@ -1,27 +1,33 @@
-// The default: the greedy rows, a few more orders, then local search on the best of them, until one is proven
-// optimal.
+// The default: quick starts, each kept if it is the best so far; then, while the gap is worth it, local
+// search and exact search, until the plan is proven optimal.
 #include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <optional>
 #include <tuple>
 
+#include "planner/blocks.h"
 #include "planner/bounds.h"
 #include "planner/exact.h"
 #include "planner/local_search.h"
 #include "planner/packing.h"
 #include "planner/rows/rows.h"
+#include "planner/skyline.h"
 
 namespace arenac {
 namespace {
 
-// The best starts, for they end in different places, and the work spent on each: about 10 ms, less for few
-// buffers.
-constexpr int kClimbs = 3;
-constexpr int64_t kClimbWork = 10'000'000, kClimbWorkPerBuffer = 50'000;
+using Clock = std::chrono::steady_clock;
 
-// Steps of exact search in each pool, about a nanosecond each.
-constexpr double kExactWork = 3e8;
-
-// With so many buffers each start takes a tenth of a second and gains little: the first kClimbs will do.
-constexpr size_t kManyBuffers = 5'000;
+// Steps of about a nanosecond, at effort 1.
+constexpr double kPackSteps = 50;    // of packing, for each pair of buffers that meet
+constexpr double kPackWork = 2e8;    // of packing in several orders
+constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
+constexpr double kExactWork = 3e8;   // of exact search
+constexpr size_t kExactBuffers = 20'000;  // more are not worth it
+constexpr double kWorthAll = 0.05;        // of the bound
+constexpr size_t kManyBuffers = 100'000;  // here a second start costs seconds
+constexpr double kCloseEnough = 0.005;    // of the bound: no second start for many buffers
 
 // Greatest key first, each buffer at its lowest free offset.
 template <class Key>
@@ -70,8 +76,8 @@ Plan by_conflicts(const Problem& problem, const Search&) {
   });
 }
 
-constexpr Plan (*kStarts[])(const Problem&, const Search&) = {
-    tflite_by_size, sekiyama, tflite_by_breadth, iree, by_size_then_life, by_area, by_conflicts, by_life,
+constexpr Plan (*kOrders[])(const Problem&, const Search&) = {
+    tflite_by_size, tflite_by_breadth, iree, by_size_then_life, by_life, by_area, by_conflicts, sekiyama,
 };
 
 // What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice, bytes
@@ -96,40 +102,183 @@ bool is_proven(const Problem& problem, const Plan& plan) {
                      [](const PoolUse& use) { return use.proof() == Proof::kOptimal; });
 }
 
-// Exact search in each pool that is not proven yet.
-Plan proven(const Problem& problem, Plan plan, const Search& search) {
-  auto members = members_by_pool(problem, plan.placements);
-  Effort effort{int64_t(kExactWork * search.effort)};
-  for (size_t pool = 0; pool < plan.pools.size(); ++pool) {
-    PoolUse& use = plan.pools[pool];
-    if (use.proof() == Proof::kOptimal) continue;
-    Exact exact = search_exactly(problem, int(pool), members[pool], use.size, use.lower_bound, effort);
-    use = {exact.size, exact.lower_bound};
-    for (size_t i = 0; i < exact.offsets.size(); ++i)
-      plan.placements[members[pool][i]].offset = exact.offsets[i];
-  }
-  return plan;
+// Of lives without their gaps, the spans in bytes times slots; equal to load times slots if all times are
+// full.
+double area(const std::vector<Rectangle>& rectangles) {
+  return std::accumulate(rectangles.begin(), rectangles.end(), 0.0, [](double sum, const Rectangle& r) {
+    return sum + double(r.size) * (r.span.end - r.span.begin);
+  });
 }
+
+class Portfolio {
+ public:
+  Portfolio(const Problem& problem, const Search& search)
+      : problem_(problem),
+        search_(search),
+        deadline_(deadline(search)),
+        timeline_(make_timeline(problem, all_buffers(problem))) {}
+
+  Plan run() {
+    if (problem_.pools.size() == 1) start_on_skylines();
+    if (!done()) start_in_orders();
+    for (int pool = 0; pool < int(problem_.pools.size()) && !done(); ++pool) search_pool(pool);
+    return std::move(*best_);
+  }
+
+ private:
+  static Clock::time_point deadline(const Search& search) {
+    if (search.seconds > 1e9) return Clock::time_point::max();
+    return Clock::now() +
+           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(search.seconds));
+  }
+
+  // Keeps the plan if it is better than the best so far.
+  void offer(Plan plan, std::string_view stage) {
+    const auto cost_of_plan = cost(problem_, plan);
+    if (best_ && cost_ <= cost_of_plan) return;
+    best_ = std::move(plan);
+    cost_ = cost_of_plan;
+    if (!search_.report) return;
+    PlanProgress progress{.stage = stage};
+    for (const PoolUse& use : best_->pools) {
+      progress.makespan += use.size;
+      progress.lower_bound += use.lower_bound;
+    }
+    search_.report(progress);
+  }
+
+  bool done() const {
+    if (!best_) return false;
+    return is_proven(problem_, *best_) || (search_.goal == Goal::kFits && std::get<0>(cost_) == 0) ||
+           Clock::now() > deadline_;
+  }
+
+  // For one pool: what valleys filled in two ways come to, and blocks where no time leaves room.
+  void start_on_skylines() {
+    const std::vector<int> ids = all_buffers(problem_);
+    std::vector<int> fixed, free;
+    for (int id : ids) (problem_.buffers[id].fixed_offset ? fixed : free).push_back(id);
+    if (!fixed.empty()) pack(problem_, fixed, Fit::kLowest);  // throws where they collide
+    std::vector<Rectangle> rectangles;
+    for (int id : free) {
+      if (timeline_.pieces(id).empty()) continue;
+      rectangles.push_back({timeline_.spans[id], problem_.buffers[id].size});
+    }
+    const int64_t bound = lower_bound(problem_, 0, ids);
+    const auto offer_stack = [&](const std::vector<int64_t>& offsets, std::string_view stage) {
+      std::vector<int> order = fixed;  // then by offset
+      // Those without bytes first.
+      std::vector<std::pair<int64_t, int>> by_offset;
+      size_t next = 0;
+      for (int id : free) by_offset.push_back({timeline_.pieces(id).empty() ? -1 : offsets[next++], id});
+      std::sort(by_offset.begin(), by_offset.end());
+      for (auto [offset, id] : by_offset) order.push_back(id);
+      Plan plan;
+      plan.pools = {{0, bound}};
+      const std::vector<int64_t> stacked = stack(problem_, timeline_, 0, order);
+      for (int id : ids) {
+        plan.placements.push_back({0, stacked[id]});
+        plan.pools[0].size = std::max(plan.pools[0].size, stacked[id] + problem_.buffers[id].size);
+      }
+      offer(std::move(plan), stage);
+    };
+    const bool many = ids.size() > kManyBuffers;
+    const auto close = [&] {
+      return done() || (many && double(best_->pools[0].size - bound) <= kCloseEnough * double(bound));
+    };
+    if (area(rectangles) >= 0.999 * double(bound) * timeline_.slots)
+      offer_stack(in_blocks(rectangles), "blocks");
+    if (!best_ || !close())
+      offer_stack(fill_valleys(rectangles, timeline_.slots, Filling::kLongest), "skyline");
+    if (!close()) offer_stack(fill_valleys(rectangles, timeline_.slots, Filling::kMatching), "skyline");
+  }
+
+  // Valleys filled with blocks; offsets of the rectangles.
+  std::vector<int64_t> in_blocks(const std::vector<Rectangle>& rectangles) const {
+    const Blocks blocks = make_blocks(rectangles, timeline_.slots);
+    std::vector<Rectangle> whole;
+    for (size_t i = 0; i < blocks.all.size(); ++i)
+      if (blocks.parent[i] < 0) whole.push_back(blocks.all[i]);
+    const std::vector<int64_t> filled = fill_valleys(whole, timeline_.slots, Filling::kMatching);
+    std::vector<int64_t> offsets(blocks.all.size());
+    for (size_t i = blocks.all.size(), next = whole.size(); i-- > 0;)
+      offsets[i] = blocks.parent[i] < 0 ? filled[--next] : offsets[blocks.parent[i]] + blocks.relative[i];
+    offsets.resize(rectangles.size());
+    return offsets;
+  }
+
+  // As many as there is work for, but one at least if there is no plan yet.
+  void start_in_orders() {
+    double work = search_.effort * kPackWork;
+    for (auto start : kOrders) {
+      if (best_ && (work <= 0 || done())) return;
+      work -= kPackSteps * meetings();
+      if (best_ && work < 0) return;
+      offer(start(problem_, search_), "greedy");
+    }
+  }
+
+  // How many pairs of lives meet.
+  double meetings() const {
+    std::vector<int64_t> begun(timeline_.slots + 1, 0),
+        ended(timeline_.slots + 1, 0);  // before or at the slot
+    for (const Span& span : timeline_.spans) {
+      ++begun[span.begin];
+      ++ended[span.end];
+    }
+    double count = 0;
+    int64_t live = 0;
+    for (int slot = 0; slot <= timeline_.slots; ++slot) {
+      live -= ended[slot];
+      count += double(begun[slot]) * double(live + begun[slot]);
+      live += begun[slot];
+    }
+    return count;
+  }
+
+  void search_pool(int pool) {
+    const std::vector<int> members = members_by_pool(problem_, best_->placements)[pool];
+    const PoolUse use = best_->pools[pool];
+    const double gap = double(use.size - use.lower_bound) / std::max(1.0, double(use.lower_bound));
+    if (gap <= 0) return;
+    const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 10.0);
+    const LocalSearch local{int64_t(search_.effort * kSearchWork * buffers * std::min(1.0, gap / kWorthAll)),
+                            search_.seed, deadline_};
+    int64_t goal = use.lower_bound;
+    if (search_.goal == Goal::kFits) goal = std::max(goal, problem_.pools[pool].capacity.value_or(goal));
+    std::vector<int64_t> offsets;
+    for (const Placement& place : best_->placements) offsets.push_back(place.offset);
+    const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal, local);
+    Plan plan = *best_;
+    for (int id : members) plan.placements[id].offset = improved.offsets[id];
+    plan.pools[pool].size = improved.size;
+    offer(std::move(plan), "local search");
+    if (!done() && members.size() <= kExactBuffers) search_exactly_in(pool, members, goal);
+  }
+
+  void search_exactly_in(int pool, const std::vector<int>& members, int64_t goal) {
+    Effort effort{int64_t(kExactWork * search_.effort)};
+    if (deadline_ != Clock::time_point::max()) effort.deadline = deadline_;
+    const PoolUse use = best_->pools[pool];
+    const Exact exact = search_exactly(problem_, pool, members, use.size, use.lower_bound, effort, goal);
+    best_->pools[pool].lower_bound = exact.lower_bound;
+    if (exact.offsets.empty()) return;
+    Plan plan = *best_;
+    for (size_t i = 0; i < members.size(); ++i) plan.placements[members[i]].offset = exact.offsets[i];
+    plan.pools[pool].size = exact.size;
+    offer(std::move(plan), "exact search");
+  }
+
+  const Problem& problem_;
+  const Search& search_;
+  Clock::time_point deadline_;
+  Timeline timeline_;
+  std::optional<Plan> best_;
+  std::tuple<int64_t, int64_t, int64_t> cost_;
+};
 
 }  // namespace
 
-Plan portfolio(const Problem& problem, const Search& search) {
-  std::vector<Plan> plans;
-  auto cheaper = [&](const Plan& a, const Plan& b) { return cost(problem, a) < cost(problem, b); };
-  for (auto start : kStarts) {
-    plans.push_back(start(problem, search));
-    if (is_proven(problem, plans.back())) return plans.back();
-    if (problem.buffers.size() > kManyBuffers && plans.size() == kClimbs) break;
-  }
-  std::stable_sort(plans.begin(), plans.end(), cheaper);
-  plans.resize(kClimbs);
-  int64_t work = std::min(kClimbWork, kClimbWorkPerBuffer * int64_t(problem.buffers.size()));
-  for (Plan& plan : plans) {
-    plan = make_plan(problem, climb(problem, plan, work));
-    if (is_proven(problem, plan)) return plan;
-  }
-  Plan best = *std::min_element(plans.begin(), plans.end(), cheaper);
-  return proven(problem, std::move(best), search);
-}
+Plan portfolio(const Problem& problem, const Search& search) { return Portfolio(problem, search).run(); }
 
 }  // namespace arenac

@@ -119,7 +119,7 @@ template <class Divide>
 Problem tiling(int buffers, uint64_t seed, int more, Divide divide) {
   Random random{std::mt19937_64(seed)};
   std::priority_queue<Tile> tiles;
-  const int64_t side = int64_t(std::sqrt(double(buffers))) * 1000;
+  const int64_t side = int64_t(std::sqrt(double(buffers))) * 1'000'000;
   tiles.push({0, side, 0, side * 16});
   while (int(tiles.size()) + more <= buffers) {
     const Tile tile = tiles.top();

@@ -1,0 +1,36 @@
+// Boxes without waste: buffers that fill a rectangle of time and bytes together are planned as one.
+//
+//   +-----------+      +-----+-----+      +----+------+     Lives that are equal are stacked; sizes that are
+//   |     b     |      |     |     |      |    |  c   |     equal, where one life ends and the other begins,
+//   +-----------+      |  a  |  b  |      | d  +---+--+     lie side by side; and five make a pinwheel,
+//   either |     a     |      |     |     |      |    | e | b|     way round.
+//   +-----------+      +-----+-----+      +----+---+  |
+//                                         |   a    |  |     Again and again, until nothing matches. Of a
+//                                         perfect
+//                                         +--------+--+     packing one block is left: a proof by
+//                                         construction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/timeline.h"
+
+namespace arenac {
+
+struct Rectangle {
+  Span span;
+  int64_t size = 0;  // bytes
+};
+
+struct Blocks {
+  std::vector<Rectangle> all;     // the given ones, and those made of others that come before them
+  std::vector<int> parent;        // the block that one is part of, else -1
+  std::vector<int64_t> relative;  // bytes from the parent's offset
+};
+
+// Takes rectangles of at least one byte in times of `slots`. About O(n): at each slot only the first few are
+// tried.
+Blocks make_blocks(const std::vector<Rectangle>& rectangles, int slots);
+
+}  // namespace arenac
