@@ -66,6 +66,8 @@ const std::vector<Planner> kPlanners = {
     {"sekiyama", "lowest valley of the skyline first, filled with the longest life that fits into it",
      "Sekiyama et al. 2018, best-fit heuristic; Pisarchyk and Lee 2020, strip packing", kEveryFeature,
      sekiyama},
+    {"minimalloc", "tree search by offset with bounds per section, for a capacity that is lowered",
+     "Moffitt and Fernando 2023, MiniMalloc", kWholeBuffers, minimalloc},
     {"somas", "largest first, best and first fit, with and without shelves, the best of four",
      "MindSpore SOMAS", kWholeBuffers, somas},
     {"triton_colouring", "starts that may collide, mended in rounds of graph colouring",
