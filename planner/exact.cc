@@ -12,7 +12,7 @@ namespace arenac {
 namespace {
 
 // The tree search keeps tables of items by sections, and recurses once for each item.
-constexpr size_t kMostItems = 4'000;
+constexpr size_t kMostItems = 8'000;
 constexpr int64_t kMostCells = 10'000'000;
 constexpr size_t kMostDisjunctiveItems = 64;
 
