@@ -14,6 +14,7 @@
 // then, for hot chunks on minimalloc's C and E and on bert_base.
 #include <algorithm>
 #include <cmath>
+#include <list>
 
 #include "planner/bounds.h"
 #include "planner/packing.h"
@@ -36,33 +37,37 @@ struct Place {
   int64_t start = 0;
 };
 
+using Chunks = std::list<Chunk>;
+
 class Row {
  public:
-  // The chunk to take for so many bytes; -1 if none is free.
-  using Choose = int (*)(const std::vector<Chunk>& chunks, int64_t size, int64_t tick);
+  // The free chunk to take for so many bytes, of which there is one at least.
+  using Choose = Chunks::iterator (*)(Chunks& chunks, int64_t size, int64_t tick);
 
   // The place of the buffer.
   int take(int64_t size, Choose choose) {
-    const int chosen = choose(chunks_, size, ++tick_);
-    if (chosen < 0) {
+    ++tick_;
+    if (free_ == 0) {
       chunks_.push_back({size, false, 0, new_place()});
-      return chunks_.back().place;
+      return stand_at(std::prev(chunks_.end()));
     }
-    if (chunks_[chosen].size > size) {
-      Chunk rest{chunks_[chosen].size - size, true, chunks_[chosen].freed_at, new_place()};
-      chunks_.insert(chunks_.begin() + chosen + 1, rest);
-    }
-    chunks_[chosen].size = size;
-    chunks_[chosen].free = false;
-    return chunks_[chosen].place;
+    const auto chosen = choose(chunks_, size, tick_);
+    if (chosen->size > size)
+      chunks_.insert(std::next(chosen), {chosen->size - size, true, chosen->freed_at, new_place()});
+    else
+      --free_;
+    chosen->size = size;
+    chosen->free = false;
+    return stand_at(chosen);
   }
 
   void release(int place) {
-    auto it = std::find_if(chunks_.begin(), chunks_.end(), [&](const Chunk& c) { return c.place == place; });
-    it->free = true;
-    it->freed_at = ++tick_;
-    if (auto right = std::next(it); right != chunks_.end() && right->free) join(it, right);
-    if (it != chunks_.begin() && std::prev(it)->free) join(std::prev(it), it);
+    const auto chunk = chunk_at_[place];
+    chunk->free = true;
+    chunk->freed_at = ++tick_;
+    ++free_;
+    if (auto right = std::next(chunk); right != chunks_.end() && right->free) join(chunk, right);
+    if (chunk != chunks_.begin() && std::prev(chunk)->free) join(std::prev(chunk), chunk);
   }
 
   // Bytes, per place; when all is done.
@@ -80,14 +85,21 @@ class Row {
  private:
   int new_place() {
     places_.emplace_back();
+    chunk_at_.emplace_back();
     return int(places_.size()) - 1;
   }
 
-  void join(std::vector<Chunk>::iterator left, std::vector<Chunk>::iterator right) {
+  int stand_at(Chunks::iterator chunk) {
+    chunk_at_[chunk->place] = chunk;
+    return chunk->place;
+  }
+
+  void join(Chunks::iterator left, Chunks::iterator right) {
     places_[right->place] = {left->place, left->size};
     left->size += right->size;
     left->freed_at = tick_;
     chunks_.erase(right);
+    --free_;
   }
 
   // The start, after making the place and all on the way part of a chunk directly.
@@ -102,34 +114,34 @@ class Row {
     return start;
   }
 
-  std::vector<Chunk> chunks_;  // by offset
+  Chunks chunks_;  // by offset
+  int free_ = 0;   // how many of them are
   std::vector<Place> places_;
+  std::vector<Chunks::iterator> chunk_at_;  // per place of a buffer that lives
   int64_t tick_ = 0;
 };
 
-int size_first(const std::vector<Chunk>& chunks, int64_t size, int64_t) {
-  int best = -1;
-  for (int i = 0; i < int(chunks.size()); ++i) {
-    if (!chunks[i].free) continue;
-    const bool enough = chunks[i].size >= size;
-    if (best < 0 || (chunks[best].size < size ? chunks[i].size > chunks[best].size
-                                              : enough && chunks[i].size < chunks[best].size))
-      best = i;
+Chunks::iterator size_first(Chunks& chunks, int64_t size, int64_t) {
+  auto best = chunks.end();
+  for (auto it = chunks.begin(); it != chunks.end(); ++it) {
+    if (!it->free) continue;
+    const bool enough = it->size >= size;
+    if (best == chunks.end() || (best->size < size ? it->size > best->size : enough && it->size < best->size))
+      best = it;
   }
   return best;
 }
 
-int hot_chunks(const std::vector<Chunk>& chunks, int64_t size, int64_t tick) {
-  int best = -1;
+Chunks::iterator hot_chunks(Chunks& chunks, int64_t size, int64_t tick) {
+  auto best = chunks.end();
   double best_score = 0;
-  for (int i = 0; i < int(chunks.size()); ++i) {
-    const Chunk& c = chunks[i];
-    if (!c.free) continue;
-    const double nearness = -std::abs(double(c.size - size)) / double(std::max(c.size, size));
-    const double heat = 1 - std::min(double(tick - c.freed_at) / 10, 1.0);
-    const double score = nearness + (size <= c.size ? 1 : 0) + heat;
-    if (best < 0 || score > best_score) {
-      best = i;
+  for (auto it = chunks.begin(); it != chunks.end(); ++it) {
+    if (!it->free) continue;
+    const double nearness = -std::abs(double(it->size - size)) / double(std::max(it->size, size));
+    const double heat = 1 - std::min(double(tick - it->freed_at) / 10, 1.0);
+    const double score = nearness + (size <= it->size ? 1 : 0) + heat;
+    if (best == chunks.end() || score > best_score) {
+      best = it;
       best_score = score;
     }
   }

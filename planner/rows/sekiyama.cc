@@ -15,6 +15,7 @@
 
 #include "planner/bounds.h"
 #include "planner/packing.h"
+#include "planner/rows/orders.h"
 #include "planner/rows/rows.h"
 
 namespace arenac {
@@ -26,20 +27,42 @@ struct Segment {
 };
 using Skyline = std::list<Segment>;
 
-// The buffer of longest life, then greatest size, among those waiting that lie within the span; -1 if none.
-// `waiting` holds ids per first slot of their lives.
-int longest_within(const Problem& problem, const Timeline& timeline,
-                   const std::vector<std::vector<int>>& waiting, Span span) {
-  int best = -1;
-  auto key = [&](int id) {
-    const Buffer& b = problem.buffers[id];
-    return std::pair(uint64_t(b.end) - uint64_t(b.begin), b.size);
-  };
-  for (int slot = span.begin; slot < span.end; ++slot)
-    for (int id : waiting[slot])
-      if (timeline.spans[id].end <= span.end && (best < 0 || key(id) > key(best))) best = id;
-  return best;
-}
+// The buffers that are not placed yet.
+class Waiting {
+ public:
+  Waiting(const Problem& problem, const Timeline& timeline)
+      : problem_(problem), timeline_(timeline), by_slot_(timeline.slots) {
+    std::vector<int> ids = sorted_by(problem, [&](int id) { return std::pair(key(id), -id); });
+    for (int id : ids)
+      if (!timeline.pieces(id).empty()) by_slot_[timeline.spans[id].begin].push_back(id);
+  }
+
+  // The buffer of longest life, then greatest size, among those that lie within the span; -1 if none.
+  int longest_within(Span span) const {
+    int best = -1;
+    for (int slot = span.begin; slot < span.end; ++slot) {
+      const auto& ids = by_slot_[slot];
+      const auto id =
+          std::find_if(ids.rbegin(), ids.rend(), [&](int id) { return timeline_.spans[id].end <= span.end; });
+      if (id != ids.rend() && (best < 0 || key(*id) > key(best))) best = *id;
+    }
+    return best;
+  }
+
+  void remove(int id) {
+    auto& ids = by_slot_[timeline_.spans[id].begin];
+    ids.erase(std::prev(std::find(ids.rbegin(), ids.rend(), id).base()));
+  }
+
+ private:
+  std::pair<uint64_t, int64_t> key(int id) const {
+    return {duration(problem_.buffers[id]), problem_.buffers[id].size};
+  }
+
+  const Problem& problem_;
+  const Timeline& timeline_;
+  std::vector<std::vector<int>> by_slot_;  // by first slot of their lives, the longest last
+};
 
 // Joins the segment and its neighbours of the same height.
 void join(Skyline& skyline, Skyline::iterator segment) {
@@ -74,26 +97,22 @@ void raise(Skyline& skyline, Skyline::iterator valley, Span span, int64_t size) 
 }  // namespace
 
 Plan sekiyama(const Problem& problem, const Search&) {
-  std::vector<int> order, ids = all_buffers(problem);
-  Timeline timeline = make_timeline(problem, ids);
-  std::vector<std::vector<int>> waiting(timeline.slots);
-  for (int id : ids) {
-    if (timeline.pieces(id).empty())
-      order.push_back(id);
-    else
-      waiting[timeline.spans[id].begin].push_back(id);
-  }
+  std::vector<int> order;
+  Timeline timeline = make_timeline(problem, all_buffers(problem));
+  for (int id : all_buffers(problem))
+    if (timeline.pieces(id).empty()) order.push_back(id);
+  Waiting waiting(problem, timeline);
   Skyline skyline = {{{0, timeline.slots}, 0}};
-  while (order.size() < ids.size()) {
+  while (order.size() < problem.buffers.size()) {
     auto valley = std::min_element(skyline.begin(), skyline.end(),
                                    [](const Segment& a, const Segment& b) { return a.height < b.height; });
-    int id = longest_within(problem, timeline, waiting, valley->span);
+    int id = waiting.longest_within(valley->span);
     if (id < 0) {
       lift(skyline, valley);
       continue;
     }
     raise(skyline, valley, timeline.spans[id], problem.buffers[id].size);
-    std::erase(waiting[timeline.spans[id].begin], id);
+    waiting.remove(id);
     order.push_back(id);
   }
   return make_plan(problem, pack(problem, order, Fit::kLowest));
