@@ -30,12 +30,15 @@ namespace {
 // Buffers times edges: some seconds.
 constexpr double kMostSteps = 3e8;
 
+// Costs are doubles, for the library adds up distances to what cannot be reached; they are exact up to here.
+constexpr int64_t kMostBytes = int64_t{1} << 53;
+
 using Traits = boost::adjacency_list_traits<boost::vecS, boost::vecS, boost::directedS>;
 using EdgeProperties =
     boost::property<boost::edge_capacity_t, int64_t,
                     boost::property<boost::edge_residual_capacity_t, int64_t,
                                     boost::property<boost::edge_reverse_t, Traits::edge_descriptor,
-                                                    boost::property<boost::edge_weight_t, int64_t>>>>;
+                                                    boost::property<boost::edge_weight_t, double>>>>;
 using Graph =
     boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS, boost::no_property, EdgeProperties>;
 using Vertex = Traits::vertex_descriptor;
@@ -50,7 +53,7 @@ class Network {
   static Vertex taken_by(int id) { return 3 + 2 * Vertex(id); }
   Vertex add_vertex() { return boost::add_vertex(graph_); }
 
-  Edge connect(Vertex from, Vertex to, int64_t capacity, int64_t cost) {
+  Edge connect(Vertex from, Vertex to, int64_t capacity, double cost) {
     const Edge edge = boost::add_edge(from, to, graph_).first, back = boost::add_edge(to, from, graph_).first;
     put(boost::edge_capacity, graph_, edge, capacity);
     put(boost::edge_capacity, graph_, back, 0);
@@ -78,13 +81,17 @@ struct Offer {
 
 void refuse_if_large(const Problem& problem) {
   std::map<int64_t, int> sizes;
-  for (const Buffer& b : problem.buffers) ++sizes[b.size];
+  int64_t bytes = 0;
+  for (const Buffer& b : problem.buffers) {
+    ++sizes[b.size];
+    bytes += b.size;
+  }
   const double buffers = double(problem.buffers.size());
-  if (buffers * buffers * double(sizes.size()) > kMostSteps)
+  if (buffers * buffers * double(sizes.size()) > kMostSteps || bytes > kMostBytes)
     throw UserError(
-        fmt::format("planner 'tflite_objects_min_cost_flow' refuses {} buffers of {} sizes: it would "
-                    "take minutes; '{}' does not",
-                    problem.buffers.size(), sizes.size(), kDefaultPlanner));
+        fmt::format("planner 'tflite_objects_min_cost_flow' refuses {} buffers of {} sizes, {} bytes "
+                    "in total: it would take minutes, or more than 2^53 bytes; '{}' does not",
+                    problem.buffers.size(), sizes.size(), bytes, kDefaultPlanner));
 }
 
 }  // namespace
@@ -99,11 +106,11 @@ Plan tflite_objects_min_cost_flow(const Problem& problem, const Search&) {
   for (const Event& event : all) {
     const int64_t size = problem.buffers[event.id].size;
     if (event.begins) {
-      network.connect(Network::kSource, Network::taken_by(event.id), 1, size);
+      network.connect(Network::kSource, Network::taken_by(event.id), 1, double(size));
       network.connect(Network::taken_by(event.id), Network::kSink, 1, 0);
       for (const auto& [freed, vertex] : free) {
-        const Edge edge =
-            network.connect(vertex, Network::taken_by(event.id), 1, std::max<int64_t>(size - freed, 0));
+        const Edge edge = network.connect(vertex, Network::taken_by(event.id), 1,
+                                          double(std::max<int64_t>(size - freed, 0)));
         offers[event.id].push_back({freed, edge});
       }
     } else {
