@@ -1,6 +1,7 @@
 #include "planner/exact.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "planner/bounds.h"
@@ -95,12 +96,16 @@ struct Bracket {
   }
 };
 
-constexpr StripSearch::Valley kValleys[] = {StripSearch::Valley::kFewest, StripSearch::Valley::kLowest,
-                                            StripSearch::Valley::kTightest,
-                                            StripSearch::Valley::kFewestLowest};
-constexpr StripSearch::Rank kRanks[] = {StripSearch::Rank::kTotalWidthArea,
-                                        StripSearch::Rank::kTotalAreaWidth,
-                                        StripSearch::Rank::kWidthAreaTotal};
+// In the order of how soon they found plans on minimalloc's problems.
+using Valley = StripSearch::Valley;
+using Rank = StripSearch::Rank;
+constexpr StripSearch::Strategy kStrategies[] = {
+    {Valley::kFewest, Rank::kTotalWidthArea},       {Valley::kLowest, Rank::kTotalWidthArea},
+    {Valley::kTightest, Rank::kTotalWidthArea},     {Valley::kFewest, Rank::kTotalAreaWidth},
+    {Valley::kLowest, Rank::kTotalAreaWidth},       {Valley::kFewestLowest, Rank::kTotalAreaWidth},
+    {Valley::kTightest, Rank::kTotalAreaWidth},     {Valley::kLowest, Rank::kWidthAreaTotal},
+    {Valley::kFewestLowest, Rank::kWidthAreaTotal},
+};
 
 // Learns from a capacity that was tried: the plan that keeps to it, or the bound above it.
 void narrow(Bracket& bracket, int64_t capacity, Verdict verdict, const std::vector<int64_t>& offsets,
@@ -118,34 +123,57 @@ void narrow(Bracket& bracket, int64_t capacity, Verdict verdict, const std::vect
   }
 }
 
-// Rounds of growing attempts: each strategy at the bound, half-way to the best plan, and just below that.
+// The capacity to try next: the lowest one that helps on every other turn, and between it and the best plan a
+// step below that plan which grows with success and shrinks with failure.
+class Ladder {
+ public:
+  int64_t next(const Bracket& bracket) {
+    const int64_t step = bracket.step;
+    const int64_t low = std::max(bracket.best.lower_bound, bracket.goal / step * step);
+    const int64_t high = (bracket.best.size - 1) / step * step;
+    if (down_ == 0) down_ = (high - low) / 4;
+    at_low_ = !at_low_ || bracket.goal > bracket.best.lower_bound || low >= high;
+    if (at_low_) return low;
+    return std::clamp((high - down_) / step * step, low, high);
+  }
+
+  void learn(Verdict verdict) {
+    if (at_low_) return;
+    if (verdict == Verdict::kFits) down_ += down_ / 2;
+    if (verdict == Verdict::kUnknown && ++failures_ % kPatience == 0) down_ -= down_ / 4;
+  }
+
+ private:
+  static constexpr int kPatience = 3;
+  int64_t down_ = 0;  // bytes
+  int failures_ = 0;
+  bool at_low_ = false;
+};
+
+// Rounds of attempts by each strategy in turn, at first as they are, then shuffled; with more nodes from time
+// to time.
 void search_strip(Bracket& bracket, const Stripped& stripped, const Effort& effort) {
   StripSearch search(stripped.strip);
   bracket.step = grid(stripped.strip);
-  auto on_grid = [&](int64_t height) { return height / bracket.step * bracket.step; };
   int64_t& bound = bracket.best.lower_bound;
-  bound = on_grid(bound + bracket.step - 1);
+  bound = (bound + bracket.step - 1) / bracket.step * bracket.step;
   for (size_t i = 0; i < stripped.item_of.size(); ++i)
     if (stripped.item_of[i] < 0) bound = std::max(bound, stripped.offset[i] + stripped.size[i]);
   bound = std::min(bound, bracket.best.size);
-  uint64_t seed = 0;  // the first of each strategy is as it is, the others are shuffled
-  int64_t nodes = 2 * int64_t(stripped.strip.items.size());
-  for (int round = 0;; ++round, nodes *= 2)
-    for (auto rank : kRanks)
-      for (auto valley : kValleys) {
-        const StripSearch::Strategy strategy{valley, rank, round == 0 ? 0 : ++seed};
-        for (int part : {0, 1, 2}) {
-          if (bracket.is_closed()) return;
-          if (search.is_spent(effort)) return;
-          const int64_t low = std::max(bracket.best.lower_bound, on_grid(bracket.goal));
-          const int64_t high = on_grid(bracket.best.size - 1);
-          if (part > 0 && (low == high || bracket.goal > 0 || round == 0)) break;
-          const int64_t capacity = part == 0 ? low : part == 1 ? on_grid(low + (high - low) / 2) : high;
-          narrow(bracket, capacity, search.attempt(capacity, strategy, nodes, effort), search.offsets(),
-                 stripped);
-          bracket.best.work = search.work();
-        }
-      }
+  Ladder ladder;
+  const auto items = int64_t(stripped.strip.items.size());
+  for (uint64_t turn = 0; !bracket.is_closed() && !search.is_spent(effort); ++turn) {
+    const uint64_t round = turn / std::size(kStrategies);
+    StripSearch::Strategy strategy = kStrategies[turn % std::size(kStrategies)];
+    strategy.seed = round;
+    // 2, 4, 2, 8, 2, 4, 2, 16, ... (Luby, Sinclair and Zuckerman 1993, but for the repeats)
+    const int64_t nodes = items * ((round + 1) & -(round + 1)) * 2;
+    const int64_t capacity = ladder.next(bracket);
+    const Verdict verdict = search.attempt(capacity, strategy, nodes, effort);
+    narrow(bracket, capacity, verdict, search.offsets(), stripped);
+    ladder.learn(verdict);
+    bracket.best.work = search.work();
+  }
 }
 
 void search_disjunctive(Bracket& bracket, const Disjunctive& problem, const Effort& effort) {
@@ -171,7 +199,7 @@ void search_disjunctive(Bracket& bracket, const Disjunctive& problem, const Effo
 
 Exact search_exactly(const Problem& problem, int pool, const std::vector<int>& members, int64_t upper,
                      int64_t lower, const Effort& effort, int64_t goal) {
-  Bracket bracket{{{}, upper, std::min(lower, upper), 0}, goal, 1};
+  Bracket bracket{{{}, upper, std::min(lower, upper), 0}, goal > lower ? goal : 0, 1};
   if (bracket.is_closed()) return bracket.best;
   if (const auto stripped = make_strip(problem, pool, members))
     search_strip(bracket, *stripped, effort);
