@@ -6,7 +6,9 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 
+#include "frontend/error.h"
 #include "planner/bounds.h"
 #include "planner/csv.h"
 #include "planner/planners.h"
@@ -79,6 +81,37 @@ TEST(Rows, AgreeWithThePublishedFigures) {
       EXPECT_NEAR(ratio, row.figures[i], i < kHard ? 0.0006 : 0.00006) << row.name << " on " << kProblems[i];
     }
   }
+}
+
+// plan() verifies. Rows without search that see whole buffers only; the others have tests of their own. Sizes
+// of nothing, equal lives, gaps with windows, odd alignments and overlaps among many.
+TEST(Rows, CopeWithAllThatTheySupport) {
+  std::mt19937 random(11);
+  const auto below = [&](int n) { return int64_t(random() % n); };
+  for (int round = 0; round < 40; ++round) {
+    Problem p{.pools = {{.name = "arena", .align = 1 + below(3)}}, .buffers = {}};
+    for (int i = 0; i < 30; ++i) {
+      const int64_t begin = below(20), end = begin + 1 + below(8), size = below(4) * below(12);
+      Buffer& b = p.buffers.emplace_back(Buffer{fmt::format("b{}", i), size, 1 + below(4), begin, end});
+      if (end - begin > 3) b.gaps = {{begin + 1, begin + 2}, {begin + 2, begin + 3, size / 3, size / 2}};
+    }
+    for (int i = 0; i < 10; ++i) p.overlaps.push_back({i, 29 - i, below(5) - 2});
+    for (const Planner& row : kPlanners)
+      if (row.supports == (kAlignment | kGaps | kOverlaps) && row.name != "minimalloc") {
+        EXPECT_NO_THROW(plan(p, row.name)) << row.name << " in round " << round;
+      }
+  }
+}
+
+TEST(Rows, RefuseWhatIsTooMuchForThem) {
+  Problem p{.pools = {{.name = "arena"}}, .buffers = {{"a", 8, int64_t{1} << 30, 0, 2}, {"b", 4, 3, 1, 5}}};
+  EXPECT_THROW(plan(p, "merge_alloc_size_first"), UserError);
+  EXPECT_THROW(plan(p, "glow_bidirectional"), UserError);
+  EXPECT_EQ(plan(p, "executorch_greedy").pools[0].size, 13);  // b at 9
+  for (int i = 0; i < 3000; ++i) p.buffers.push_back({"c", i, 1, i, i + 1});
+  EXPECT_THROW(plan(p, "tflite_objects_min_cost_flow"), UserError);
+  p.buffers[0].fixed_offset = 0;
+  EXPECT_THROW(plan(p, "somas"), UserError);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 // slot's times and no other open slot's starts there and leaves the slot above it and those beside it, which
 // stretch under the buffer, so that what starts in them may collide with it. Then collisions are mended in
 // rounds: the graph of colliding buffers is coloured greedily, and whoever does not have the first colour is
-// moved on top of all that it collided with.
+// moved on top of all that it collided with. Memory is linear in the buffers and in the pairs that collide.
 #include <algorithm>
 #include <map>
 
@@ -39,8 +39,9 @@ class Triton {
 
  private:
   void choose_starts() {
-    std::vector<std::vector<int>> waiting(timeline_.slots);  // by first slot of their lives, in order_
-    for (int id : order_) waiting[timeline_.spans[id].begin].push_back(id);
+    std::vector<std::vector<int>> waiting(timeline_.slots);  // by first slot of their lives, the largest last
+    for (auto id = order_.rbegin(); id != order_.rend(); ++id)
+      waiting[timeline_.spans[*id].begin].push_back(*id);
     open(0, {0, timeline_.slots});
     for (size_t left = order_.size(); left > 0;) {
       const auto [offset, times] = *open_.begin();
@@ -49,7 +50,8 @@ class Triton {
       if (id < 0) continue;
       --left;
       const Span life = timeline_.spans[id];
-      std::erase(waiting[life.begin], id);
+      auto& same_begin = waiting[life.begin];
+      same_begin.erase(std::prev(std::find(same_begin.rbegin(), same_begin.rend(), id).base()));
       const int64_t start = round_up(offset, alignment_in(problem_, id, 0));
       placements_[id].offset = start;
       open(start + problem_.buffers[id].size,
@@ -70,12 +72,12 @@ class Triton {
       Span free{begin, begin + 1};  // as far as nothing is open
       while (free.begin > 0 && covered_[free.begin - 1] == 0) --free.begin;
       while (free.end < timeline_.slots && covered_[free.end] == 0) ++free.end;
-      for (int slot = free.begin; slot < std::min(free.end, times.end); ++slot)
-        for (int id : waiting[slot]) {
-          const Span life = timeline_.spans[id];
-          if (life.end <= free.end && life.end > times.begin && (best < 0 || rank_[id] < rank_[best]))
-            best = id;
-        }
+      for (int slot = free.begin; slot < std::min(free.end, times.end); ++slot) {
+        const auto id = std::find_if(waiting[slot].rbegin(), waiting[slot].rend(), [&](int id) {
+          return timeline_.spans[id].end <= free.end && timeline_.spans[id].end > times.begin;
+        });
+        if (id != waiting[slot].rend() && (best < 0 || rank_[*id] < rank_[best])) best = *id;
+      }
       begin = free.end;
     }
     return best;
