@@ -17,6 +17,8 @@ int64_t round_down(int64_t n, int64_t step) { return step == 1 ? n : n / step * 
 
 constexpr int64_t kImmovable = int64_t{1} << 40;  // the weight of what stays where it is
 constexpr int kWeights = 1000;                    // of the smallest movable buffer to the largest: 1 to this
+constexpr int64_t kSteps = 15;                    // to the bound
+constexpr int64_t kAttempts = 6;                  // each with this part of what work is left
 constexpr size_t kEdges = 4'000'000;              // of one search
 constexpr int kMovable = 2'000;                   // of one search, if these would be too many
 
@@ -84,6 +86,15 @@ class Ejection {
 
   void store(Arena& arena) const {
     for (int i = 0; i < movable_; ++i) arena.offsets[ids_[i]] = offsets_[i];
+  }
+  // Everything where it was stored, at its first weight.
+  void restart(const Arena& arena) {
+    for (int i = 0; i < movable_; ++i) {
+      offsets_[i] = arena.offsets[ids_[i]];
+      if (weights_[i] != kImmovable) weights_[i] = price_[i];
+    }
+    placed_.assign(ids_.size(), 1);
+    waiting_.clear();
   }
   int64_t work() const { return work_; }
 
@@ -282,17 +293,17 @@ Improved make_room(const Problem& problem, int pool, const std::vector<int>& mem
 
   Improved best{arena.offsets, size_of_pool()};
   int64_t work = search.work;
-  // Half way to the bound; after a failure half as far, until that is hardly worth it.
-  for (int64_t ambition = (best.size - lower_bound + 1) / 2; best.size > lower_bound && work > 0;) {
+  // In steps of a part of the way to the bound; after a failure half as far, until that is hardly worth it.
+  for (int64_t ambition = (best.size - lower_bound) / kSteps + 1; best.size > lower_bound && work > 0;) {
     ambition = std::min(ambition, best.size - lower_bound);
     if (best.size - ambition - lower_bound < lower_bound / 1000) ambition = best.size - lower_bound;
     const int64_t target = best.size - ambition;
     bool fits;
     if (all) {
       const int64_t before = all->work();
-      fits = all->fit(target, work / 3, search);
+      fits = all->fit(target, work / kAttempts, search);
       work -= all->work() - before + int64_t(members.size());
-      if (fits) all->store(arena);
+      fits ? all->store(arena) : all->restart(arena);
     } else {
       fits = fit_by_stretches(arena, members, target, work, search);
     }

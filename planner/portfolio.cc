@@ -23,11 +23,13 @@ using Clock = std::chrono::steady_clock;
 constexpr double kPackSteps = 50;    // of packing, for each pair of buffers that meet
 constexpr double kPackWork = 2e8;    // of packing in several orders
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
-constexpr double kFirstExactWork = 1e8, kExactWork = 1e9;  // of exact search, before and after local search
-constexpr size_t kExactBuffers = 20'000;                   // more are not worth it
-constexpr double kWorthAll = 0.05;                         // of the bound
-constexpr size_t kManyBuffers = 100'000;                   // here a second start costs seconds
-constexpr double kCloseEnough = 0.005;                     // of the bound: no second start for many buffers
+constexpr double kExactWork = 3e8;   // of exact search
+constexpr size_t kExactBuffers = 20'000;  // more are not worth it
+constexpr double kFarOff = 0.02;          // of the bound: local search again if exact search found nothing
+constexpr double kSecondTry = 8;          // times the work
+constexpr double kWorthAll = 0.05;        // of the bound
+constexpr size_t kManyBuffers = 100'000;  // here a second start costs seconds
+constexpr double kCloseEnough = 0.005;    // of the bound: no second start for many buffers
 
 // Greatest key first, each buffer at its lowest free offset.
 template <class Key>
@@ -188,9 +190,13 @@ class Portfolio {
     };
     if (area(rectangles) >= 0.999 * double(bound) * timeline_.slots)
       offer_stack(in_blocks(rectangles), "blocks");
-    if (!best_ || !close())
-      offer_stack(fill_valleys(rectangles, timeline_.slots, Filling::kLongest), "skyline");
-    if (!close()) offer_stack(fill_valleys(rectangles, timeline_.slots, Filling::kMatching), "skyline");
+    // Mirrored in time, valleys are filled from the other side.
+    std::vector<Rectangle> mirrored = rectangles;
+    for (Rectangle& r : mirrored) r.span = {timeline_.slots - r.span.end, timeline_.slots - r.span.begin};
+    for (Filling filling : {Filling::kLongest, Filling::kMatching})
+      for (const std::vector<Rectangle>* way : {&rectangles, &mirrored})
+        if (!best_ || !(close() || (many && filling == Filling::kMatching)))
+          offer_stack(fill_valleys(*way, timeline_.slots, filling), "skyline");
   }
 
   // Valleys filled with blocks; offsets of the rectangles.
@@ -240,28 +246,33 @@ class Portfolio {
     const std::vector<int> members = members_by_pool(problem_, best_->placements)[pool];
     int64_t goal = best_->pools[pool].lower_bound;
     if (search_.goal == Goal::kFits) goal = std::max(goal, problem_.pools[pool].capacity.value_or(goal));
-    search_exactly_in(pool, members, goal, kFirstExactWork);
-    if (done()) return;
+    make_room_in(pool, members, goal, 1);
+    if (done() || members.size() > kExactBuffers) return;
+    search_exactly_in(pool, members, goal);
     const PoolUse use = best_->pools[pool];
+    if (!done() && double(use.size - use.lower_bound) > kFarOff * double(use.lower_bound))
+      make_room_in(pool, members, goal, kSecondTry);
+  }
+
+  // Local search, as much as the gap and the number of buffers are worth, times `share`.
+  void make_room_in(int pool, const std::vector<int>& members, int64_t goal, double share) {
+    const PoolUse use = best_->pools[pool];
+    if (use.size <= goal) return;
     const double gap = double(use.size - use.lower_bound) / std::max(1.0, double(use.lower_bound));
-    if (gap <= 0) return;
-    const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 10.0);
-    const LocalSearch local{int64_t(search_.effort * kSearchWork * buffers * std::min(1.0, gap / kWorthAll)),
-                            search_.seed, deadline_};
-    goal = std::max(goal, use.lower_bound);
+    const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 6.0);
+    const double work = search_.effort * kSearchWork * buffers * std::min(1.0, gap / kWorthAll) * share;
     std::vector<int64_t> offsets;
     for (const Placement& place : best_->placements) offsets.push_back(place.offset);
-    const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal, local);
+    const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal,
+                                        {int64_t(work), search_.seed, deadline_});
     Plan plan = *best_;
     for (int id : members) plan.placements[id].offset = improved.offsets[id];
     plan.pools[pool].size = improved.size;
     offer(std::move(plan), "local search");
-    if (!done()) search_exactly_in(pool, members, goal, kExactWork);
   }
 
-  void search_exactly_in(int pool, const std::vector<int>& members, int64_t goal, double work) {
-    if (members.size() > kExactBuffers) return;
-    Effort effort{int64_t(work * search_.effort)};
+  void search_exactly_in(int pool, const std::vector<int>& members, int64_t goal) {
+    Effort effort{int64_t(kExactWork * search_.effort)};
     if (deadline_ != Clock::time_point::max()) effort.deadline = deadline_;
     const PoolUse use = best_->pools[pool];
     const Exact exact = search_exactly(problem_, pool, members, use.size, use.lower_bound, effort, goal);
