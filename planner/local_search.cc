@@ -292,6 +292,7 @@ Improved make_room(const Problem& problem, int pool, const std::vector<int>& mem
   if (count_edges(arena.timeline) <= kEdges) all.emplace(arena, members, search.seed);
 
   Improved best{arena.offsets, size_of_pool()};
+  int failures = 0;  // in a row
   int64_t work = search.work;
   // In steps of a part of the way to the bound; after a failure half as far, until that is hardly worth it.
   for (int64_t ambition = (best.size - lower_bound) / kSteps + 1; best.size > lower_bound && work > 0;) {
@@ -308,8 +309,9 @@ Improved make_room(const Problem& problem, int pool, const std::vector<int>& mem
       fits = fit_by_stretches(arena, members, target, work, search);
     }
     if (const int64_t size = size_of_pool(); size < best.size) best = {arena.offsets, size};
-    if (!fits && ambition <= lower_bound / 2000) break;
-    if (!fits) ambition = (ambition + 1) / 2;
+    failures = fits ? 0 : failures + 1;
+    if (failures == kAttempts) break;
+    if (!fits && ambition > lower_bound / 2000) ambition = (ambition + 1) / 2;
     if (std::chrono::steady_clock::now() > search.deadline) break;
   }
   return best;

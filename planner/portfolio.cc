@@ -25,9 +25,11 @@ constexpr double kPackWork = 2e8;    // of packing in several orders
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
 constexpr double kExactWork = 3e8;   // of exact search
 constexpr size_t kExactBuffers = 20'000;  // more are not worth it
+constexpr double kFirstLook = 0.2;        // of that work, before local search
 constexpr double kFarOff = 0.02;          // of the bound: local search again if exact search found nothing
 constexpr double kSecondTry = 8;          // times the work
 constexpr double kWorthAll = 0.05;        // of the bound
+constexpr double kLeastWorth = 0.05;      // part of the work for the smallest gap
 constexpr size_t kManyBuffers = 100'000;  // here a second start costs seconds
 constexpr double kCloseEnough = 0.005;    // of the bound: no second start for many buffers
 
@@ -246,9 +248,11 @@ class Portfolio {
     const std::vector<int> members = members_by_pool(problem_, best_->placements)[pool];
     int64_t goal = best_->pools[pool].lower_bound;
     if (search_.goal == Goal::kFits) goal = std::max(goal, problem_.pools[pool].capacity.value_or(goal));
-    make_room_in(pool, members, goal, 1);
-    if (done() || members.size() > kExactBuffers) return;
-    search_exactly_in(pool, members, goal);
+    const bool is_exact = members.size() <= kExactBuffers;
+    if (is_exact) search_exactly_in(pool, members, goal, kFirstLook);
+    if (!done()) make_room_in(pool, members, goal, 1);
+    if (done() || !is_exact) return;
+    search_exactly_in(pool, members, goal, 1);
     const PoolUse use = best_->pools[pool];
     if (!done() && double(use.size - use.lower_bound) > kFarOff * double(use.lower_bound))
       make_room_in(pool, members, goal, kSecondTry);
@@ -260,7 +264,8 @@ class Portfolio {
     if (use.size <= goal) return;
     const double gap = double(use.size - use.lower_bound) / std::max(1.0, double(use.lower_bound));
     const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 6.0);
-    const double work = search_.effort * kSearchWork * buffers * std::min(1.0, gap / kWorthAll) * share;
+    const double work =
+        search_.effort * kSearchWork * buffers * std::clamp(gap / kWorthAll, kLeastWorth, 1.0) * share;
     std::vector<int64_t> offsets;
     for (const Placement& place : best_->placements) offsets.push_back(place.offset);
     const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal,
@@ -271,8 +276,8 @@ class Portfolio {
     offer(std::move(plan), "local search");
   }
 
-  void search_exactly_in(int pool, const std::vector<int>& members, int64_t goal) {
-    Effort effort{int64_t(kExactWork * search_.effort)};
+  void search_exactly_in(int pool, const std::vector<int>& members, int64_t goal, double share) {
+    Effort effort{int64_t(kExactWork * search_.effort * share)};
     if (deadline_ != Clock::time_point::max()) effort.deadline = deadline_;
     const PoolUse use = best_->pools[pool];
     const Exact exact = search_exactly(problem_, pool, members, use.size, use.lower_bound, effort, goal);
