@@ -23,10 +23,10 @@ using Clock = std::chrono::steady_clock;
 constexpr double kPackSteps = 50;    // of packing, for each pair of buffers that meet
 constexpr double kPackWork = 2e8;    // of packing in several orders
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
-constexpr double kExactWork = 3e8;   // of exact search
+constexpr double kExactWork = 1e9;   // of exact search
 constexpr size_t kExactBuffers = 20'000;  // more are not worth it
-constexpr double kFirstLook = 0.2;        // of that work, before local search
-constexpr double kFarOff = 0.02;          // of the bound: local search again if exact search found nothing
+constexpr double kFirstLook = 0.1;        // of that work, before local search
+constexpr double kFarOff = 0.4;           // worth local search again if exact search found nothing
 constexpr double kSecondTry = 8;          // times the work
 constexpr double kWorthAll = 0.05;        // of the bound
 constexpr double kLeastWorth = 0.05;      // part of the work for the smallest gap
@@ -252,20 +252,23 @@ class Portfolio {
     if (is_exact) search_exactly_in(pool, members, goal, kFirstLook);
     if (!done()) make_room_in(pool, members, goal, 1);
     if (done() || !is_exact) return;
-    search_exactly_in(pool, members, goal, 1);
+    search_exactly_in(pool, members, goal, worth(pool));
+    if (!done() && worth(pool) >= kFarOff) make_room_in(pool, members, goal, kSecondTry);
+  }
+
+  // What part of the work the pool's gap is worth.
+  double worth(int pool) const {
     const PoolUse use = best_->pools[pool];
-    if (!done() && double(use.size - use.lower_bound) > kFarOff * double(use.lower_bound))
-      make_room_in(pool, members, goal, kSecondTry);
+    const double gap = double(use.size - use.lower_bound) / std::max(1.0, double(use.lower_bound));
+    return std::clamp(gap / kWorthAll, kLeastWorth, 1.0);
   }
 
   // Local search, as much as the gap and the number of buffers are worth, times `share`.
   void make_room_in(int pool, const std::vector<int>& members, int64_t goal, double share) {
     const PoolUse use = best_->pools[pool];
     if (use.size <= goal) return;
-    const double gap = double(use.size - use.lower_bound) / std::max(1.0, double(use.lower_bound));
     const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 6.0);
-    const double work =
-        search_.effort * kSearchWork * buffers * std::clamp(gap / kWorthAll, kLeastWorth, 1.0) * share;
+    const double work = search_.effort * kSearchWork * buffers * worth(pool) * share;
     std::vector<int64_t> offsets;
     for (const Placement& place : best_->placements) offsets.push_back(place.offset);
     const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal,
