@@ -1,0 +1,170 @@
+// What the portfolio is made of, on the families of bench/planning_problems.h: every plan is verified by
+// plan().
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "planner/blocks.h"
+#include "planner/bounds.h"
+#include "planner/local_search.h"
+#include "planner/planners.h"
+#include "planner/skyline.h"
+#include "planner/verify.h"
+#include "tests/bench/planning_problems.h"
+
+namespace arenac {
+namespace {
+
+Problem family(std::string_view name, int buffers, uint64_t seed = 1) {
+  for (const ProblemFamily& f : kProblemFamilies)
+    if (f.name == name) return f.make(buffers, seed);
+  ADD_FAILURE() << "no family " << name;
+  return {};
+}
+
+std::vector<Rectangle> rectangles(const Problem& problem, const Timeline& timeline) {
+  std::vector<Rectangle> result;
+  for (int id : all_buffers(problem)) result.push_back({timeline.spans[id], problem.buffers[id].size});
+  return result;
+}
+
+Plan plan_at(const Problem& problem, const std::vector<int64_t>& offsets) {
+  std::vector<Placement> placements;
+  for (int64_t offset : offsets) placements.push_back({0, offset});
+  return make_plan(problem, placements);
+}
+
+std::vector<int64_t> offsets_of(const Plan& plan) {
+  std::vector<int64_t> offsets;
+  for (const Placement& place : plan.placements) offsets.push_back(place.offset);
+  return offsets;
+}
+
+TEST(Families, AreTheSameEachTimeAndAsLargeAsAskedFor) {
+  for (const ProblemFamily& f : kProblemFamilies) {
+    const Problem a = f.make(500, 7), b = f.make(500, 7), c = f.make(500, 8);
+    EXPECT_GE(a.buffers.size(), 450u) << f.name;
+    EXPECT_LE(a.buffers.size(), 560u) << f.name;
+    const auto sizes = [](const Problem& p) {
+      std::vector<int64_t> result;
+      for (const Buffer& buffer : p.buffers) result.push_back(buffer.size);
+      return result;
+    };
+    EXPECT_EQ(sizes(a), sizes(b)) << f.name;
+    EXPECT_NE(sizes(a), sizes(c)) << f.name;
+    check(a);
+  }
+}
+
+TEST(Blocks, PerfectPackingsAndPinwheelsBecomeOne) {
+  for (const char* name : {"perfect", "pinwheel"})
+    for (uint64_t seed : {1, 2, 3}) {
+      const Problem problem = family(name, 500, seed);
+      const Timeline timeline = make_timeline(problem, all_buffers(problem));
+      const Blocks blocks = make_blocks(rectangles(problem, timeline), timeline.slots);
+      EXPECT_EQ(std::count(blocks.parent.begin(), blocks.parent.end(), -1), 1) << name << " " << seed;
+      const Plan p = plan(problem);
+      EXPECT_EQ(p.pools[0].proof(), Proof::kOptimal) << name << " " << seed;
+      EXPECT_EQ(p.pools[0].size, load(problem, all_buffers(problem)));
+    }
+}
+
+TEST(Blocks, EqualBuffersAreStackedWithoutComparingAllOfThem) {
+  const Blocks blocks = make_blocks(std::vector<Rectangle>(100'000, {{0, 1}, 8}), 1);
+  EXPECT_EQ(std::count(blocks.parent.begin(), blocks.parent.end(), -1), 1);
+  EXPECT_EQ(blocks.all.back().size, 800'000);
+}
+
+TEST(Skyline, ValleysAndStacksAgreeAndCollideNowhere) {
+  for (const ProblemFamily& f : kProblemFamilies)
+    for (Filling filling : {Filling::kLongest, Filling::kMatching}) {
+      const Problem problem = f.make(1000, 3);
+      const Timeline timeline = make_timeline(problem, all_buffers(problem));
+      const std::vector<int64_t> offsets =
+          fill_valleys(rectangles(problem, timeline), timeline.slots, filling);
+      EXPECT_EQ(verify(problem, plan_at(problem, offsets)), std::nullopt) << f.name;
+      std::vector<int> order = all_buffers(problem);
+      std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return offsets[a] < offsets[b]; });
+      const Plan stacked = plan_at(problem, stack(problem, timeline, 0, order));
+      EXPECT_EQ(verify(problem, stacked), std::nullopt) << f.name;
+      EXPECT_LE(stacked.pools[0].size, plan_at(problem, offsets).pools[0].size) << f.name;
+    }
+}
+
+TEST(LocalSearch, LowersAHeapOfBuffersAndIsDeterministic) {
+  const Problem problem = family("uniform", 300);
+  const std::vector<int> ids = all_buffers(problem);
+  std::vector<int64_t> heap;  // one on top of the other
+  int64_t top = 0;
+  for (const Buffer& b : problem.buffers) heap.push_back(std::exchange(top, top + b.size));
+  const int64_t bound = load(problem, ids);
+  const Improved once = make_room(problem, 0, ids, heap, bound, {.work = 20'000'000});
+  const Improved again = make_room(problem, 0, ids, heap, bound, {.work = 20'000'000});
+  EXPECT_EQ(once.offsets, again.offsets);
+  const Plan p = plan_at(problem, once.offsets);
+  EXPECT_EQ(verify(problem, p), std::nullopt);
+  EXPECT_EQ(p.pools[0].size, once.size);
+  EXPECT_LT(double(once.size), 1.1 * double(bound));
+}
+
+TEST(LocalSearch, LeavesFixedBuffersAndHonoursAlignmentGapsAndOverlaps) {
+  Problem problem = family("uniform", 200);
+  for (Buffer& b : problem.buffers) b.align = 16;
+  for (size_t i = 0; i < 200; i += 5) {
+    Buffer& b = problem.buffers[i];
+    if (b.end - b.begin > 4) b.gaps = {{b.begin + 1, b.begin + 3, 0, b.size / 2}};
+  }
+  problem.buffers[0].fixed_offset = 160;
+  for (int i = 1; i < 199; i += 7) problem.overlaps.push_back({i, i + 1, 32});
+  const Plan start = plan(problem, "tflite_by_size");
+  const Improved better = make_room(problem, 0, all_buffers(problem), offsets_of(start),
+                                    start.pools[0].lower_bound, {.work = 20'000'000});
+  EXPECT_EQ(better.offsets[0], 160);
+  EXPECT_EQ(verify(problem, plan_at(problem, better.offsets)), std::nullopt);
+  EXPECT_LE(better.size, start.pools[0].size);
+}
+
+TEST(Portfolio, StaysWithinOnePercentOfTheLoadOnFamiliesOfManyBuffers) {
+  for (const char* name : {"power_law", "malloc_like", "training", "perfect", "pinwheel"}) {
+    const Problem problem = family(name, 20'000, 2);
+    const PoolUse use = plan(problem).pools[0];
+    EXPECT_LT(double(use.size), 1.01 * double(use.lower_bound)) << name;
+  }
+}
+
+TEST(Portfolio, ReportsPlansThatGetSmaller) {
+  std::vector<int64_t> sizes;
+  Search search{.effort = 0.05};
+  search.report = [&](const PlanProgress& progress) {
+    EXPECT_GE(progress.makespan, progress.lower_bound);
+    sizes.push_back(progress.makespan);
+  };
+  const Problem problem = family("uniform", 400);
+  const Plan p = plan(problem, kDefaultPlanner, search);
+  EXPECT_TRUE(std::is_sorted(sizes.rbegin(), sizes.rend()));
+  ASSERT_FALSE(sizes.empty());
+  EXPECT_EQ(sizes.back(), p.pools[0].size);
+}
+
+TEST(Portfolio, StopsAsSoonAsThePlanFits) {
+  Problem problem = family("uniform", 2000);
+  const int64_t bound = load(problem, all_buffers(problem));
+  problem.pools[0].capacity = bound * 11 / 10;
+  int reports = 0;
+  Search search{.goal = Goal::kFits};
+  search.report = [&](const PlanProgress&) { ++reports; };
+  EXPECT_LE(plan(problem, kDefaultPlanner, search).pools[0].size, bound * 11 / 10);
+  EXPECT_EQ(reports, 1);  // the first start fits
+}
+
+TEST(Idealloc, SameSeedSamePlan) {
+  const Problem problem = family("uniform", 300);
+  const Plan a = plan(problem, "idealloc", {.effort = 0.05, .seed = 5}),
+             b = plan(problem, "idealloc", {.effort = 0.05, .seed = 5});
+  EXPECT_EQ(offsets_of(a), offsets_of(b));
+}
+
+}  // namespace
+}  // namespace arenac
