@@ -26,6 +26,7 @@ constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers 
 constexpr double kExactWork = 1e9;   // of exact search
 constexpr size_t kExactBuffers = 20'000;  // more are not worth it
 constexpr double kFirstLook = 0.1;        // of that work, before local search
+constexpr double kSecondLook = 0.3;       // of that work at least, after local search
 constexpr double kFarOff = 0.4;           // worth local search again if exact search found nothing
 constexpr double kSecondTry = 8;          // times the work
 constexpr double kWorthAll = 0.05;        // of the bound
@@ -252,7 +253,7 @@ class Portfolio {
     if (is_exact) search_exactly_in(pool, members, goal, kFirstLook);
     if (!done()) make_room_in(pool, members, goal, 1);
     if (done() || !is_exact) return;
-    search_exactly_in(pool, members, goal, worth(pool));
+    search_exactly_in(pool, members, goal, std::max(kSecondLook, worth(pool)));
     if (!done() && worth(pool) >= kFarOff) make_room_in(pool, members, goal, kSecondTry);
   }
 
@@ -267,7 +268,7 @@ class Portfolio {
   void make_room_in(int pool, const std::vector<int>& members, int64_t goal, double share) {
     const PoolUse use = best_->pools[pool];
     if (use.size <= goal) return;
-    const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 6.0);
+    const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 3.0);
     const double work = search_.effort * kSearchWork * buffers * worth(pool) * share;
     std::vector<int64_t> offsets;
     for (const Placement& place : best_->placements) offsets.push_back(place.offset);

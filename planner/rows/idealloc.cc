@@ -26,7 +26,7 @@ namespace arenac {
 namespace {
 
 constexpr int kDraws = 400;
-constexpr double kWork = 5e8;  // buffers times live ones, in all draws; one draw at least
+constexpr double kWork = 1e8;  // buffers times live ones, in all draws; one draw at least
 
 // A buffer, or a box of rows from the bottom up, in each of which no two lives meet.
 struct Job {
