@@ -1,7 +1,9 @@
 // The default: quick starts, each kept if it is the best so far; then, while the gap is worth it, local
 // search and exact search, until the plan is proven optimal.
 #include <algorithm>
+#include <bit>
 #include <chrono>
+#include <iterator>
 #include <numeric>
 #include <optional>
 #include <tuple>
@@ -20,8 +22,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Steps of about a nanosecond, at effort 1.
-constexpr double kPackSteps = 50;    // of packing, for each pair of buffers that meet
-constexpr double kPackWork = 2e8;    // of packing in several orders
+constexpr double kPackSteps = 20;    // of packing, for each pair of buffers that meet
+constexpr double kPackWork = 4e8;    // of packing in several orders
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
 constexpr double kExactWork = 1e9;   // of exact search
 constexpr size_t kExactBuffers = 20'000;  // more are not worth it
@@ -81,8 +83,36 @@ Plan by_conflicts(const Problem& problem, const Search&) {
   });
 }
 
+// By the greatest load over the life, then by life: all that lives at the peak is stacked without a hole.
+Plan by_load(const Problem& problem, const Search&) {
+  Timeline timeline = make_timeline(problem, all_buffers(problem));
+  std::vector<int64_t> change(timeline.slots + 1, 0);  // of the load
+  for (const Piece& piece : timeline.all_pieces) {
+    change[piece.slots.begin] += piece.high - piece.low;
+    change[piece.slots.end] -= piece.high - piece.low;
+  }
+  std::vector<std::vector<int64_t>> greatest(1);  // per power of two and slot, over so many slots
+  std::partial_sum(change.begin(), change.end(), std::back_inserter(greatest[0]));
+  for (int width = 1; 2 * width <= timeline.slots; width *= 2) {
+    const std::vector<int64_t>& half = greatest.back();
+    std::vector<int64_t> whole;
+    for (int slot = 0; slot + 2 * width <= timeline.slots; ++slot)
+      whole.push_back(std::max(half[slot], half[slot + width]));
+    greatest.push_back(std::move(whole));
+  }
+  return pack_by(problem, [&](int id) {
+    const Span& span = timeline.spans[id];
+    const int life = span.end - span.begin;
+    if (life == 0) return std::tuple(int64_t{0}, 0, int64_t{0});
+    const int power = std::bit_width(unsigned(life)) - 1;
+    return std::tuple(std::max(greatest[power][span.begin], greatest[power][span.end - (1 << power)]), life,
+                      problem.buffers[id].size);
+  });
+}
+
 constexpr Plan (*kOrders[])(const Problem&, const Search&) = {
-    tflite_by_size, tflite_by_breadth, iree, by_size_then_life, by_life, by_area, by_conflicts, sekiyama,
+    by_load, tflite_by_breadth, tflite_by_size, iree,     by_size_then_life,
+    by_life, by_area,           by_conflicts,   sekiyama,
 };
 
 // What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice, bytes
