@@ -74,6 +74,16 @@ Buffer merged(const Problem& problem, const std::vector<int>& group) {
   return all;
 }
 
+// An overlap of one member becomes one of the whole group: no other member may meet the partner.
+void require_for_whole_group(const Problem& problem, const std::vector<int>* group, int member, int partner) {
+  if (!group) return;
+  const Buffer& b = problem.buffers[partner];
+  for (int id : *group)
+    if (id != member && id != partner && problem.buffers[id].begin < b.end &&
+        b.begin < problem.buffers[id].end)
+      fail(problem, member, "an overlap only in part: others of them live with its partner");
+}
+
 }  // namespace
 
 Merged merge_groups(const Problem& problem) {
@@ -98,6 +108,10 @@ Merged merge_groups(const Problem& problem) {
     } else {
       result.buffer_of[id] = result.buffer_of[first];
     }
+  }
+  for (const Overlap& o : problem.overlaps) {
+    require_for_whole_group(problem, group_of[o.above], o.above, o.below);
+    require_for_whole_group(problem, group_of[o.below], o.below, o.above);
   }
   std::erase_if(result.problem.overlaps, [&](Overlap& o) {
     o.above = result.buffer_of[o.above];

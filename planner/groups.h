@@ -16,7 +16,8 @@ struct Merged {
 };
 
 // Takes a checked problem. Throws UserError if the members of a group have no pool in common, different fixed
-// offsets, or windows with a hole between them.
+// offsets, windows with a hole between them, or an overlap
+// that not all of them have.
 Merged merge_groups(const Problem& problem);
 
 }  // namespace arenac
