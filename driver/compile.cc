@@ -106,7 +106,9 @@ Compilation compile(const CompileOptions& options) {
   check(problem);
   progress.finished("problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); });
 
-  c.plan = plan(problem, planner);
+  Search search;
+  search.seconds = options.seconds;
+  c.plan = plan(problem, planner, search);
   require_right("plan", verify(problem, c.plan));
   require_fit(options, c.plan);
   progress.finished("plan", bytes_words(c.plan.pools[0].size), [&] { return dump(c.plan); });

@@ -4,6 +4,7 @@
 //   write_files("gen", c.files);
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,8 +28,9 @@ struct CompileOptions {
   std::string model;  // path
   std::string name;   // C prefix, an identifier; empty: from the file's name
   ImportOptions import;
-  std::string scheduler, planner, target;  // names in their tables; empty: the default
-  std::optional<int64_t> ram;              // bytes that the arena must fit
+  std::string scheduler, planner, target;                    // names in their tables; empty: the default
+  std::optional<int64_t> ram;                                // bytes that the arena must fit
+  double seconds = std::numeric_limits<double>::infinity();  // for the planner's search
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
   std::string dump_after;  // one of kStages; empty: none

@@ -29,7 +29,7 @@ memory; 4 run or verify found a difference; 70 a fault of arenac itself.)";
 struct Raw {
   std::vector<std::string> dims, shapes, pools, pins, states;
   std::optional<int64_t> capacity;
-  std::string io = "external", weights, optimize = "balanced", time;
+  std::string io = "external", weights, optimize = "balanced";
   bool quiet = false, verbose = false, json = false;
   std::map<std::string, std::string> reports;  // name -> file
 };
@@ -81,7 +81,6 @@ void refuse_what_is_missing(const Raw& raw) {
     wrong_usage(what + " is not available in this version");
   };
   if (raw.optimize != "balanced") missing("--optimize " + raw.optimize);
-  if (!raw.time.empty()) missing("--time");
   if (!raw.pools.empty()) missing("--pool (one arena holds all buffers)");
   if (!raw.pins.empty()) missing("--pin");
   if (!raw.states.empty()) missing("--state");
@@ -118,7 +117,9 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       ->check(CLI::IsMember(names_in(schedulers())));
   command.add_option("--planner", compile.planner, "a row of `arenac list planners`")
       ->check(CLI::IsMember(names_in(kPlanners)));
-  command.add_option("--time", raw.time, "bound on the search")->type_name("SECONDS");
+  command.add_option("--time", compile.seconds, "bound on the search")
+      ->check(CLI::PositiveNumber)
+      ->type_name("SECONDS");
   repeatable("--pool", raw.pools, "a memory, fastest first")->type_name("name=sram,size=256K,...");
   repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
   repeatable("--state", raw.states, "an output fed back to an input")->type_name("OUT=IN");

@@ -76,6 +76,37 @@ TEST_F(Cli, MapIsPrintedAndWritten) {
   EXPECT_EQ(arenac({"map", "m.json", "--csv", "-"}).output, read_file(at("m.csv")));
 }
 
+TEST_F(Cli, PlanWritesASolutionThatVerifies) {
+  write("p.csv", "id,lower,upper,size\na,0,2,8\nb,2,5,4\nc,1,3,4\n");
+  EXPECT_THAT(arenac({"plan", "p.csv", "-o", "s.csv"}).output, HasSubstr("makespan 12"));
+  EXPECT_THAT(read_file(at("s.csv")), HasSubstr("id,lower,upper,size,offset\na,0,2,8,"));
+  EXPECT_EQ(arenac({"verify", "p.csv", "s.csv"}).status, 0);
+  EXPECT_THAT(arenac({"plan", "p.csv", "--json"}).output,
+              HasSubstr(R"("load":12,"makespan":12,"lower_bound":12,"proof":"optimal")"));
+  EXPECT_THAT(arenac({"plan", "p.csv", "--planner", "all"}).output,
+              AllOf(HasSubstr("portfolio"), HasSubstr("sekiyama")));
+  write("s.csv", "id,offset\na,0\nb,0\nc,4\n");
+  const Finished wrong = arenac({"verify", "p.csv", "s.csv"});
+  EXPECT_EQ(wrong.status, 4);
+  EXPECT_THAT(wrong.output, HasSubstr("share bytes [4, 8)"));
+}
+
+TEST_F(Cli, PlanWritesNothingThatIsTooLarge) {
+  write("p.csv", "id,lower,upper,size\na,0,2,8\n");
+  EXPECT_EQ(arenac({"plan", "p.csv", "--capacity", "7", "-o", "s.csv"}).status, 3);
+  EXPECT_EQ(arenac({"plan", "p.csv", "--pool", "name=sram,size=7", "-o", "s.csv"}).status, 3);
+  EXPECT_EQ(arenac({"plan", "p.csv", "--pool", "size=7", "-o", "s.csv"}).status, 2);
+  write("p.csv", "id,lower,upper\na,0,2\n");
+  EXPECT_EQ(arenac({"plan", "p.csv", "-o", "s.csv"}).status, 1);
+  EXPECT_THAT(names(), testing::ElementsAre("p.csv"));
+  write("p.csv", "id,lower,upper,size,pool\na,0,2,8,sram dram\nb,1,3,8,sram dram\n");
+  EXPECT_EQ(
+      arenac({"plan", "p.csv", "--pool", "name=sram,size=8", "--pool", "name=dram,align=16", "-o", "s.csv"})
+          .status,
+      0);
+  EXPECT_THAT(read_file(at("s.csv")), AllOf(HasSubstr(",sram,0"), HasSubstr(",dram,0")));
+}
+
 TEST_F(Cli, VerifyFindsACollision) {
   ASSERT_EQ(arenac({"map", kModel, "--json", "m.json"}).status, 0);
   MemoryMap map = memory_map_from_json(read_file(at("m.json")));

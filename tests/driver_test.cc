@@ -96,11 +96,9 @@ TEST(Options, WrongUsageIsExplained) {
 }
 
 TEST(Options, WhatIsNotThereYetIsRefused) {
-  for (const char* option :
-       {"--optimize=ram", "--time=5", "--pool=name=sram,size=64K", "--pin=x=sram", "--state=a=b"})
+  for (const char* option : {"--optimize=ram", "--pool=name=sram,size=64K", "--pin=x=sram", "--state=a=b"})
     EXPECT_THAT(usage_error({"compile", "m.onnx", option}), HasSubstr("not available in this version"))
         << option;
-  EXPECT_THAT(usage_error({"plan", "p.csv"}), HasSubstr("not available in this version"));
 }
 
 TEST(Identifier, ComesFromTheFileName) {
