@@ -26,14 +26,14 @@ std::pair<int64_t, int64_t> window_at(const Buffer& b, int64_t time) {
 
 // May buffers i and j of one pool lie at these offsets? Looked up time by time.
 bool compatible(const Problem& p, int i, int64_t at, int j, int64_t bt) {
+  for (const auto& group : p.same_offset)
+    if (std::count(group.begin(), group.end(), i) && std::count(group.begin(), group.end(), j))
+      return at == bt;
   for (const Overlap& o : p.overlaps) {
     if (o.above == i && o.below == j && at - bt >= o.distance) return true;
     if (o.above == j && o.below == i && bt - at >= o.distance) return true;
   }
   const Buffer &a = p.buffers[i], &b = p.buffers[j];
-  for (const auto& group : p.same_offset)
-    if (std::count(group.begin(), group.end(), i) && std::count(group.begin(), group.end(), j))
-      return at == bt;
   for (int64_t time = std::max(a.begin, b.begin); time < std::min(a.end, b.end); ++time) {
     const auto [a_low, a_high] = window_at(a, time);
     const auto [b_low, b_high] = window_at(b, time);
