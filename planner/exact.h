@@ -33,8 +33,9 @@ Exact search_exactly(const Problem& problem, int pool, const std::vector<int>& m
                      int64_t lower, const Effort& effort, int64_t goal = 0);
 
 // The best plan over all choices of pools: the fewest bytes above capacities, then the fewest bytes away from
-// their first choice, then the smallest pools in total. For problems of about ten buffers; nothing if the
-// effort was spent before the proof. Takes a checked problem without same-offset groups that has a plan.
+// their first choice (at least one for each buffer), then the smallest pools in total. For problems of about
+// ten buffers; nothing if the effort was spent before the proof. Takes a checked problem without same-offset
+// groups that has a plan.
 std::optional<Plan> search_pools_exactly(const Problem& problem, const Effort& effort);
 
 }  // namespace arenac

@@ -90,7 +90,7 @@ class PoolSearch {
     const Buffer& b = problem_.buffers[id];
     for (int pool : b.pools) {
       members_[pool].push_back(id);
-      assign(id + 1, strayed + (pool == b.pools.front() ? 0 : b.size));
+      assign(id + 1, strayed + (pool == b.pools.front() ? 0 : std::max<int64_t>(1, b.size)));
       members_[pool].pop_back();
     }
   }

@@ -115,8 +115,8 @@ constexpr Plan (*kOrders[])(const Problem&, const Search&) = {
     by_life, by_area,           by_conflicts,   sekiyama,
 };
 
-// What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice, bytes
-// of all pools.
+// What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice (at
+// least one for each buffer there), bytes of all pools.
 std::tuple<int64_t, int64_t, int64_t> cost(const Problem& problem, const Plan& plan) {
   int64_t above = 0, strayed = 0, total = 0;
   for (size_t i = 0; i < plan.pools.size(); ++i) {
@@ -125,7 +125,8 @@ std::tuple<int64_t, int64_t, int64_t> cost(const Problem& problem, const Plan& p
     total += size;
   }
   for (size_t i = 0; i < plan.placements.size(); ++i)
-    if (plan.placements[i].pool != problem.buffers[i].pools.front()) strayed += problem.buffers[i].size;
+    if (plan.placements[i].pool != problem.buffers[i].pools.front())
+      strayed += std::max<int64_t>(1, problem.buffers[i].size);
   return {above, strayed, total};
 }
 
@@ -156,6 +157,10 @@ class Portfolio {
   Plan run() {
     if (problem_.pools.size() == 1) start_on_skylines();
     if (!done()) start_in_orders();
+    if (problem_.pools.size() > 1 && !done()) {
+      Effort effort{int64_t(kFirstExactWork * search_.effort)};
+      if (std::optional<Plan> plan = search_pools_exactly(problem_, effort)) return std::move(*plan);
+    }
     for (int pool = 0; pool < int(problem_.pools.size()) && !done(); ++pool) search_pool(pool);
     return std::move(*best_);
   }

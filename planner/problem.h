@@ -63,6 +63,7 @@ struct Problem {
   std::vector<Buffer> buffers;
   std::vector<Overlap> overlaps = {};
   // Groups of two and more buffers that lie at one offset of one pool, and may share bytes with each other.
+  // The first of a group says which of the pools that all of them allow is preferred.
   std::vector<std::vector<int>> same_offset = {};
 };
 
