@@ -75,9 +75,11 @@ Disjunctive make_disjunctive(const Problem& problem, int pool, const std::vector
 }
 
 // What every offset and height of a plan that has sunk is a multiple of.
-int64_t grid(const Strip& strip) {
+int64_t grid(const Stripped& stripped) {
   int64_t step = 0;
-  for (const Strip::Item& item : strip.items) {
+  for (size_t i = 0; i < stripped.item_of.size(); ++i)
+    if (stripped.item_of[i] < 0) step = std::gcd(step, stripped.offset[i] + stripped.size[i]);
+  for (const Strip::Item& item : stripped.strip.items) {
     step = std::gcd(step, item.size);
     if (item.align > 1) step = std::gcd(step, item.align);
     if (item.fixed > 0) step = std::gcd(step, item.fixed);
@@ -154,7 +156,7 @@ class Ladder {
 // to time.
 void search_strip(Bracket& bracket, const Stripped& stripped, const Effort& effort) {
   StripSearch search(stripped.strip);
-  bracket.step = grid(stripped.strip);
+  bracket.step = grid(stripped);
   int64_t& bound = bracket.best.lower_bound;
   bound = (bound + bracket.step - 1) / bracket.step * bracket.step;
   for (size_t i = 0; i < stripped.item_of.size(); ++i)

@@ -158,7 +158,7 @@ class Portfolio {
     if (problem_.pools.size() == 1) start_on_skylines();
     if (!done()) start_in_orders();
     if (problem_.pools.size() > 1 && !done()) {
-      Effort effort{int64_t(kFirstExactWork * search_.effort)};
+      Effort effort{int64_t(kExactWork * search_.effort)};
       if (std::optional<Plan> plan = search_pools_exactly(problem_, effort)) return std::move(*plan);
     }
     for (int pool = 0; pool < int(problem_.pools.size()) && !done(); ++pool) search_pool(pool);
