@@ -304,7 +304,7 @@ class Portfolio {
     const PoolUse use = best_->pools[pool];
     if (use.size <= goal) return;
     const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 3.0);
-    const double work = search_.effort * kSearchWork * buffers * worth(pool) * share;
+    const double work = search_.effort * kSearchWork * std::min(3.0, buffers * worth(pool) * share);
     std::vector<int64_t> offsets;
     for (const Placement& place : best_->placements) offsets.push_back(place.offset);
     const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal,
