@@ -198,7 +198,7 @@ Cost best_cost(const Problem& p, std::vector<std::vector<int>>& members, int id,
     Cost best{kNone, 0, 0};
     for (int pool : p.buffers[id].pools) {
       members[pool].push_back(id);
-      const int64_t away = pool == p.buffers[id].pools[0] ? 0 : p.buffers[id].size;
+      const int64_t away = pool == p.buffers[id].pools[0] ? 0 : std::max<int64_t>(1, p.buffers[id].size);
       best = std::min(best, best_cost(p, members, id + 1, strayed + away));
       members[pool].pop_back();
     }
@@ -228,7 +228,8 @@ TEST(Exact, ChoosesPoolsAsBruteForceDoes) {
     Cost cost{std::max<int64_t>(0, plan->pools[0].size - *p.pools[0].capacity), 0,
               plan->pools[0].size + plan->pools[1].size};
     for (size_t i = 0; i < p.buffers.size(); ++i)
-      if (plan->placements[i].pool != p.buffers[i].pools[0]) std::get<1>(cost) += p.buffers[i].size;
+      if (plan->placements[i].pool != p.buffers[i].pools[0])
+        std::get<1>(cost) += std::max<int64_t>(1, p.buffers[i].size);
     ASSERT_EQ(cost, best) << round;
     p.pools[0].capacity = {};
     ASSERT_EQ(verify(p, *plan).value_or(""), "") << round;
