@@ -125,8 +125,8 @@ void narrow(Bracket& bracket, int64_t capacity, Verdict verdict, const std::vect
   }
 }
 
-// The capacity to try next: the lowest one that helps on every other turn, and between it and the best plan a
-// step below that plan which grows with success and shrinks with failure.
+// The capacity to try next: the lowest one at first and then on every fourth turn; else a step below the best
+// plan which grows with success and shrinks with failure.
 class Ladder {
  public:
   int64_t next(const Bracket& bracket) {
@@ -134,7 +134,8 @@ class Ladder {
     const int64_t low = std::max(bracket.best.lower_bound, bracket.goal / step * step);
     const int64_t high = (bracket.best.size - 1) / step * step;
     if (down_ == 0) down_ = (high - low) / 4;
-    at_low_ = !at_low_ || bracket.goal > bracket.best.lower_bound || low >= high;
+    at_low_ = turn_ < kTurnsAtLow || turn_ % 4 == 0 || bracket.goal > bracket.best.lower_bound || low >= high;
+    ++turn_;
     if (at_low_) return low;
     return std::clamp((high - down_) / step * step, low, high);
   }
@@ -146,9 +147,9 @@ class Ladder {
   }
 
  private:
-  static constexpr int kPatience = 3;
+  static constexpr int kPatience = 3, kTurnsAtLow = 9;
   int64_t down_ = 0;  // bytes
-  int failures_ = 0;
+  int failures_ = 0, turn_ = 0;
   bool at_low_ = false;
 };
 
@@ -174,6 +175,7 @@ void search_strip(Bracket& bracket, const Stripped& stripped, const Effort& effo
     const Verdict verdict = search.attempt(capacity, strategy, nodes, effort);
     narrow(bracket, capacity, verdict, search.offsets(), stripped);
     ladder.learn(verdict);
+    if (verdict == Verdict::kFits) --turn;  // again, until it fails
     bracket.best.work = search.work();
   }
 }
