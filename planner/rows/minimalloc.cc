@@ -9,17 +9,13 @@
 //   one section to the next, the two sides are solved one after the other. Three static orders take turns,
 //   with node limits that double.
 //
-// The paper asks for a capacity. To find the smallest, this row tries the lower bound, then halves the
-// distance to the best plan, taking what is too hard for its share of the effort as impossible, unproven. The
-// first plan, and the only one of very many buffers, is the first fit by area.
+// The paper asks for a capacity; by_capacity.h says how it is lowered.
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <limits>
-#include <optional>
 
-#include "planner/bounds.h"
 #include "planner/packing.h"
+#include "planner/rows/by_capacity.h"
 #include "planner/rows/orders.h"
 #include "planner/rows/rows.h"
 
@@ -27,10 +23,6 @@ namespace arenac {
 namespace {
 
 constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max() / 2;
-constexpr double kWork = 4e9;           // steps in all, about a nanosecond each
-constexpr size_t kMostBuffers = 3'000;  // each step down the tree keeps a list of the remaining ones
-constexpr int kShares = 4;              // capacities that may use up their share
-
 enum class Outcome { kFits, kNever, kAborted };
 
 struct Turn {
@@ -40,13 +32,12 @@ struct Turn {
 
 class MinimallocSearch {
  public:
-  MinimallocSearch(const Problem& problem, int64_t capacity, int64_t work,
-                   std::optional<std::chrono::steady_clock::time_point> deadline)
+  MinimallocSearch(const Problem& problem, int64_t capacity, const Effort& effort)
       : problem_(problem),
         timeline_(make_timeline(problem, all_buffers(problem))),
         capacity_(capacity),
-        work_left_(work),
-        deadline_(deadline) {
+        work_left_(effort.work),
+        effort_(effort) {
     const size_t n = problem.buffers.size(), m = size_t(timeline_.slots);
     sections_.resize(m);
     total_.assign(m, 0);
@@ -78,7 +69,7 @@ class MinimallocSearch {
   }
 
   const std::vector<int64_t>& offsets() const { return offset_; }
-  int64_t work_left() const { return work_left_; }
+  int64_t work() const { return effort_.work - work_left_; }
 
  private:
   struct Change {
@@ -143,7 +134,8 @@ class MinimallocSearch {
 
   Outcome search(Span range, const std::vector<Turn>& before, Turn last) {
     if (nodes_left_-- <= 0 || work_left_ <= 0) return Outcome::kAborted;
-    if (deadline_ && nodes_left_ % 256 == 0 && std::chrono::steady_clock::now() > *deadline_) work_left_ = 0;
+    if (effort_.deadline && nodes_left_ % 256 == 0 && std::chrono::steady_clock::now() > *effort_.deadline)
+      work_left_ = 0;
     std::vector<Turn> turns;
     turns.reserve(before.size());
     int64_t least_top = kNowhere;
@@ -248,7 +240,7 @@ class MinimallocSearch {
   const Problem& problem_;
   Timeline timeline_;
   int64_t capacity_, work_left_, nodes_left_ = 0;
-  std::optional<std::chrono::steady_clock::time_point> deadline_;
+  Effort effort_;
   std::vector<std::vector<int>> sections_;        // buffers per section
   std::vector<int64_t> total_, floor_;            // per section; the total of what is not placed
   std::vector<int> cuts_;                         // remaining buffers that cross into the section
@@ -259,47 +251,14 @@ class MinimallocSearch {
   int rule_ = 0, pass_ = 0;
 };
 
-// Whole buffers in one pool, whatever the problem allows beyond.
-Problem without_permissions(Problem problem) {
-  problem.overlaps.clear();
-  for (Buffer& b : problem.buffers) b.gaps.clear();
-  return problem;
-}
-
 }  // namespace
 
-Plan minimalloc(const Problem& original, const Search& search) {
-  const Problem problem = without_permissions(original);
-  const std::vector<int> ids = all_buffers(problem);
-  std::vector<Placement> best = pack(problem,
-                                     sorted_by(problem,
-                                               [&](int id) {
-                                                 const Buffer& b = problem.buffers[id];
-                                                 return -double(b.size) * double(duration(b));
-                                               }),
-                                     Fit::kLowest);
-  auto size_of = [&] { return make_plan(problem, best).pools[0].size; };
-  int64_t low = lower_bound(problem, 0, ids), high = size_of();
-  const bool only_fits = search.goal == Goal::kFits && problem.pools[0].capacity;
-  if (only_fits) low = std::max(low, *problem.pools[0].capacity);
-  std::optional<std::chrono::steady_clock::time_point> deadline;
-  if (search.seconds < 1e9)
-    deadline = std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(search.seconds * 1e6));
-
-  const int64_t work = int64_t(kWork * search.effort), share = only_fits ? work : work / kShares;
-  int64_t left = ids.size() > kMostBuffers ? 0 : work;
-  for (int64_t capacity = low; low < high && left > 0; capacity = low + (high - low) / 2) {
-    MinimallocSearch attempt(problem, capacity, std::min(left, share), deadline);
-    const Outcome outcome = attempt.run();
-    left -= std::min(left, share) - std::max<int64_t>(attempt.work_left(), 0);
-    if (outcome == Outcome::kFits) {
-      for (int id : ids) best[id].offset = attempt.offsets()[id];
-      high = size_of();
-    }
-    if (only_fits) break;
-    if (outcome != Outcome::kFits) low = capacity + 1;
-  }
-  return make_plan(original, best);
+Plan minimalloc(const Problem& problem, const Search& search) {
+  return by_capacity(problem, search, [](const Problem& whole, int64_t capacity, const Effort& effort) {
+    MinimallocSearch attempt(whole, capacity, effort);
+    const bool fits = attempt.run() == Outcome::kFits;
+    return CapacityAttempt{fits ? attempt.offsets() : std::vector<int64_t>{}, attempt.work()};
+  });
 }
 
 }  // namespace arenac

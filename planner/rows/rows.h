@@ -27,6 +27,7 @@ Plan xla_best_of_both(const Problem& problem, const Search& search);
 Plan xla_repacker(const Problem& problem, const Search& search);
 Plan minimalloc(const Problem& problem, const Search& search);
 Plan idealloc(const Problem& problem, const Search& search);
+Plan telamalloc(const Problem& problem, const Search& search);
 Plan somas(const Problem& problem, const Search& search);
 Plan triton_colouring(const Problem& problem, const Search& search);
 Plan merge_alloc_size_first(const Problem& problem, const Search& search);
