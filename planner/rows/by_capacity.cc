@@ -7,7 +7,7 @@
 namespace arenac {
 namespace {
 
-constexpr double kWork = 3e9;           // steps in all, about a nanosecond each
+constexpr double kWork = 4e9;           // steps in all, about a nanosecond each
 constexpr int kShares = 2;              // capacities that may use up their share
 constexpr size_t kMostBuffers = 3'000;  // each step down the trees keeps a list of the remaining ones
 
