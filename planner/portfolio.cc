@@ -285,7 +285,8 @@ class Portfolio {
     int64_t goal = best_->pools[pool].lower_bound;
     if (search_.goal == Goal::kFits) goal = std::max(goal, problem_.pools[pool].capacity.value_or(goal));
     const bool is_exact = members.size() <= kExactBuffers;
-    if (is_exact) search_exactly_in(pool, members, goal, kFirstLook);
+    if (is_exact)
+      search_exactly_in(pool, members, goal, kFirstLook * std::clamp(double(members.size()) / 300, 1.0, 4.0));
     if (!done()) make_room_in(pool, members, goal, 1);
     if (done() || !is_exact) return;
     search_exactly_in(pool, members, goal, std::max(kSecondLook, worth(pool)));
