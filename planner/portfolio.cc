@@ -304,8 +304,8 @@ class Portfolio {
   void make_room_in(int pool, const std::vector<int>& members, int64_t goal, double share) {
     const PoolUse use = best_->pools[pool];
     if (use.size <= goal) return;
-    const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 3.0);
-    const double work = search_.effort * kSearchWork * std::min(3.0, buffers * worth(pool) * share);
+    const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 4.5);
+    const double work = search_.effort * kSearchWork * std::min(4.5, buffers * worth(pool) * share);
     std::vector<int64_t> offsets;
     for (const Placement& place : best_->placements) offsets.push_back(place.offset);
     const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal,
