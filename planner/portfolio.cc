@@ -13,6 +13,7 @@
 #include "planner/exact.h"
 #include "planner/local_search.h"
 #include "planner/packing.h"
+#include "planner/repair.h"
 #include "planner/rows/rows.h"
 #include "planner/skyline.h"
 
@@ -22,8 +23,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Steps of about a nanosecond, at effort 1.
-constexpr double kPackSteps = 20;    // of packing, for each pair of buffers that meet
-constexpr double kPackWork = 4e8;    // of packing in several orders
+constexpr double kPackSteps = 20;                      // of packing, for each pair of buffers that meet
+constexpr double kPackWork = 4e8;                      // of packing in several orders
+constexpr double kRepairWork = 6e8, kOneRepair = 2e8;  // of exact search around the few that are too high
+constexpr double kRepairable = 0.002;                  // of the bound: what that is tried for
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
 constexpr double kExactWork = 1e9;   // of exact search
 constexpr size_t kExactBuffers = 20'000;  // more are not worth it
@@ -110,9 +113,24 @@ Plan by_load(const Problem& problem, const Search&) {
   });
 }
 
+// Those that live at the greatest load as one stack without a hole, the last to die at the bottom; the others
+// around it by size.
+Plan around_peak(const Problem& problem, const Search&) {
+  int64_t live = 0, greatest = -1, peak = 0;
+  for (const auto& [time, begins, id, low, high] : events(problem, all_buffers(problem))) {
+    live += begins ? high - low : low - high;
+    if (live > greatest) greatest = live, peak = time;
+  }
+  return pack_by(problem, [&](int id) {
+    const Buffer& b = problem.buffers[id];
+    const bool at_peak = b.begin <= peak && peak < b.end;
+    return std::tuple(at_peak, at_peak ? b.end : b.size, b.size);
+  });
+}
+
 constexpr Plan (*kOrders[])(const Problem&, const Search&) = {
-    by_load, tflite_by_breadth, tflite_by_size, iree,     by_size_then_life,
-    by_life, by_area,           by_conflicts,   sekiyama,
+    by_load,           around_peak, tflite_by_breadth, tflite_by_size, iree,
+    by_size_then_life, by_life,     by_area,           by_conflicts,   sekiyama,
 };
 
 // What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice (at
@@ -258,7 +276,30 @@ class Portfolio {
       if (best_ && (work <= 0 || done())) return;
       work -= kPackSteps * meetings();
       if (best_ && work < 0) return;
-      offer(start(problem_, search_), "greedy");
+      Plan plan = start(problem_, search_);
+      repair_pools(plan);
+      offer(std::move(plan), "greedy");
+    }
+  }
+
+  // Where the plan is only a little above the bound.
+  void repair_pools(Plan& plan) {
+    const auto members = members_by_pool(problem_, plan.placements);
+    std::vector<int64_t> offsets;
+    for (const Placement& place : plan.placements) offsets.push_back(place.offset);
+    for (int pool = 0; pool < int(plan.pools.size()); ++pool) {
+      PoolUse& use = plan.pools[pool];
+      const int64_t excess = use.size - use.lower_bound;
+      if (excess <= 0 || double(excess) > kRepairable * double(use.lower_bound) || repair_work_ <= 0 ||
+          members[pool].size() > kExactBuffers)
+        continue;
+      const Repaired repaired =
+          repair(problem_, timeline_, pool, members[pool], offsets, use.lower_bound,
+                 {std::min(repair_work_, int64_t(kOneRepair * search_.effort)), deadline_});
+      repair_work_ -= repaired.work;
+      if (repaired.offsets.empty()) continue;
+      for (int id : members[pool]) plan.placements[id].offset = repaired.offsets[id];
+      use.size = use.lower_bound;
     }
   }
 
@@ -333,6 +374,7 @@ class Portfolio {
   const Search& search_;
   Clock::time_point deadline_;
   Timeline timeline_;
+  int64_t repair_work_ = int64_t(kRepairWork * search_.effort);  // left
   std::optional<Plan> best_;
   std::tuple<int64_t, int64_t, int64_t> cost_;
 };
