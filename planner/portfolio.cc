@@ -175,6 +175,7 @@ class Portfolio {
   Plan run() {
     if (problem_.pools.size() == 1) start_on_skylines();
     if (!done()) start_in_orders();
+    if (!done()) repair_starts();
     if (problem_.pools.size() > 1 && !done()) {
       Effort effort{int64_t(kExactWork * search_.effort)};
       if (std::optional<Plan> plan = search_pools_exactly(problem_, effort)) return std::move(*plan);
@@ -277,12 +278,22 @@ class Portfolio {
       work -= kPackSteps * meetings();
       if (best_ && work < 0) return;
       Plan plan = start(problem_, search_);
-      repair_pools(plan);
-      offer(std::move(plan), "greedy");
+      offer(plan, "greedy");
+      if (problem_.buffers.size() <= kExactBuffers) starts_.push_back(std::move(plan));
     }
   }
 
-  // Where the plan is only a little above the bound.
+  // The starts that are only a little above the bound, the best first.
+  void repair_starts() {
+    std::stable_sort(starts_.begin(), starts_.end(),
+                     [&](const Plan& a, const Plan& b) { return cost(problem_, a) < cost(problem_, b); });
+    for (Plan& plan : starts_) {
+      if (done() || repair_work_ <= 0) return;
+      repair_pools(plan);
+      offer(std::move(plan), "repair");
+    }
+  }
+
   void repair_pools(Plan& plan) {
     const auto members = members_by_pool(problem_, plan.placements);
     std::vector<int64_t> offsets;
@@ -290,8 +301,7 @@ class Portfolio {
     for (int pool = 0; pool < int(plan.pools.size()); ++pool) {
       PoolUse& use = plan.pools[pool];
       const int64_t excess = use.size - use.lower_bound;
-      if (excess <= 0 || double(excess) > kRepairable * double(use.lower_bound) || repair_work_ <= 0 ||
-          members[pool].size() > kExactBuffers)
+      if (excess <= 0 || double(excess) > kRepairable * double(use.lower_bound) || repair_work_ <= 0)
         continue;
       const Repaired repaired =
           repair(problem_, timeline_, pool, members[pool], offsets, use.lower_bound,
@@ -375,6 +385,7 @@ class Portfolio {
   Clock::time_point deadline_;
   Timeline timeline_;
   int64_t repair_work_ = int64_t(kRepairWork * search_.effort);  // left
+  std::vector<Plan> starts_;                                     // of few buffers
   std::optional<Plan> best_;
   std::tuple<int64_t, int64_t, int64_t> cost_;
 };
