@@ -73,8 +73,10 @@ class Boxing {
 
   // Corollary 15: classes of size (1 + epsilon)^i, each in boxes of `height` bytes.
   void box_by_size(const std::vector<int>& jobs, int64_t height, double epsilon) {
+    int64_t largest = height;  // the height is less where epsilon is above 1
+    for (int job : jobs) largest = std::max(largest, jobs_[job].size);
     std::vector<double> limits = {1};
-    while (limits.back() < double(height)) limits.push_back(limits.back() * (1 + epsilon));
+    while (limits.back() < double(largest)) limits.push_back(limits.back() * (1 + epsilon));
     std::map<double, std::vector<int>> classes;
     for (int job : jobs)
       classes[*std::lower_bound(limits.begin(), limits.end(), double(jobs_[job].size))].push_back(job);
