@@ -6,6 +6,7 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
+#include <random>
 #include <tuple>
 
 #include "planner/blocks.h"
@@ -25,6 +26,7 @@ using Clock = std::chrono::steady_clock;
 // Steps of about a nanosecond, at effort 1.
 constexpr double kPackSteps = 20;                      // of packing, for each pair of buffers that meet
 constexpr double kPackWork = 4e8;                      // of packing in several orders
+constexpr double kDrawWork = 1e6;                      // rectangles made into blocks, in all draws
 constexpr double kRepairWork = 6e8, kOneRepair = 2e8;  // of exact search around the few that are too high
 constexpr double kRepairable = 0.002;                  // of the bound: what that is tried for
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
@@ -245,8 +247,7 @@ class Portfolio {
     const auto close = [&] {
       return done() || (many && double(best_->pools[0].size - bound) <= kCloseEnough * double(bound));
     };
-    if (area(rectangles) >= 0.999 * double(bound) * timeline_.slots)
-      offer_stack(in_blocks(rectangles), "blocks");
+    if (area(rectangles) >= 0.999 * double(bound) * timeline_.slots) start_in_blocks(rectangles, offer_stack);
     // Mirrored in time, valleys are filled from the other side.
     std::vector<Rectangle> mirrored = rectangles;
     for (Rectangle& r : mirrored) r.span = {timeline_.slots - r.span.end, timeline_.slots - r.span.begin};
@@ -256,9 +257,29 @@ class Portfolio {
           offer_stack(fill_valleys(*way, timeline_.slots, filling), "skyline");
   }
 
-  // Valleys filled with blocks; offsets of the rectangles.
-  std::vector<int64_t> in_blocks(const std::vector<Rectangle>& rectangles) const {
-    const Blocks blocks = make_blocks(rectangles, timeline_.slots);
+  // Which of several matches is taken first decides what is left: the order is drawn anew until one block is
+  // left of all, or there have been enough draws.
+  template <class Offer>
+  void start_in_blocks(const std::vector<Rectangle>& rectangles, Offer offer_stack) {
+    const int draws = int(std::clamp(search_.effort * kDrawWork / double(rectangles.size()), 1.0, 5000.0));
+    std::mt19937_64 random(search_.seed);
+    std::vector<int> order(rectangles.size());
+    std::iota(order.begin(), order.end(), 0);
+    for (int draw = 0; draw < draws && !done(); ++draw) {
+      const std::vector<int64_t> offsets = in_blocks(rectangles, order);
+      int64_t height = 0;
+      for (size_t i = 0; i < offsets.size(); ++i) height = std::max(height, offsets[i] + rectangles[i].size);
+      if (!best_ || height < best_->pools[0].size) offer_stack(offsets, "blocks");
+      for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+    }
+  }
+
+  // Valleys filled with blocks that the rectangles make in this order; offsets of the rectangles.
+  std::vector<int64_t> in_blocks(const std::vector<Rectangle>& rectangles,
+                                 const std::vector<int>& order) const {
+    std::vector<Rectangle> ordered;
+    for (int i : order) ordered.push_back(rectangles[i]);
+    const Blocks blocks = make_blocks(ordered, timeline_.slots);
     std::vector<Rectangle> whole;
     for (size_t i = 0; i < blocks.all.size(); ++i)
       if (blocks.parent[i] < 0) whole.push_back(blocks.all[i]);
@@ -266,8 +287,9 @@ class Portfolio {
     std::vector<int64_t> offsets(blocks.all.size());
     for (size_t i = blocks.all.size(), next = whole.size(); i-- > 0;)
       offsets[i] = blocks.parent[i] < 0 ? filled[--next] : offsets[blocks.parent[i]] + blocks.relative[i];
-    offsets.resize(rectangles.size());
-    return offsets;
+    std::vector<int64_t> result(rectangles.size());
+    for (size_t i = 0; i < order.size(); ++i) result[order[i]] = offsets[i];
+    return result;
   }
 
   // As many as there is work for, but one at least if there is no plan yet.

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 
 #include "planner/blocks.h"
 #include "planner/bounds.h"
@@ -132,6 +133,31 @@ TEST(Portfolio, StaysWithinOnePercentOfTheLoadOnFamiliesOfManyBuffers) {
     const PoolUse use = plan(problem).pools[0];
     EXPECT_LT(double(use.size), 1.01 * double(use.lower_bound)) << name;
   }
+}
+
+// A rectangle of 1000 times and 1000 bytes cut again and again; chance matches abound on so coarse a grid.
+Problem cut_rectangle(int pieces, uint32_t seed) {
+  std::mt19937 random(seed);
+  Problem p{.pools = {{"arena"}}, .buffers = {{"", 1000, 1, 0, 1000}}};
+  while (int(p.buffers.size()) < pieces) {
+    Buffer& b = p.buffers[random() % p.buffers.size()];
+    Buffer rest = b;
+    if (random() % 2 && b.end - b.begin > 1) {
+      b.end = rest.begin = b.begin + 1 + int64_t(random() % uint64_t(b.end - b.begin - 1));
+    } else if (b.size > 1) {
+      b.size = 1 + int64_t(random() % uint64_t(b.size - 1));
+      rest.size -= b.size;
+    } else {
+      continue;
+    }
+    p.buffers.push_back(rest);
+  }
+  for (size_t i = p.buffers.size(); i > 1; --i) std::swap(p.buffers[i - 1], p.buffers[random() % i]);
+  return p;
+}
+
+TEST(Portfolio, SolvesPackingsCutOnACoarseGrid) {
+  for (uint32_t seed : {1, 2, 3, 4, 5}) EXPECT_EQ(plan(cut_rectangle(500, seed)).pools[0].size, 1000) << seed;
 }
 
 TEST(Portfolio, ReportsPlansThatGetSmaller) {
