@@ -1,14 +1,16 @@
 // Boxes without waste: buffers that fill a rectangle of time and bytes together are planned as one.
 //
-//   +-----------+      +-----+-----+      +----+------+     Lives that are equal are stacked; sizes that are
-//   |     b     |      |     |     |      |    |  c   |     equal, where one life ends and the other begins,
-//   +-----------+      |  a  |  b  |      | d  +---+--+     lie side by side; and five make a pinwheel,
-//   either |     a     |      |     |     |      |    | e | b|     way round.
-//   +-----------+      +-----+-----+      +----+---+  |
-//                                         |   a    |  |     Again and again, until nothing matches. Of a
-//                                         perfect
-//                                         +--------+--+     packing one block is left: a proof by
-//                                         construction.
+//   +-----------+    +-----+-----+    +----+------+
+//   |     b     |    |     |     |    |    |  c   |
+//   +-----------+    |  a  |  b  |    | d  +---+--+
+//   |     a     |    |     |     |    |    | e |b |
+//   +-----------+    +-----+-----+    +----+---+  |
+//                                     |   a    |  |
+//                                     +--------+--+
+//
+// Lives that are equal are stacked; sizes that are equal, where one life ends and the other begins, lie side
+// by side; and five make a pinwheel, either way round. Again and again, until nothing matches. Of a perfect
+// packing one block is left: a proof by construction.
 #pragma once
 
 #include <cstdint>

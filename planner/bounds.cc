@@ -5,12 +5,11 @@
 #include <numeric>
 #include <set>
 
+#include "planner/packing.h"
 #include "planner/timeline.h"
 
 namespace arenac {
 namespace {
-
-int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 // Two buffers that may share at most `bytes` bytes.
 struct Sharing {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
+#include "planner/packing.h"
+
 namespace arenac {
 namespace {
-
-int64_t round_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 // offset(upper) >= offset(lower) + distance
 struct Difference {

@@ -8,6 +8,7 @@
 
 #include "frontend/error.h"
 #include "planner/packing.h"
+#include "planner/random.h"
 #include "planner/timeline.h"
 
 namespace arenac {
@@ -39,7 +40,7 @@ struct Arena {
 class Ejection {
  public:
   Ejection(Arena& arena, const std::vector<int>& movable, uint64_t seed)
-      : movable_(int(movable.size())), state_(seed) {
+      : movable_(int(movable.size())), random_(seed) {
     for (int id : movable) add(arena, id);
     double largest = 1;
     const auto area = [&](int id) {
@@ -133,11 +134,6 @@ class Ejection {
       });
   }
 
-  uint64_t random(uint64_t n) {  // Knuth's linear congruential generator, the same everywhere
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return ((state_ >> 32) * n) >> 32;
-  }
-
   // Lists where the cost of an offset of i up to `last` changes; the cost at 0.
   int64_t list_changes(int i, int64_t last) {
     int64_t cost = 0;
@@ -167,7 +163,7 @@ class Ejection {
     const auto consider = [&](int64_t offset) {
       if (offset == offsets_[i] || cost > best.cost) return;
       if (cost < best.cost) ties = 0;
-      if (random(++ties) == 0) best = {offset, cost};
+      if (random_.below(++ties) == 0) best = {offset, cost};
     };
     for (size_t k = 0; k <= changes_.size();) {
       const int64_t to = k < changes_.size() ? changes_[k].at : last + 1;
@@ -209,7 +205,7 @@ class Ejection {
   std::vector<Edge> edges_;
   std::vector<int> waiting_;
   std::vector<Change> changes_;  // of the last list_changes()
-  uint64_t state_;
+  Random random_;
   int64_t work_ = 0, turns_ = 0;
 };
 

@@ -1,5 +1,5 @@
-// The default: quick starts, each kept if it is the best so far; then, while the gap is worth it, local
-// search and exact search, until the plan is proven optimal.
+// The default: quick starts, each kept if it is the best so far; those that are only a little too high are
+// repaired; then, while the gap is worth it, local search and exact search, until the plan is proven optimal.
 #include <algorithm>
 #include <bit>
 #include <chrono>
@@ -15,6 +15,7 @@
 #include "planner/local_search.h"
 #include "planner/packing.h"
 #include "planner/repair.h"
+#include "planner/rows/orders.h"
 #include "planner/rows/rows.h"
 #include "planner/skyline.h"
 
@@ -72,20 +73,8 @@ Plan by_area(const Problem& problem, const Search&) {
 
 // By the number of buffers each one meets.
 Plan by_conflicts(const Problem& problem, const Search&) {
-  Timeline timeline = make_timeline(problem, all_buffers(problem));
-  std::vector<int> begun(timeline.slots + 1, 0), ended(timeline.slots + 1, 0);  // before or at the slot
-  for (const Span& span : timeline.spans) {
-    ++begun[span.begin];
-    ++ended[span.end];
-  }
-  for (int slot = 1; slot <= timeline.slots; ++slot) {
-    begun[slot] += begun[slot - 1];
-    ended[slot] += ended[slot - 1];
-  }
-  return pack_by(problem, [&](int id) {
-    const Span& span = timeline.spans[id];
-    return std::pair(begun[std::max(span.end, 1) - 1] - ended[span.begin], problem.buffers[id].size);
-  });
+  const std::vector<int> met = conflicts(make_timeline(problem, all_buffers(problem)));
+  return pack_by(problem, [&](int id) { return std::pair(met[id], problem.buffers[id].size); });
 }
 
 // By the greatest load over the life, then by life: all that lives at the peak is stacked without a hole.

@@ -5,14 +5,14 @@
 #include <limits>
 #include <numeric>
 
+#include "planner/packing.h"
+
 namespace arenac {
 namespace {
 
 constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max() / 4;
 // Failures to remember, a power of two.
 size_t remembered(size_t items) { return items < 32 ? size_t{1} << 10 : size_t{1} << 18; }
-
-int64_t round_up(int64_t n, int64_t step) { return step == 1 ? n : (n + step - 1) / step * step; }
 
 uint64_t mix(uint64_t x) {  // splitmix64
   x += 0x9e3779b97f4a7c15;
@@ -219,13 +219,30 @@ Span StripSearch::translated(Span reason, size_t raised) const {
   return result;
 }
 
-Verdict StripSearch::try_item(Span range, int i, int64_t offset) {
-  size_t changes = changes_.size(), raised = raised_.size(), placed = order_.size();
+StripSearch::Mark StripSearch::begin_trial() {
   ++pass_;
   queue_.clear();
   unsettled_.clear();
+  return {changes_.size(), raised_.size(), order_.size()};
+}
+
+Verdict StripSearch::explore_trial(Span range, const Mark& before) {
+  const Verdict verdict = explore_parts(range);
+  if (verdict == Verdict::kNever) failed_ = translated(failed_, before.raised);
+  return verdict;
+}
+
+Verdict StripSearch::end_trial(const Mark& before, Verdict verdict) {
+  if (verdict == Verdict::kFits) return verdict;
+  while (order_.size() > before.placed) unplace();
+  undo(before.changes);
+  raised_.resize(before.raised);
+  return verdict;
+}
+
+Verdict StripSearch::try_item(Span range, int i, int64_t offset) {
+  const Mark before = begin_trial();
   place(i, offset);
-  Verdict verdict = Verdict::kUnknown;
   bool fits = true;
   for_each_section(strip_.items[i], [&](int s, int64_t) {
     if (fits && floor_[s] + rest_[s] > capacity_) {
@@ -233,17 +250,7 @@ Verdict StripSearch::try_item(Span range, int i, int64_t offset) {
       failed_ = {s, s + 1};
     }
   });
-  if (!fits || !propagate())
-    verdict = Verdict::kNever;
-  else {
-    verdict = explore_parts(range);
-    if (verdict == Verdict::kNever) failed_ = translated(failed_, raised);
-  }
-  if (verdict == Verdict::kFits) return verdict;
-  while (order_.size() > placed) unplace();
-  undo(changes);
-  raised_.resize(raised);
-  return verdict;
+  return end_trial(before, fits && propagate() ? explore_trial(range, before) : Verdict::kNever);
 }
 
 // None of the branch's items begins at the floor of its section.
@@ -285,20 +292,9 @@ Verdict StripSearch::try_waste(Span range, const Branch& branch) {
   failed_ = reason;
   if (next == kNowhere || next + rest_[s] > capacity_) return Verdict::kNever;
 
-  size_t changes = changes_.size(), raised = raised_.size(), placed = order_.size();
-  ++pass_;
-  queue_.clear();
-  unsettled_.clear();
-  Verdict verdict = Verdict::kNever;
-  if (raise_floor(s, next, reason) && propagate()) {
-    verdict = explore_parts(range);
-    if (verdict == Verdict::kNever) failed_ = translated(failed_, raised);
-  }
-  if (verdict == Verdict::kFits) return verdict;
-  while (order_.size() > placed) unplace();
-  undo(changes);
-  raised_.resize(raised);
-  return verdict;
+  const Mark before = begin_trial();
+  const bool is_possible = raise_floor(s, next, reason) && propagate();
+  return end_trial(before, is_possible ? explore_trial(range, before) : Verdict::kNever);
 }
 
 // How many items may begin at the floor of the section; kNowhere if one of them reaches above lower floors.

@@ -102,6 +102,14 @@ class StripSearch {
   Verdict explore(Span range);
   Verdict explore_parts(Span range);
   Verdict branch(Span range);
+  // A trial of one step: what there was before it, what follows from it, and, unless that fits, all as
+  // before.
+  struct Mark {
+    size_t changes, raised, placed;
+  };
+  Mark begin_trial();
+  Verdict explore_trial(Span range, const Mark& before);
+  Verdict end_trial(const Mark& before, Verdict verdict);
   Verdict try_item(Span range, int item, int64_t offset);
   Verdict try_waste(Span range, const Branch& branch);
   Branch choose(Span range);

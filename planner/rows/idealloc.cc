@@ -20,6 +20,7 @@
 
 #include "planner/bounds.h"
 #include "planner/packing.h"
+#include "planner/random.h"
 #include "planner/rows/rows.h"
 
 namespace arenac {
@@ -38,7 +39,7 @@ struct Job {
 
 class Boxing {
  public:
-  Boxing(const Problem& problem, const Timeline& timeline, uint64_t seed) : state_(seed) {
+  Boxing(const Problem& problem, const Timeline& timeline, uint64_t seed) : random_(seed) {
     for (int id = 0; id < int(problem.buffers.size()); ++id)
       if (!timeline.pieces(id).empty()) jobs_.push_back({timeline.spans[id], problem.buffers[id].size, id});
     buffers_ = int(jobs_.size());
@@ -61,14 +62,9 @@ class Boxing {
     return placed_;
   }
 
-  double draw_epsilon() { return 0.05 + double(random(4000)) / 1000; }
+  double draw_epsilon() { return 0.05 + double(random_.below(4000)) / 1000; }
 
  private:
-  uint64_t random(uint64_t n) {  // Knuth's linear congruential generator
-    state_ = state_ * 6364136223846793005u + 1442695040888963407u;
-    return ((state_ >> 32) * n) >> 32;
-  }
-
   Span span(int job) const { return jobs_[job].span; }
 
   // Corollary 15: classes of size (1 + epsilon)^i, each in boxes of `height` bytes.
@@ -93,8 +89,8 @@ class Boxing {
       return first != times.end() && *first < span(job).end;
     };
     if (std::none_of(jobs.begin(), jobs.end(), meets)) {
-      const Span any = span(jobs[random(jobs.size())]);
-      times.push_back(any.begin + int(random(uint64_t(any.end - any.begin))));
+      const Span any = span(jobs[random_.below(jobs.size())]);
+      times.push_back(any.begin + int(random_.below(uint64_t(any.end - any.begin))));
       std::sort(times.begin(), times.end());
     }
     std::map<int, std::vector<int>> crossing, between;  // by critical time, by the next one
@@ -222,7 +218,7 @@ class Boxing {
     return height;
   }
 
-  uint64_t state_;
+  Random random_;
   int buffers_ = 0;  // the first so many jobs
   std::vector<Job> jobs_;
   std::vector<int> boxes_;                       // of equal height
