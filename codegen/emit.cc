@@ -61,6 +61,31 @@ class Emitter {
   }
 
  private:
+  // ---- pools
+
+  const std::string& pool_of(int buffer) const {
+    return lifetimes_.problem.pools[plan_.placements[buffer].pool].name;
+  }
+
+  std::string section_of(size_t pool) const {
+    const bool has = pool < options_.sections.size() && !options_.sections[pool].empty();
+    return has ? fmt::format(" {}_SECTION({})", upper_, c_string(options_.sections[pool])) : "";
+  }
+
+  // The text for each pool, e.g. "{macro}_SIZE" is KWS_SRAM_SIZE.
+  std::string for_pools(const char* form, const char* between = "") const {
+    std::string text;
+    for (size_t k = 0; k < plan_.pools.size(); ++k) {
+      const Pool& pool = lifetimes_.problem.pools[k];
+      text += k > 0 ? between : "";
+      text += fmt::format(fmt::runtime(form), fmt::arg("pool", pool.name), fmt::arg("name", name_),
+                          fmt::arg("macro", upper_ + "_" + upper_case(pool.name)), fmt::arg("upper", upper_),
+                          fmt::arg("size", std::max<int64_t>(plan_.pools[k].size, 1)),
+                          fmt::arg("align", pool.align), fmt::arg("section", section_of(k)));
+    }
+    return text;
+  }
+
   // ---- the header
 
   std::string io_comment(TensorId id, const std::string& model_name) const {
@@ -78,7 +103,7 @@ class Emitter {
       c.line("#define {}_RANK {}", macro, t.shape.size());
       for (size_t d = 0; d < t.shape.size(); ++d) c.line("#define {}_DIM{} {}", macro, d, t.shape[d]);
       if (const int b = lifetimes_.buffer_of[ids[k]]; b >= 0)
-        c.line("#define {}_OFFSET {}u /* in the arena */", macro, plan_.placements[b].offset);
+        c.line("#define {}_OFFSET {}u /* in the {} */", macro, plan_.placements[b].offset, pool_of(b));
     }
   }
 
@@ -94,12 +119,10 @@ class Emitter {
 
   std::string header() const {
     CText c;
-    const PoolUse& arena = plan_.pools[0];
     c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(graph_.name), options_.version);
     c.line("#ifndef {0}_H\n#define {0}_H\n\n#include <stddef.h>\n#include <stdint.h>\n", upper_);
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
-    c.line("#define {}_ARENA_SIZE {}u /* bytes */", upper_, std::max<int64_t>(arena.size, 1));
-    c.line("#define {}_ARENA_ALIGN {}u", upper_, lifetimes_.problem.pools[0].align);
+    c.put(for_pools("#define {macro}_SIZE {size}u /* bytes */\n#define {macro}_ALIGN {align}u", "\n"));
     c.line("#define {}_WEIGHTS_SIZE {}u /* bytes of constants */", upper_, map_.totals.weights);
     c.line("#define {}_MODEL_SHA256 \"{}\"\n", upper_, map_.sha256);
     io_macros(c, "INPUT", graph_.inputs, inputs_);
@@ -112,10 +135,8 @@ class Emitter {
           name_);
     io_struct(c, "inputs", "const ", graph_.inputs, inputs_, graph_.input_names);
     io_struct(c, "outputs", "", graph_.outputs, outputs_, graph_.output_names);
-    c.line(
-        "typedef struct {{\n  void *arena; /* {0}_ARENA_SIZE bytes, aligned to {0}_ARENA_ALIGN */\n}} "
-        "{1}_workspace;\n",
-        upper_, name_);
+    c.line("typedef struct {{{}\n}} {}_workspace;\n",
+           for_pools("\n  void *{pool}; /* {macro}_SIZE bytes, aligned to {macro}_ALIGN */"), name_);
     c.line(
         "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
         "misaligned */,\n       {0}_EBRANCH = 3 /* the inputs select a branch that arenac left out, with a "
@@ -129,7 +150,7 @@ class Emitter {
     c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
     c.line("/* The same on a static arena: not re-entrant. */");
     c.line("int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out);", name_);
-    if (options_.io == Io::kArena) c.line("void *{}_static_arena(void);", name_);
+    if (options_.io == Io::kArena) c.put(for_pools("void *{name}_static_{pool}(void);", "\n"));
     c.line("#endif\n");
     c.line("#ifndef {}_NO_TENSOR_TABLE", upper_);
     c.line("/* What lies in the arena: [offset, offset + size) during the steps [first, last]. */");
@@ -156,7 +177,7 @@ class Emitter {
     const int b = lifetimes_.buffer_of[id];
     if (b >= 0) {
       const std::string bytes = layout.offset ? fmt::format(" + {}", layout.offset * size_of(t.type)) : "";
-      return fmt::format("({} *)(void *)(arena + {}_AT_{}{})", info(t.type).c_name, upper_,
+      return fmt::format("({} *)(void *)({} + {}_AT_{}{})", info(t.type).c_name, pool_of(b), upper_,
                          upper_case(buffers_[b]), bytes);
     }
     for (size_t k = 0; k < graph_.inputs.size(); ++k)
@@ -326,6 +347,12 @@ class Emitter {
         "#define {0}_RESTRICT restrict\n#else\n#define {0}_RESTRICT\n#endif\n"
         "#ifndef {0}_ALIGNED\n#define {0}_ALIGNED(n)\n#endif\n",
         upper_);
+    if (std::any_of(options_.sections.begin(), options_.sections.end(),
+                    [](const std::string& section) { return !section.empty(); }))
+      c.line(
+          "#ifdef __GNUC__\n#define {0}_SECTION(name) __attribute__((section(name)))\n#else\n"
+          "#define {0}_SECTION(name)\n#endif\n",
+          upper_);
     if (mentions(steps, "ARENAC_NATIVE_HALF"))
       c.put(
           "#if defined(__F16C__) && defined(__FLT16_MANT_DIG__) && !defined(__cplusplus) && "
@@ -352,8 +379,8 @@ class Emitter {
 
   void run_function(CText& c, const std::string& steps) const {
     c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{", name_);
-    c.line("  unsigned char *arena;");
-    std::string null = "!w || !w->arena";
+    c.put(for_pools("  unsigned char *{pool};", "\n"));
+    std::string null = "!w" + for_pools(" || !w->{pool}");
     if (options_.io == Io::kExternal) {
       if (!inputs_.empty()) null += " || !in";
       null += " || !out";
@@ -361,9 +388,10 @@ class Emitter {
       for (size_t k = 0; k < outputs_.size(); ++k) null += fmt::format(" || !out->{}", outputs_[k]);
     }
     c.line("  if ({}) return {}_ENULL;", null, upper_);
-    c.line("  if ((uintptr_t)w->arena % {0}_ARENA_ALIGN != 0) return {0}_EALIGN;", upper_);
-    c.line("  arena = (unsigned char *)w->arena;");
-    c.line("  (void)arena;\n  (void)in;\n  (void)out;");
+    c.put(for_pools("  if ((uintptr_t)w->{pool} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
+    c.put(for_pools("  {pool} = (unsigned char *)w->{pool};", "\n"));
+    c.put(for_pools("  (void){pool};", "\n"));
+    c.line("  (void)in;\n  (void)out;");
     std::string indented;
     for (size_t from = 0; from < steps.size();) {
       const size_t to = steps.find('\n', from);
@@ -376,17 +404,16 @@ class Emitter {
 
   void static_arena(CText& c) const {
     c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
-    c.line(
-        "static union {{\n  unsigned char bytes[{0}_ARENA_SIZE];\n  double real;\n  int64_t whole;\n}} "
-        "{1}_arena {0}_ALIGNED({0}_ARENA_ALIGN);\n",
-        upper_, name_);
+    c.put(
+        for_pools("static union {{\n  unsigned char bytes[{macro}_SIZE];\n  double real;\n  int64_t "
+                  "whole;\n}} {name}_{pool} {upper}_ALIGNED({macro}_ALIGN){section};\n",
+                  "\n"));
     if (options_.io == Io::kArena)
-      c.line("void *{0}_static_arena(void)\n{{\n  return {0}_arena.bytes;\n}}\n", name_);
+      c.put(for_pools("void *{name}_static_{pool}(void)\n{{\n  return {name}_{pool}.bytes;\n}}\n", "\n"));
     c.line(
-        "int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out)\n{{\n  {0}_workspace w;\n  w.arena = "
-        "{0}_arena.bytes;\n"
+        "int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out)\n{{\n  {0}_workspace w;\n{1}"
         "  return {0}_run(&w, in, out);\n}}\n#endif\n",
-        name_);
+        name_, for_pools("  w.{pool} = {name}_{pool}.bytes;\n"));
   }
 
   void tensor_table(CText& c) const {
@@ -425,7 +452,19 @@ class Emitter {
   std::string kernel_text_;
 };
 
+// Names in the generated C that a pool's would meet: pointers in kws_run, functions and types after kws_,
+// macros before _SIZE.
+constexpr std::string_view kTakenNames[] = {"w",          "in",     "out",    "reads",   "writes",
+                                            "parameters", "run",    "invoke", "inputs",  "outputs",
+                                            "workspace",  "tensor", "reset",  "tensors", "weights"};
+
 }  // namespace
+
+bool is_pool_name(const std::string& name) {
+  const bool counts = name[0] == 't' && name.find_first_not_of("0123456789", 1) == std::string::npos;
+  return c_identifier(name) == name && !counts && !name.starts_with("at_") && !name.starts_with("static_") &&
+         std::find(std::begin(kTakenNames), std::end(kTakenNames), name) == std::end(kTakenNames);
+}
 
 std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
                        const MemoryMap& map, const EmitOptions& options) {

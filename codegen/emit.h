@@ -37,12 +37,16 @@ struct EmitOptions {
   std::string name;  // a C identifier
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
-  std::string version;  // of arenac, for the header's first line
+  std::string version;                     // of arenac, for the header's first line
+  std::vector<std::string> sections = {};  // of the linker, for each pool's static memory; "" or none: any
 };
 
 // `map` is what make_map returned. Deterministic. UserError when a tensor is too large for C's int.
 std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
                        const MemoryMap& map, const EmitOptions& options);
+
+// Whether a pool may have this name: a C identifier that the generated C does not use otherwise.
+bool is_pool_name(const std::string& name);
 
 // The memory map without the model's hash.
 MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io);

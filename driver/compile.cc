@@ -71,9 +71,14 @@ class Progress {
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
 };
 
-void require_fit(const CompileOptions& options, const Plan& plan) {
+int64_t total_size(const Plan& plan) {
   int64_t size = 0;
   for (const PoolUse& pool : plan.pools) size += pool.size;
+  return size;
+}
+
+void require_fit(const CompileOptions& options, const Plan& plan) {
+  const int64_t size = total_size(plan);
   if (options.ram && size > *options.ram)
     throw UserError(
         fmt::format("{}: the arena needs {} bytes, {} more than --ram {}; {} is the smallest size reachable",
@@ -101,7 +106,7 @@ Compilation compile(const CompileOptions& options) {
   verify(c.schedule);
   progress.finished("schedule", counted(c.schedule.steps.size(), "step"), [&] { return dump(c.schedule); });
 
-  c.lifetimes = lifetimes(c.schedule, options.io, target.align);
+  c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins);
   const Problem& problem = c.lifetimes.problem;
   check(problem);
   progress.finished("problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); });
@@ -111,15 +116,15 @@ Compilation compile(const CompileOptions& options) {
   c.plan = plan(problem, planner, search);
   require_right("plan", verify(problem, c.plan));
   require_fit(options, c.plan);
-  progress.finished("plan", bytes_words(c.plan.pools[0].size), [&] { return dump(c.plan); });
+  progress.finished("plan", bytes_words(total_size(c.plan)), [&] { return dump(c.plan); });
 
   c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io);
   c.map.sha256 = sha256(read_file(options.model));
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
 
-  c.files =
-      emit(c.schedule, c.lifetimes, c.plan, c.map, {c.name, options.io, options.weights, ARENAC_VERSION});
+  c.files = emit(c.schedule, c.lifetimes, c.plan, c.map,
+                 {c.name, options.io, options.weights, ARENAC_VERSION, options.sections});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
   return c;
 }

@@ -31,6 +31,9 @@ struct CompileOptions {
   std::string scheduler, planner, target;                    // names in their tables; empty: the default
   std::optional<int64_t> ram;                                // bytes that the arena must fit
   double seconds = std::numeric_limits<double>::infinity();  // for the planner's search
+  std::vector<Pool> pools;                                   // fastest first; empty: one without a capacity
+  std::vector<std::string> sections;                         // see EmitOptions
+  std::vector<Pin> pins;
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
   std::string dump_after;  // one of kStages; empty: none
@@ -49,7 +52,7 @@ struct Compilation {
 };
 
 // Runs and verifies every stage. Throws UserError when the model is at fault, and with Exit::kDoesNotFit when
-// the arena is larger than `ram`. Warnings and timings go to standard error.
+// the arena is larger than `ram` or a pool than its capacity. Warnings and timings go to standard error.
 Compilation compile(const CompileOptions& options);
 
 // "my-net.v2.onnx" -> "my_net_v2": what the C names begin with.

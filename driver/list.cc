@@ -50,8 +50,7 @@ Listing listing(const std::string& table) {
   if (table == "operators") return list_operators();
   if (table == "schedulers") return named(schedulers());
   if (table == "planners") return list_planners();
-  if (table == "pools")
-    return {{"name", "description"}, {{"arena", "one contiguous memory for all buffers"}}};
+  if (table == "pools") return named(kPoolKinds);
   if (table == "kernels") return list_kernels();
   if (table == "reports") return named(kReports);
   throw UserError(fmt::format("there is no table '{}'", table), Exit::kUsage);

@@ -2,9 +2,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace arenac {
+
+// What --pool kind=NAME may say.
+struct PoolKind {
+  std::string_view name, description;
+};
+inline constexpr PoolKind kPoolKinds[] = {
+    {"arena", "one contiguous memory; static for kws_invoke, the caller's for kws_run"},
+};
 
 struct Listing {
   std::vector<std::string> columns;

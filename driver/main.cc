@@ -46,11 +46,12 @@ Exit run_compile(const Options& options) {
   const Compilation c = compile(options.compile);
   write_files(options.output, c.files);
   if (!options.depfile.empty()) write_depfile(options, c);
+  int64_t least = 0;
+  for (const MapPool& pool : c.map.pools) least += pool.lower_bound;
   if (options.compile.verbosity != Verbosity::kQuiet)
-    fmt::print(
-        stderr, "{}: arena {}, {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
-        c.map.pools[0].optimal() ? "proved smallest" : fmt::format("at least {}", c.map.pools[0].lower_bound),
-        bytes_words(c.map.totals.weights), counted(c.map.steps.size(), "step"));
+    fmt::print(stderr, "{}: arena {}, {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
+               least == c.map.totals.arena ? "proved smallest" : fmt::format("at least {}", least),
+               bytes_words(c.map.totals.weights), counted(c.map.steps.size(), "step"));
   return Exit::kDone;
 }
 

@@ -7,7 +7,10 @@
 #include <charconv>
 #include <map>
 
+#include "codegen/c_text.h"
+#include "codegen/emit.h"
 #include "codegen/reports.h"
+#include "driver/list.h"
 #include "frontend/error.h"
 #include "planner/planners.h"
 #include "scheduler/schedule.h"
@@ -81,8 +84,6 @@ void refuse_what_is_missing(const Raw& raw) {
     wrong_usage(what + " is not available in this version");
   };
   if (raw.optimize != "balanced") missing("--optimize " + raw.optimize);
-  if (!raw.pools.empty()) missing("--pool (one arena holds all buffers)");
-  if (!raw.pins.empty()) missing("--pin");
   if (!raw.states.empty()) missing("--state");
 }
 
@@ -120,7 +121,8 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   command.add_option("--time", compile.seconds, "bound on the search")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS");
-  repeatable("--pool", raw.pools, "a memory, fastest first")->type_name("name=sram,size=256K,...");
+  repeatable("--pool", raw.pools, "a memory, fastest first")
+      ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena]");
   repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
   repeatable("--state", raw.states, "an output fed back to an input")->type_name("OUT=IN");
   command.add_option("--io", raw.io, "inputs and outputs: caller's pointers, or planned inside the arena")
@@ -213,16 +215,35 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
 
 int64_t size_of_pool(const std::string& text, const std::string& option) {
   std::string bytes = text;
-  const std::string fault = CLI::AsSizeValue(false)(bytes);
-  const int64_t size = fault.empty() ? extent_of(bytes, option) : -1;
-  if (size < 0) wrong_usage(fmt::format("{}: '{}' is no size in bytes, such as 65536 or 64K", option, text));
-  return size;
+  try {
+    if (CLI::AsSizeValue(false)(bytes).empty()) return extent_of(bytes, option);
+  } catch (const CLI::ValidationError&) {  // an unknown suffix
+  }
+  wrong_usage(fmt::format("{}: '{}' is no size in bytes, such as 65536 or 64K", option, text));
 }
 
-// "name=sram,size=256K,align=16"
-Pool pool_of(const std::string& text) {
-  const std::string option = "--pool " + text;
+constexpr int64_t kGreatestAlign = 65536;
+constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._$-";
+
+void require_kind(const std::string& kind, const std::string& option) {
+  std::string known;
+  for (const PoolKind& row : kPoolKinds) {
+    if (kind == row.name) return;
+    known += fmt::format(" {}", row.name);
+  }
+  wrong_usage(fmt::format("{}: '{}' is no kind of pool; there is:{}", option, kind, known));
+}
+
+struct PoolWords {
   Pool pool;
+  std::string section;
+};
+
+// "name=sram,size=256K,align=16,section=.sram,kind=arena"
+PoolWords pool_of(const std::string& text) {
+  const std::string option = "--pool " + text;
+  PoolWords words;
+  Pool& pool = words.pool;
   for (size_t begin = 0; begin <= text.size();) {
     const size_t end = std::min(text.find(',', begin), text.size());
     const auto [key, value] =
@@ -233,17 +254,53 @@ Pool pool_of(const std::string& text) {
       pool.capacity = size_of_pool(value, option);
     else if (key == "align")
       pool.align = size_of_pool(value, option);
+    else if (key == "section")
+      words.section = value;
+    else if (key == "kind")
+      require_kind(value, option);
     else
-      wrong_usage(fmt::format("{}: '{}' is not name, size or align", option, key));
+      wrong_usage(fmt::format("{}: '{}' is not name, size, align, section or kind", option, key));
     begin = end + 1;
   }
   if (pool.name.empty()) wrong_usage(option + ": a name is missing");
-  return pool;
+  return words;
+}
+
+// The pools of generated C, whose names and sections are in its text.
+void interpret_pools(const Raw& raw, CompileOptions& compile) {
+  for (const std::string& text : raw.pools) {
+    const auto [pool, section] = pool_of(text);
+    if (!is_pool_name(pool.name))
+      wrong_usage(
+          fmt::format("--pool {}: the name must be a C identifier, and not one that the generated C "
+                      "uses, such as 'run'; 'sram' is one",
+                      text));
+    for (const Pool& other : compile.pools)
+      if (upper_case(other.name) == upper_case(pool.name))
+        wrong_usage(fmt::format("--pool {}: there is a pool '{}' already", text, other.name));
+    if (pool.align < 1 || pool.align > kGreatestAlign || (pool.align & (pool.align - 1)) != 0)
+      wrong_usage(
+          fmt::format("--pool {}: the alignment must be a power of two up to {}", text, kGreatestAlign));
+    if (section.find_first_not_of(kSectionLetters) != std::string::npos)
+      wrong_usage(fmt::format("--pool {}: a section's name has letters, digits and '._$-'", text));
+    compile.pools.push_back(pool);
+    compile.sections.push_back(section);
+  }
+  for (const std::string& text : raw.pins) {
+    const auto [tensor, pool] = split_binding(text, "--pin", "TENSOR=POOL");
+    compile.pins.push_back({tensor, pool});
+  }
+  if (compile.ram && !compile.pools.empty())
+    wrong_usage("--ram is for one arena; with --pool, give each its size");
 }
 
 void interpret_plan(const Raw& raw, Options& options) {
   PlanOptions& plan = options.plan;
-  for (const std::string& text : raw.pools) plan.pools.push_back(pool_of(text));
+  for (const std::string& text : raw.pools) {
+    const auto [pool, section] = pool_of(text);
+    if (!section.empty()) wrong_usage(fmt::format("--pool {}: a plan has no sections", text));
+    plan.pools.push_back(pool);
+  }
   if (raw.capacity) {
     if (*raw.capacity < 0) wrong_usage("--capacity needs a size in bytes, such as 65536 or 64K");
     if (!plan.pools.empty()) wrong_usage("--capacity is for one pool; with --pool, give each its size");
@@ -269,6 +326,7 @@ void interpret_raw(const Raw& raw, Options& options) {
         fmt::format("--name '{}' is no C identifier; '{}' is", compile.name, identifier_of(compile.name)));
   if (raw.quiet && raw.verbose) wrong_usage("--quiet and --verbose exclude each other");
   if (compile.ram && *compile.ram < 0) wrong_usage("--ram needs a size in bytes, such as 65536 or 64K");
+  interpret_pools(raw, compile);
   compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;
   static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},
                                                               {"c", WeightsForm::kC},

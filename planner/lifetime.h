@@ -4,6 +4,7 @@
 //   [0, 4)}
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "planner/problem.h"
@@ -15,14 +16,22 @@ namespace arenac {
 enum class Io : uint8_t { kExternal, kArena };
 
 struct Lifetimes {
-  Problem problem;  // one pool, "arena"
+  Problem problem;
   std::vector<int>
       buffer_of;  // per tensor: the buffer that holds its storage; -1: a constant or the caller's memory
 };
 
+// The storage of the model's tensor lies in the pool of this name only.
+struct Pin {
+  std::string tensor, pool;
+};
+
 // One buffer per storage, alive from the first step that writes into it to the last that reads from it,
-// control flow included: what a loop reads from outside lives through the loop. Buffers are aligned to
-// `align` bytes.
-Lifetimes lifetimes(const Schedule& schedule, Io io, int64_t align);
+// control flow included: what a loop reads from outside lives through the loop. Buffers and pools are aligned
+// to `align` bytes at least. A buffer that no pin names may lie in each of the pools, the first preferred;
+// no pools are one without a capacity, "arena". Throws UserError with Exit::kUsage for a pin of an unknown
+// pool or of a tensor without a buffer, naming those there are.
+Lifetimes lifetimes(const Schedule& schedule, Io io, int64_t align, std::vector<Pool> pools = {},
+                    const std::vector<Pin>& pins = {});
 
 }  // namespace arenac

@@ -150,13 +150,15 @@ Plan plan(const Problem& problem, std::string_view planner, const Search& search
   const Planner& row = find_planner(planner);
   check(problem);
   Plan plan = problem.same_offset.empty() ? run(row, problem, search) : run_with_groups(row, problem, search);
+  std::vector<std::string> too_small;
   for (size_t i = 0; i < problem.pools.size(); ++i) {
     const Pool& pool = problem.pools[i];
     if (pool.capacity && plan.pools.at(i).size > *pool.capacity)
-      throw UserError(fmt::format("pool '{}' needs {} bytes (no plan below {}), its capacity is {}",
-                                  pool.name, plan.pools[i].size, plan.pools[i].lower_bound, *pool.capacity),
-                      Exit::kDoesNotFit);
+      too_small.push_back(fmt::format("pool '{}' needs {} bytes (no plan below {}), its capacity is {}",
+                                      pool.name, plan.pools[i].size, plan.pools[i].lower_bound,
+                                      *pool.capacity));
   }
+  if (!too_small.empty()) throw UserError(fmt::format("{}", fmt::join(too_small, "; ")), Exit::kDoesNotFit);
   std::optional<std::string> fault = verify(problem, plan);
   ARENAC_CHECK(!fault, fmt::format("planner '{}': {}", planner, fault.value_or("")));
   return plan;

@@ -144,6 +144,49 @@ TEST_F(Cli, RunInTheArenaAndRepeated) {
   EXPECT_GT(std::strtod(timed.output.c_str(), nullptr), 0) << timed.output;
 }
 
+TEST_F(Cli, BuffersLieInSeveralPools) {
+  make_inputs("data");
+  ASSERT_EQ(arenac({"run", kModel, "--inputs", "data", "--outputs", "data"}).status, 0);
+  ASSERT_EQ(arenac({"map", kModel, "--json", "one.json"}).status, 0);
+  const MemoryMap one = memory_map_from_json(read_file(at("one.json")));
+  const std::string half = "name=sram,section=.data.sram,size=" + std::to_string(one.totals.arena / 2);
+  const std::vector<std::string> pools = {"--pool", half, "--pool", "name=dram,align=64"};
+  const auto with = [](std::vector<std::string> words, const std::vector<std::string>& more) {
+    words.insert(words.end(), more.begin(), more.end());
+    return words;
+  };
+  ASSERT_EQ(arenac(with({"compile", kModel, "-o", "gen", "--name", "kws"}, pools)).status, 0);
+  EXPECT_EQ(arenac({"verify", "gen/kws_map.json"}).status, 0);
+  const MemoryMap map = memory_map_from_json(read_file(at("gen/kws_map.json")));
+  ASSERT_EQ(map.pools.size(), 2u);
+  EXPECT_GT(map.pools[0].size, 0);
+  EXPECT_GT(map.pools[1].size, 0);
+  EXPECT_THAT(read_file(at("gen/kws.h")),
+              AllOf(HasSubstr("#define KWS_SRAM_SIZE"), HasSubstr("#define KWS_DRAM_ALIGN 64u"),
+                    HasSubstr("void *sram;"), HasSubstr("void *dram;")));
+  EXPECT_THAT(read_file(at("gen/kws.c")), HasSubstr("KWS_SECTION(\".data.sram\")"));
+  for (const char* io : {"external", "arena"}) {
+    const Finished done = arenac(with({"run", kModel, "--inputs", "data", "--io", io}, pools));
+    EXPECT_EQ(done.status, 0) << done.output;
+  }
+  const std::string tensor = one.buffers[0].name;
+  ASSERT_EQ(arenac(with({"map", kModel, "--json", "m.json", "--pin", tensor + "=dram"}, pools)).status, 0);
+  EXPECT_EQ(memory_map_from_json(read_file(at("m.json"))).buffers[0].pool, "dram");
+}
+
+TEST_F(Cli, PoolsThatAreTooSmallOrUnknownAreNamed) {
+  const Finished small = arenac({"compile", kModel, "-o", "gen", "--pool", "name=sram,size=64"});
+  EXPECT_EQ(small.status, 3);
+  EXPECT_THAT(small.output, AllOf(HasSubstr("pool 'sram' needs"), HasSubstr("capacity is 64")));
+  const Finished pool = arenac({"compile", kModel, "-o", "gen", "--pin", "x=sram"});
+  EXPECT_EQ(pool.status, 2);
+  EXPECT_THAT(pool.output, HasSubstr("no pool has this name; there are: arena"));
+  const Finished tensor = arenac({"compile", kModel, "-o", "gen", "--pin", "nothing=arena"});
+  EXPECT_EQ(tensor.status, 2);
+  EXPECT_THAT(tensor.output, HasSubstr("no tensor that lies in a pool has this name; there are: "));
+  EXPECT_THAT(names(), IsEmpty());
+}
+
 TEST_F(Cli, EveryFormOfWeightsComputesTheSame) {
   make_inputs("data");
   ASSERT_EQ(arenac({"run", kModel, "--inputs", "data", "--outputs", "data"}).status, 0);

@@ -95,8 +95,40 @@ TEST(Options, WrongUsageIsExplained) {
   EXPECT_NE(usage_error({"list", "secrets"}), "");
 }
 
+TEST(Options, PoolsAreReadFastestFirst) {
+  const Options o = parse({"compile", "m.onnx", "--pool", "name=sram,size=64K,align=32,section=.sram",
+                           "--pool=name=psram,kind=arena", "--pin", "a=b=psram"});
+  ASSERT_EQ(o.compile.pools.size(), 2u);
+  EXPECT_EQ(o.compile.pools[0].name, "sram");
+  EXPECT_EQ(o.compile.pools[0].capacity, 65536);
+  EXPECT_EQ(o.compile.pools[0].align, 32);
+  EXPECT_EQ(o.compile.pools[1].capacity, std::nullopt);
+  EXPECT_THAT(o.compile.sections, ElementsAre(".sram", ""));
+  ASSERT_EQ(o.compile.pins.size(), 1u);
+  EXPECT_EQ(o.compile.pins[0].tensor, "a=b");
+  EXPECT_EQ(o.compile.pins[0].pool, "psram");
+}
+
+TEST(Options, APoolThatCannotBeIsExplained) {
+  const auto error = [](std::vector<const char*> more) {
+    more.insert(more.begin(), {"compile", "m.onnx"});
+    return usage_error(more);
+  };
+  EXPECT_THAT(error({"--pool", "size=1K"}), HasSubstr("name is missing"));
+  EXPECT_THAT(error({"--pool", "name=a,speed=9"}), HasSubstr("'speed' is not name, size"));
+  EXPECT_THAT(error({"--pool", "name=a,size=big"}), HasSubstr("no size in bytes"));
+  EXPECT_THAT(error({"--pool", "name=a,kind=cache"}), HasSubstr("there is: arena"));
+  EXPECT_THAT(error({"--pool", "name=a,align=24"}), HasSubstr("power of two"));
+  EXPECT_THAT(error({"--pool", "name=a,section=a b"}), HasSubstr("section"));
+  for (const char* name : {"name=a b", "name=int", "name=run", "name=t0", "name=at_x", "name=\xc3\xa4"})
+    EXPECT_THAT(error({"--pool", name}), HasSubstr("must be a C identifier")) << name;
+  EXPECT_THAT(error({"--pool", "name=a", "--pool", "name=A"}), HasSubstr("a pool 'a' already"));
+  EXPECT_THAT(error({"--pool", "name=a", "--ram", "4K"}), HasSubstr("--ram is for one arena"));
+  EXPECT_THAT(error({"--pin", "x"}), HasSubstr("TENSOR=POOL"));
+}
+
 TEST(Options, WhatIsNotThereYetIsRefused) {
-  for (const char* option : {"--optimize=ram", "--pool=name=sram,size=64K", "--pin=x=sram", "--state=a=b"})
+  for (const char* option : {"--optimize=ram", "--state=a=b"})
     EXPECT_THAT(usage_error({"compile", "m.onnx", option}), HasSubstr("not available in this version"))
         << option;
 }

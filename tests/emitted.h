@@ -16,6 +16,7 @@ namespace arenac {
 struct Way {
   Io io = Io::kExternal;
   size_t target = 0;  // of targets()
+  std::vector<Pool> pools = {};
 };
 
 // What compile() does, from a graph.

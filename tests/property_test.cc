@@ -31,6 +31,14 @@ unsigned seeds(unsigned few) {
 // Every combination of the inputs' and outputs' place and the target.
 Way way_of(unsigned seed) { return {seed % 2 ? Io::kArena : Io::kExternal, seed / 2 % targets().size()}; }
 
+// A way whose fast pool holds half of what the model needs in one.
+Way way_in_two_pools(const Graph& graph, unsigned seed) {
+  Way way = way_of(seed);
+  const int64_t size = compile_graph(graph, "m", way).plan.pools[0].size;
+  way.pools = {{"fast", size / 2}, {"slow", std::nullopt, 64}};
+  return way;
+}
+
 TEST(RandomGraphs, KeepTheirTensorsInTheArena) {
   unsigned faults = 0;
   for (unsigned seed = 0; seed < seeds(300) && faults < 5; ++seed) {
@@ -47,6 +55,16 @@ TEST(RandomGraphs, KeepTheirTensorsInTheArena) {
       ADD_FAILURE() << error.what();
       ++faults;
     }
+  }
+}
+
+TEST(RandomGraphs, KeepTheirTensorsInTwoPools) {
+  for (unsigned seed = 0; seed < seeds(30); ++seed) {
+    const Graph graph = import_text(random_graph(seed));
+    const Compilation c = compile_graph(graph, "m", way_in_two_pools(graph, seed));
+    EXPECT_LE(c.plan.pools[0].size, *c.lifetimes.problem.pools[0].capacity);
+    std::mt19937 random(seed);
+    ASSERT_EQ(shadow_fault(c, random_inputs(*c.graph, seed, Numbers::kWhole), random), "") << "seed " << seed;
   }
 }
 
@@ -200,6 +218,23 @@ TEST_P(EmittedC, OfRandomGraphs) {
     models.push_back({random_graph(seed), seed});
   }
   expect_interpreted(models, GetParam());
+}
+
+TEST_P(EmittedC, InTwoPools) {
+  std::vector<Model> models;
+  std::vector<Emitted> batch;
+  bool both = false;
+  for (unsigned k = 0; k < seeds(6); ++k) {
+    const unsigned seed = 100000 * (1 + number()) + k;
+    models.push_back({random_graph(seed), seed});
+    const Graph graph = import_text(models[k].text);
+    Emitted& e = batch.emplace_back(
+        Emitted{compile_graph(graph, fmt::format("m{}", k), way_in_two_pools(graph, seed))});
+    e.inputs = random_inputs(graph, seed, Numbers::kWhole);
+    both |= e.compilation.plan.pools[0].size > 0 && e.compilation.plan.pools[1].size > 0;
+  }
+  EXPECT_TRUE(both);
+  expect_interpreted(batch, models.data(), GetParam());
 }
 
 TEST_P(EmittedC, OfRandomNests) {

@@ -26,7 +26,8 @@ class Shadow {
         memory_(graph_.tensors.size()) {
     for (const Step& step : c.schedule.steps)
       if (step.kind == StepKind::kRun) scheduled_.insert(step.node);
-    arena_.assign(static_cast<size_t>(c.plan.pools[0].size), std::byte{0xA5});
+    for (const PoolUse& pool : c.plan.pools)
+      arenas_.emplace_back(static_cast<size_t>(pool.size), std::byte{0xA5});
     for (size_t id = 0; id < values_.size(); ++id) values_[id] = graph_.tensors[id].constant;
     place_buffers();
     for (size_t k = 0; k < inputs.size(); ++k) {
@@ -61,7 +62,8 @@ class Shadow {
     outside_.resize(bytes.size());
     for (size_t id = 0; id < bytes.size(); ++id) {
       if (const int b = c_.lifetimes.buffer_of[id]; b >= 0 && !graph_.tensors[id].constant) {
-        memory_[id] = {arena_.data() + c_.plan.placements[b].offset, c_.lifetimes.problem.buffers[b].size};
+        const Placement& at = c_.plan.placements[b];
+        memory_[id] = {arenas_[at.pool].data() + at.offset, c_.lifetimes.problem.buffers[b].size};
       } else if (c_.schedule.layouts[id].root == static_cast<TensorId>(id)) {
         outside_[id].assign(static_cast<size_t>(bytes[id]), std::byte{0xA5});
         memory_[id] = {outside_[id].data(), bytes[id]};
@@ -263,9 +265,9 @@ class Shadow {
   std::mt19937& random_;
   std::set<const Node*> scheduled_;
   std::vector<std::shared_ptr<const Value>> values_;  // what the interpreter computes
-  std::vector<std::byte> arena_;
-  std::vector<std::vector<std::byte>> outside_;  // constants and the caller's memory
-  std::vector<Room> memory_;                     // per storage
+  std::vector<std::vector<std::byte>> arenas_;        // per pool
+  std::vector<std::vector<std::byte>> outside_;       // constants and the caller's memory
+  std::vector<Room> memory_;                          // per storage
   std::vector<int64_t> iterations_;
   std::string fault_;
   // The point of the nest that runs.
