@@ -7,6 +7,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <set>
 #include <tuple>
 
 #include "planner/blocks.h"
@@ -26,7 +27,10 @@ using Clock = std::chrono::steady_clock;
 
 // Steps of about a nanosecond, at effort 1.
 constexpr double kPackSteps = 20;                      // of packing, for each pair of buffers that meet
-constexpr double kPackWork = 4e8;                      // of packing in several orders
+constexpr double kPackWork = 4e8;                      // of packing in several orders, of many buffers
+constexpr double kPackWorkOfFew = 3e9;                 // of others, unless the gap is
+constexpr double kNoGap = 1e-5, kFarGap = 0.02;        // below this, or this far from the bound
+constexpr size_t kFewSizes = 256;                      // objects of their sizes come to a good start
 constexpr double kDrawWork = 1e6;                      // rectangles made into blocks, in all draws
 constexpr double kRepairWork = 6e8, kOneRepair = 2e8;  // of exact search around the few that are too high
 constexpr double kRepairable = 0.002;                  // of the bound: what that is tried for
@@ -48,27 +52,6 @@ Plan pack_by(const Problem& problem, Key key) {
   std::vector<int> order = all_buffers(problem);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) > key(b); });
   return make_plan(problem, pack(problem, order, Fit::kLowest));
-}
-
-Plan by_size_then_life(const Problem& problem, const Search&) {
-  Timeline timeline = make_timeline(problem, all_buffers(problem));
-  return pack_by(problem, [&](int id) {
-    return std::pair(problem.buffers[id].size, timeline.spans[id].end - timeline.spans[id].begin);
-  });
-}
-
-Plan by_life(const Problem& problem, const Search&) {
-  Timeline timeline = make_timeline(problem, all_buffers(problem));
-  return pack_by(problem, [&](int id) {
-    return std::pair(timeline.spans[id].end - timeline.spans[id].begin, problem.buffers[id].size);
-  });
-}
-
-Plan by_area(const Problem& problem, const Search&) {
-  Timeline timeline = make_timeline(problem, all_buffers(problem));
-  return pack_by(problem, [&](int id) {
-    return double(problem.buffers[id].size) * (timeline.spans[id].end - timeline.spans[id].begin);
-  });
 }
 
 // By the number of buffers each one meets.
@@ -120,8 +103,8 @@ Plan around_peak(const Problem& problem, const Search&) {
 }
 
 constexpr Plan (*kOrders[])(const Problem&, const Search&) = {
-    by_load,           around_peak, tflite_by_breadth, tflite_by_size, iree,
-    by_size_then_life, by_life,     by_area,           by_conflicts,   sekiyama,
+    by_load,           around_peak,           tflite_by_breadth, tflite_by_size, iree,
+    by_size_first_fit, by_duration_first_fit, by_area_first_fit, by_conflicts,   sekiyama,
 };
 
 // What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice (at
@@ -244,6 +227,10 @@ class Portfolio {
       for (const std::vector<Rectangle>* way : {&rectangles, &mirrored})
         if (!best_ || !(close() || (many && filling == Filling::kMatching)))
           offer_stack(fill_valleys(*way, timeline_.slots, filling), "skyline");
+    std::set<int64_t> sizes;
+    for (int id : ids) sizes.insert(problem_.buffers[id].size);
+    if (!many && fixed.empty() && sizes.size() <= kFewSizes && !done())
+      offer(executorch_greedy(problem_, search_), "greedy");
   }
 
   // Which of several matches is taken first decides what is left: the order is drawn anew until one block is
@@ -283,14 +270,17 @@ class Portfolio {
 
   // As many as there is work for, but one at least if there is no plan yet.
   void start_in_orders() {
-    double work = search_.effort * kPackWork;
+    const bool many = problem_.buffers.size() > kManyBuffers;
+    const double step = kPackSteps * meetings();
+    double work = 0;
     for (auto start : kOrders) {
-      if (best_ && (work <= 0 || done())) return;
-      work -= kPackSteps * meetings();
-      if (best_ && work < 0) return;
+      if (best_ && done()) return;
+      work += step;
+      const bool is_worth = best_ && !many && kNoGap < greatest_gap() && greatest_gap() < kFarGap;
+      if (best_ && work > search_.effort * (is_worth ? kPackWorkOfFew : kPackWork)) return;
       Plan plan = start(problem_, search_);
       offer(plan, "greedy");
-      if (problem_.buffers.size() <= kExactBuffers) starts_.push_back(std::move(plan));
+      if (!many) starts_.push_back(std::move(plan));
     }
   }
 
@@ -356,10 +346,18 @@ class Portfolio {
   }
 
   // What part of the work the pool's gap is worth.
-  double worth(int pool) const {
+  double worth(int pool) const { return std::clamp(gap(pool) / kWorthAll, kLeastWorth, 1.0); }
+
+  // Of the bound.
+  double gap(int pool) const {
     const PoolUse use = best_->pools[pool];
-    const double gap = double(use.size - use.lower_bound) / std::max(1.0, double(use.lower_bound));
-    return std::clamp(gap / kWorthAll, kLeastWorth, 1.0);
+    return double(use.size - use.lower_bound) / std::max(1.0, double(use.lower_bound));
+  }
+
+  double greatest_gap() const {
+    double greatest = 0;
+    for (int pool = 0; pool < int(best_->pools.size()); ++pool) greatest = std::max(greatest, gap(pool));
+    return greatest;
   }
 
   // Local search, as much as the gap and the number of buffers are worth, times `share`.

@@ -101,6 +101,134 @@ Problem training(int buffers, uint64_t seed) {
   return problem;
 }
 
+// What an eager framework allocates while a transformer is trained: weights and their optimizer states from
+// the first step on, activations from the forward to the backward pass of their layer, temporaries of one
+// operator or two, scalars that stay, weight gradients until the optimizer has used them.
+class TransformerTraining {
+ public:
+  TransformerTraining(int buffers, Random random) : random_(random), buffers_(buffers) {
+    problem_.pools = {{"arena"}};
+  }
+
+  Problem run() {
+    // A layer takes about 60 buffers a step and 25 for good.
+    const int64_t layers = random_.between(2, std::clamp<int64_t>(buffers_ / 150, 2, 48));
+    for (int64_t layer = 0; layer < layers; ++layer)
+      for (int64_t part : {1, 1, 1, 1, 4, 4}) {
+        keep(4 * hidden_ * hidden_ * part);
+        keep(4 * hidden_ * part);
+      }
+    const size_t weights_end = forever_.size();
+    while (int(problem_.buffers.size() + forever_.size()) < buffers_) train(layers, weights_end);
+    for (auto [begin, size] : forever_) add(problem_, size, begin, now_);
+    problem_.buffers.resize(size_t(buffers_));
+    return std::move(problem_);
+  }
+
+ private:
+  struct Activation {
+    int64_t begin, size;
+  };
+
+  void keep(int64_t size) { forever_.push_back({now_++, size}); }
+  void release(const Activation& a) { add(problem_, a.size, a.begin, now_ + 1); }
+  void temporary(int64_t size, int64_t life) { add(problem_, size, now_, now_ + life); }
+
+  void train(int64_t layers, size_t weights_end) {
+    std::vector<Activation> saved;
+    const auto save = [&](int64_t size) { saved.push_back({now_++, size}); };
+    for (int64_t layer = 0; layer < layers; ++layer) {
+      for (int projection = 0; projection < 3; ++projection) {
+        temporary(activation_, random_.between(2, 4));
+        save(activation_);
+        if (random_.one_in(3)) temporary(4, 1);
+      }
+      temporary(scores_, 3);
+      save(scores_);  // softmax
+      temporary(scores_, 2);
+      save(scores_ / 4);  // dropout's mask
+      save(scores_);
+      save(activation_);
+      temporary(activation_, 2);
+      save(activation_ / 4);
+      save(activation_);
+      save(tokens_ * 4);  // layer normalization's moments
+      save(tokens_ * 4);
+      for (int64_t factor : {4, 4, 1}) {
+        temporary(activation_ * factor, random_.between(1, 3));
+        save(activation_ * factor);
+      }
+      save(activation_ / 4);
+    }
+    temporary(tokens_ * 30522 * 4 / 16, 12);
+    now_ += 3;
+    std::vector<Activation> gradients;
+    while (!saved.empty()) {  // backward
+      const Activation top = saved.back();
+      saved.pop_back();
+      if (random_.one_in(2)) temporary(top.size, random_.between(2, 6));
+      if (random_.one_in(3)) temporary(activation_, random_.between(1, 4));
+      if (random_.one_in(3)) gradients.push_back({now_, 4 * hidden_ * hidden_ * (random_.one_in(3) ? 4 : 1)});
+      if (random_.one_in(3)) gradients.push_back({now_, 4 * hidden_ * (random_.one_in(3) ? 4 : 1)});
+      ++now_;
+      release(top);
+    }
+    for (size_t k = 0; k < gradients.size(); ++k) {  // optimizer
+      if (forever_.size() < 3 * weights_end) keep(gradients[k].size), keep(gradients[k].size), keep(4);
+      for (int64_t life : {1, 2, 2}) {
+        temporary(gradients[k].size, life + random_.below(2));
+        ++now_;
+      }
+    }
+    for (const Activation& gradient : gradients) release(gradient);
+  }
+
+  Random random_;
+  int64_t buffers_;
+  int64_t hidden_ = 128 * random_.between(2, 8), tokens_ = 128 * random_.between(4, 64);
+  int64_t activation_ = 4 * tokens_ * hidden_, scores_ = 4 * tokens_ * 128 * random_.between(1, 12);
+  int64_t now_ = 0;
+  Problem problem_;
+  std::vector<Activation> forever_;
+};
+
+Problem transformer_training(int buffers, uint64_t seed) {
+  return TransformerTraining(buffers, {std::mt19937_64(seed)}).run();
+}
+
+// A compiled network without its weights: bottlenecks with heads, a residual across each block, some results
+// that wait for the end.
+Problem inference(int buffers, uint64_t seed) {
+  Random random{std::mt19937_64(seed)};
+  Problem problem = one_pool();
+  int64_t now = 0, width = 98304;
+  const int64_t longest = buffers;
+  while (int(problem.buffers.size()) < buffers) {
+    const int64_t begin = now, heads = random.between(1, 4), blocks = random.between(1, 4);
+    for (int64_t head = 0; head < heads; ++head) {
+      for (int64_t part = 0; part < 3; ++part) {
+        add(problem, width / 4, now, now + random.between(2, 6));
+        ++now;
+      }
+      add(problem, 1536, now, now + 2);
+      add(problem, width * 2, now, now + 1);
+      ++now;
+    }
+    for (int64_t block = 0; block < blocks; ++block) {
+      add(problem, width * 4, now, now + 2);
+      add(problem, width, now + 1, now + 3);
+      if (random.one_in(2)) add(problem, 256 << random.below(3), now, now + random.between(1, 8));
+      now += 2;
+    }
+    add(problem, width, begin, now + 1);
+    if (random.one_in(6))
+      add(problem, width / 2 * random.between(1, 3), now, now + random.between(30, longest));
+    if (random.one_in(40)) width = 49152 * random.between(1, 6);
+  }
+  problem.buffers.resize(size_t(buffers));
+  return problem;
+}
+
 // A rectangle of the packing: times [begin, end), bytes [low, high).
 struct Tile {
   int64_t begin, end, low, high;
@@ -178,6 +306,8 @@ const std::vector<ProblemFamily> kProblemFamilies = {
     {"power_law", "sizes and lives of which each doubling is half as likely", power_law},
     {"malloc_like", "classes of sizes, most lives short, the others end in phases", malloc_like},
     {"training", "forward and backward pass of a network", training},
+    {"transformer", "what a framework allocates while it trains a transformer", transformer_training},
+    {"inference", "a compiled network: short temporaries, residuals, a few that wait for the end", inference},
     {"perfect", "a rectangle in guillotine cuts: the optimum is the load", perfect},
     {"pinwheel", "a rectangle in nested pinwheels: the optimum is the load", pinwheel},
 };
