@@ -100,7 +100,16 @@ class NestWriter {
     return CExpr(prefix_, helpers_, names_of(std::move(accumulator), std::move(known)));
   }
 
-  void open_loop(int a) { c_.open("for (int i{0} = 0; i{0} < {1}; ++i{0})", a, nest_.axes[a].extent); }
+  bool down() const { return plan_.sweep == Sweep::kDown; }
+
+  // A loop over an axis of the output, one value at a time.
+  void open_loop(int a, Interval range) {
+    if (down())
+      c_.open("for (int i{0} = {2}; i{0} >= {1}; --i{0})", a, range.begin, range.end - 1);
+    else
+      c_.open("for (int i{0} = {1}; i{0} < {2}; ++i{0})", a, range.begin, range.end);
+  }
+  void open_loop(int a) { open_loop(a, {0, nest_.axes[a].extent}); }
 
   std::string condition(const std::vector<const Bound*>& bounds) const {
     std::string all;
@@ -147,14 +156,25 @@ class NestWriter {
       if (outer && nest_.axes[a].extent != 1) open_loop(a), ++depth;
     }
     if (plan_.vector_axis < 0) {
-      tiles(1);
+      tiles([&](int tile, bool guarded) { block(1, tile, guarded); });
     } else if (plan_.tile_axis == plan_.vector_axis) {
       wide_blocks();
+    } else if (depth_of(plan_.tile_axis) < depth_of(plan_.vector_axis)) {
+      tiles([&](int tile, bool guarded) { vectors([&](int lanes) { block(lanes, tile, guarded); }); });
     } else {
-      stepped(plan_.vector_axis, {0, nest_.axes[plan_.vector_axis].extent}, plan_.lanes,
-              [&](int lanes) { tiles(lanes); });
+      vectors([&](int lanes) { tiles([&](int tile, bool guarded) { block(lanes, tile, guarded); }); });
     }
     while (depth-- > 0) c_.close();
+  }
+
+  // Where an axis comes among the loops; behind all of them: nowhere.
+  std::ptrdiff_t depth_of(int a) const {
+    return std::find(plan_.order.begin(), plan_.order.end(), a) - plan_.order.begin();
+  }
+
+  template <typename Body>
+  void vectors(const Body& body) {
+    stepped(plan_.vector_axis, {0, nest_.axes[plan_.vector_axis].extent}, plan_.lanes, body);
   }
 
   // Without pixels to share the weights, several vector blocks side by side keep the arithmetic units busy.
@@ -183,10 +203,19 @@ class NestWriter {
       c_.close();
       return;
     }
-    c_.open("for (int i{0} = {1}; i{0} < {2}; i{0} += {3})", a, range.begin, range.end - rest, width);
+    const auto last = [&] {
+      if (rest > 0) at(a, range.end - rest, [&] { body(static_cast<int>(rest)); });
+    };
+    if (down()) {
+      last();
+      c_.open("for (int i{0} = {2}; i{0} >= {1}; i{0} -= {3})", a, range.begin, range.end - rest - width,
+              width);
+    } else {
+      c_.open("for (int i{0} = {1}; i{0} < {2}; i{0} += {3})", a, range.begin, range.end - rest, width);
+    }
     body(width);
     c_.close();
-    if (rest > 0) at(a, range.end - rest, [&] { body(static_cast<int>(rest)); });
+    if (!down()) last();
   }
 
   // A block in which axis a has one value.
@@ -199,20 +228,23 @@ class NestWriter {
     c_.close();
   }
 
-  void tiles(int lanes) {
+  // Covers the tile axis: body(tile, guarded).
+  template <typename Body>
+  void tiles(const Body& body) {
     const int p = plan_.tile_axis;
-    if (p < 0) return block(lanes, 1, true);
+    if (p < 0) return body(1, true);
     const Interval inside = interior(p);
-    const int64_t extent = nest_.axes[p].extent;
-    border(lanes, p, {0, inside.begin});
-    stepped(p, inside, plan_.tile, [&](int tile) { block(lanes, tile, false); });
-    border(lanes, p, {inside.end, extent});
+    const Interval before = {0, inside.begin}, after = {inside.end, nest_.axes[p].extent};
+    border(p, down() ? after : before, body);
+    stepped(p, inside, plan_.tile, [&](int tile) { body(tile, false); });
+    border(p, down() ? before : after, body);
   }
 
-  void border(int lanes, int p, Interval range) {
+  template <typename Body>
+  void border(int p, Interval range, const Body& body) {
     if (range.begin >= range.end) return;
-    c_.open("for (int i{0} = {1}; i{0} < {2}; ++i{0})", p, range.begin, range.end);
-    block(lanes, 1, true);
+    open_loop(p, range);
+    body(1, true);
     c_.close();
   }
 

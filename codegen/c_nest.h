@@ -26,7 +26,7 @@ struct CKernel {
 enum class Sharing : uint8_t {
   kApart,    // no common byte
   kInPlace,  // the same address for the same element: read through the result's pointer
-  kMixed,    // the same storage otherwise: no promise to the C compiler
+  kMixed,    // the same memory otherwise: no promise to the C compiler
 };
 
 CKernel c_kernel(const FlatNest& nest, const LoopPlan& plan, const std::vector<Type>& read_types,

@@ -239,22 +239,20 @@ class Emitter {
       return c.line("return {}_EBRANCH; /* {}: {} */", upper_, s, c_comment(refusal->reason));
     const Nests& nests = std::get<Nests>(node.body);
     if (element_count(graph_.tensors[node.writes[0]].shape) == 0) return;
+    const StorageOverlap* overlap = overlap_in_use(schedule_, lifetimes_, plan_, static_cast<int>(s));
+    const std::vector<LoopPlan>& loops = overlap ? overlap->loops : schedule_.loops[s];
     for (size_t k = 0; k < nests.size(); ++k) {
       if (is_elided(nests[k], node, graph_, schedule_.layouts) || is_empty(nests[k])) continue;
-      call_nest(c, s, node, nests[k], schedule_.loops[s][k]);
+      call_nest(c, s, node, nests[k], loops[k]);
     }
-  }
-
-  // A nest without a single output point. (One with only an empty reduction still stores.)
-  static bool is_empty(const Nest& nest) {
-    return std::any_of(nest.axes.begin(), nest.axes.end(),
-                       [](const Axis& a) { return !a.reduced && a.extent == 0; });
   }
 
   Sharing sharing_of(const Node& node, size_t operand, const Nest& nest) const {
     const TensorId x = node.reads[operand], y = node.writes[0];
     const Layout &from = schedule_.layouts[x], &to = schedule_.layouts[y];
-    if (graph_.tensors[x].constant || from.root != to.root) return Sharing::kApart;
+    if (graph_.tensors[x].constant) return Sharing::kApart;
+    if (from.root != to.root)
+      return share_bytes(lifetimes_, plan_, x, y) ? Sharing::kMixed : Sharing::kApart;
     bool in_place = graph_.tensors[x].type == graph_.tensors[y].type && from.offset == to.offset;
     const auto store = address_of(to, nest.store, nest);
     const auto look = [&](const Expr& e) {

@@ -24,6 +24,12 @@ std::vector<MapStep> map_steps(const Schedule& schedule) {
   return steps;
 }
 
+bool in_use(const Plan& plan, const Problem& problem, const Overlap& o) {
+  const int64_t distance = plan.placements[o.above].offset - plan.placements[o.below].offset;
+  return distance >= o.distance && distance < problem.buffers[o.below].size &&
+         -distance < problem.buffers[o.above].size;
+}
+
 }  // namespace
 
 MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io) {
@@ -54,6 +60,8 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
     if (lifetimes.buffer_of[id] >= 0 && (touched[id] || view))
       map.buffers[lifetimes.buffer_of[id]].tensors.push_back(graph.tensors[id].name);
   }
+  for (const Overlap& o : lifetimes.problem.overlaps)
+    if (in_use(plan, lifetimes.problem, o)) map.overlaps.push_back({o.above, o.below, o.distance});
   map.steps = map_steps(schedule);
   for (const Weight& weight : collect_weights(schedule, {}).all) {
     const auto size = static_cast<int64_t>(weight.bytes.size());

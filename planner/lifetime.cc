@@ -4,13 +4,57 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "frontend/error.h"
 #include "scheduler/liveness.h"
+#include "scheduler/overlap.h"
 
 namespace arenac {
 namespace {
+
+// The schedule's overlaps of buffers.
+std::vector<Overlap> offered(const Schedule& schedule, const std::vector<int>& buffer_of) {
+  std::vector<Overlap> all;
+  for (const StorageOverlap& o : schedule.overlaps)
+    if (buffer_of[o.above] >= 0 && buffer_of[o.below] >= 0)
+      all.push_back({buffer_of[o.above], buffer_of[o.below], o.distance});
+  return all;
+}
+
+// Those at times with more live bytes than there are at the fullest time when all are used. Each is of two
+// buffers that live together at one time only.
+std::vector<Overlap> that_pay(const Problem& problem) {
+  const auto time_of = [&](const Overlap& o) {
+    return std::max(problem.buffers[o.above].begin, problem.buffers[o.below].begin);
+  };
+  std::map<int64_t, int64_t> change;  // of live bytes
+  for (const Buffer& buffer : problem.buffers) {
+    change[buffer.begin] += buffer.size;
+    change[buffer.end] -= buffer.size;
+  }
+  std::map<std::pair<int, int>, int64_t> saved;  // by pair, in the better direction
+  for (const Overlap& o : problem.overlaps) {
+    const int64_t above = problem.buffers[o.above].size, below = problem.buffers[o.below].size;
+    int64_t& most = saved[std::minmax(o.above, o.below)];
+    most = std::max(most, above + below - joint_bytes(above, below, o.distance));
+  }
+  std::map<int64_t, int64_t> saved_at;
+  for (const auto& [pair, bytes] : saved) saved_at[time_of({pair.first, pair.second, 0})] += bytes;
+
+  std::map<int64_t, int64_t> live;
+  int64_t now = 0, least = 0;
+  for (const auto& [time, bytes] : change) {
+    live[time] = now += bytes;
+    const auto at = saved_at.find(time);
+    least = std::max(least, now - (at == saved_at.end() ? 0 : at->second));
+  }
+  std::vector<Overlap> all;
+  for (const Overlap& o : problem.overlaps)
+    if (live.at(time_of(o)) > least) all.push_back(o);
+  return all;
+}
 
 [[noreturn]] void wrong_pin(const Pin& pin, const char* problem, std::vector<std::string> choices) {
   constexpr size_t kMost = 20;
@@ -63,14 +107,7 @@ Lifetimes lifetimes(const Schedule& schedule, Io io, int64_t align, std::vector<
     for (TensorId id : graph.inputs) external[id] = true;
     for (TensorId id : graph.outputs) external[id] = true;
   }
-  std::vector<int64_t> bytes(graph.tensors.size());
-  for (size_t id = 0; id < graph.tensors.size(); ++id) {
-    const Tensor& tensor = graph.tensors[id];
-    const Layout& layout = schedule.layouts[id];
-    const int64_t span = span_of(layout, tensor.shape);
-    if (span > 0)
-      bytes[layout.root] = std::max(bytes[layout.root], (layout.offset + span) * size_of(tensor.type));
-  }
+  const std::vector<int64_t> bytes = storage_bytes(graph, schedule.layouts);
   Lifetimes all;
   if (pools.empty()) pools = {{"arena"}};
   for (Pool& pool : pools) pool.align = std::max(pool.align, align);
@@ -89,7 +126,27 @@ Lifetimes lifetimes(const Schedule& schedule, Io io, int64_t align, std::vector<
   for (size_t id = 0; id < graph.tensors.size(); ++id)
     all.buffer_of[id] = all.buffer_of[schedule.layouts[id].root];
   for (const Pin& pin : pins) apply(pin, graph, all);
+  all.problem.overlaps = offered(schedule, all.buffer_of);
+  if (all.problem.pools.size() == 1) all.problem.overlaps = that_pay(all.problem);
   return all;
+}
+
+bool share_bytes(const Lifetimes& lifetimes, const Plan& plan, TensorId a, TensorId b) {
+  const int p = lifetimes.buffer_of[a], q = lifetimes.buffer_of[b];
+  if (p < 0 || q < 0) return false;
+  const Placement at = plan.placements[p], bt = plan.placements[q];
+  return at.pool == bt.pool && at.offset < bt.offset + lifetimes.problem.buffers[q].size &&
+         bt.offset < at.offset + lifetimes.problem.buffers[p].size;
+}
+
+const StorageOverlap* overlap_in_use(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
+                                     int step) {
+  for (const StorageOverlap& o : schedule.overlaps) {
+    if (o.step != step || !share_bytes(lifetimes, plan, o.above, o.below)) continue;
+    const int64_t above = plan.placements[lifetimes.buffer_of[o.above]].offset;
+    if (above - plan.placements[lifetimes.buffer_of[o.below]].offset >= o.distance) return &o;
+  }
+  return nullptr;
 }
 
 }  // namespace arenac

@@ -31,7 +31,17 @@ struct Pin {
 // to `align` bytes at least. A buffer that no pin names may lie in each of the pools, the first preferred;
 // no pools are one without a capacity, "arena". Throws UserError with Exit::kUsage for a pin of an unknown
 // pool or of a tensor without a buffer, naming those there are.
+//
+// Of the schedule's overlaps, the problem of one pool has those that pay: which shorten a step that holds
+// more bytes than the fullest step would if all were used.
 Lifetimes lifetimes(const Schedule& schedule, Io io, int64_t align, std::vector<Pool> pools = {},
                     const std::vector<Pin>& pins = {});
+
+// The overlap of the schedule's step that the plan makes use of; null: none.
+const StorageOverlap* overlap_in_use(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
+                                     int step);
+
+// Whether the storages of two tensors have a byte of the arena in common.
+bool share_bytes(const Lifetimes& lifetimes, const Plan& plan, TensorId a, TensorId b);
 
 }  // namespace arenac

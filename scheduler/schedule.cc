@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "frontend/error.h"
 #include "scheduler/loops.h"
+#include "scheduler/overlap.h"
 #include "scheduler/storage.h"
 
 namespace arenac {
@@ -46,6 +49,7 @@ Schedule schedule_layerwise(const Graph& graph, const Target& target) {
       const Node& node = *schedule.steps[s].node;
       schedule.loops[s][k] = plan_loops(std::get<Nests>(node.body)[k], node, graph, schedule.layouts, target);
     }
+  schedule.overlaps = find_overlaps(schedule);
   verify(schedule);
   return schedule;
 }
@@ -59,6 +63,16 @@ int64_t span_of(const Layout& layout, const Shape& shape) {
   return span;
 }
 
+std::vector<int64_t> storage_bytes(const Graph& graph, const std::vector<Layout>& layouts) {
+  std::vector<int64_t> bytes(graph.tensors.size());
+  for (size_t id = 0; id < bytes.size(); ++id) {
+    const int64_t span = span_of(layouts[id], graph.tensors[id].shape);
+    int64_t& whole = bytes[layouts[id].root];
+    if (span > 0) whole = std::max(whole, (layouts[id].offset + span) * size_of(graph.tensors[id].type));
+  }
+  return bytes;
+}
+
 std::optional<Affine> address_of(const Layout& layout, const std::vector<Expr>& indices, const Nest& nest) {
   auto address = affine_address(indices, layout.strides, axis_intervals(nest));
   if (!address) return std::nullopt;
@@ -66,6 +80,11 @@ std::optional<Affine> address_of(const Layout& layout, const std::vector<Expr>& 
   std::erase_if(address->terms,
                 [&](const auto& term) { return term.first >= 0 && nest.axes[term.first].extent == 1; });
   return address;
+}
+
+bool is_empty(const Nest& nest) {
+  return std::any_of(nest.axes.begin(), nest.axes.end(),
+                     [](const Axis& a) { return !a.reduced && a.extent == 0; });
 }
 
 bool is_elided(const Nest& nest, const Node& node, const Graph& graph, const std::vector<Layout>& layouts) {
@@ -124,6 +143,9 @@ std::string dump(const Schedule& schedule) {
     }
     text += "\n";
   }
+  for (const StorageOverlap& o : schedule.overlaps)
+    text += fmt::format("{:5} lets %{} lie {} bytes above %{}{}\n", o.step, o.above, o.distance, o.below,
+                        o.loops[0].sweep == Sweep::kDown ? ", from the end" : "");
   return text;
 }
 

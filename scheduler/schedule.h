@@ -39,13 +39,28 @@ struct Layout {
   bool operator==(const Layout&) const = default;
 };
 
+// From which end the loops over the output run.
+enum class Sweep : uint8_t { kUp, kDown };
+
 // How one nest is walked. `order` lists its axes, outermost first: those of the output, then the reduced
-// ones. The axis `vector_axis` runs in blocks of `lanes` neighbours, innermost; `tile` neighbours along
-// `tile_axis` share what they read.
+// ones. The axis `vector_axis` runs in blocks of `lanes` neighbours; `tile` neighbours along `tile_axis` share
+// what they read. These two are the innermost of the output's axes. A block of lanes and tiles reads all that
+// it reduces before it writes.
 struct LoopPlan {
   std::vector<int> order;
   int vector_axis = -1, lanes = 1;
   int tile_axis = -1, tile = 1;
+  Sweep sweep = Sweep::kUp;
+};
+
+// The storage that `step` writes first and a storage that dies there may share bytes whenever offset(above) -
+// offset(below) >= distance, provided that the step's nests are then walked as `loops` say. Entries of one
+// step that several storages die at have the same loops.
+struct StorageOverlap {
+  TensorId above, below;
+  int64_t distance;  // bytes
+  int step;
+  std::vector<LoopPlan> loops;  // per nest
 };
 
 struct Schedule {
@@ -53,6 +68,7 @@ struct Schedule {
   std::vector<Step> steps;
   std::vector<Layout> layouts;               // per tensor
   std::vector<std::vector<LoopPlan>> loops;  // per step, per nest of its node
+  std::vector<StorageOverlap> overlaps = {};
 };
 
 // What kernels are shaped for.
@@ -83,8 +99,14 @@ std::string dump(const Schedule& schedule);
 // Number of elements that a layout reaches beyond its offset: 1 + sum((extent - 1) * stride).
 int64_t span_of(const Layout& layout, const Shape& shape);
 
+// Bytes per storage, of the tensor and of all that lies in it; 0 for tensors in the storage of another.
+std::vector<int64_t> storage_bytes(const Graph& graph, const std::vector<Layout>& layouts);
+
 // The element address of an access as an affine form of the axes, if it is one: offset + sum(stride * index).
 std::optional<Affine> address_of(const Layout& layout, const std::vector<Expr>& indices, const Nest& nest);
+
+// True when the nest has no output point. (One with only an empty reduction still stores.)
+bool is_empty(const Nest& nest);
 
 // True when the nest copies elements to where they already lie.
 bool is_elided(const Nest& nest, const Node& node, const Graph& graph, const std::vector<Layout>& layouts);

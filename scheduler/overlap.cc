@@ -1,0 +1,485 @@
+#include "scheduler/overlap.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include "scheduler/liveness.h"
+#include "scheduler/loops.h"
+
+namespace arenac {
+namespace {
+
+constexpr int64_t kFar = int64_t{1} << 48;  // bytes: farther than any address
+constexpr int64_t kLongestTable = 1 << 16;  // values of an axis
+
+// Closed, in elements.
+struct Range {
+  int64_t low = 0, high = 0;
+};
+Range operator+(Range a, Range b) { return {a.low + b.low, a.high + b.high}; }
+Range operator*(Range a, int64_t factor) {
+  return factor < 0 ? Range{a.high * factor, a.low * factor} : Range{a.low * factor, a.high * factor};
+}
+
+// Where an access can be when an axis of the output has the value i: factor * i + table[i].
+struct Term {
+  int64_t factor = 0;
+  std::vector<Range> table = {};  // empty: zeros
+
+  Range at(int64_t i) const {
+    const Range base = {factor * i, factor * i};
+    return table.empty() ? base : base + table[static_cast<size_t>(i)];
+  }
+};
+
+// The addresses of one access: the sum of a term per axis and of what the axes of the output do not move.
+struct Reach {
+  Range rest;
+  std::vector<Term> terms;  // per axis
+};
+
+// Builds the reach of one index of a nest.
+class Reacher {
+ public:
+  explicit Reacher(const FlatNest& nest) : nest_(nest) {
+    for (const Axis& a : nest.axes) whole_.push_back({0, a.extent});
+  }
+
+  // `everywhere` is what the access touches at most.
+  Reach reach(const Expr& index, Range everywhere) {
+    result_ = {{}, std::vector<Term>(nest_.axes.size())};
+    reduced_.assign(nest_.axes.size(), 0);
+    known_ = true;
+    split(index, 1);
+    for (const Bound& bound : nest_.where) clip(bound);
+    for (size_t a = 0; a < reduced_.size(); ++a) {
+      const int64_t last = std::max<int64_t>(nest_.axes[a].extent - 1, 0);
+      product(result_.terms[a].factor, last);
+      add_rest({std::min<int64_t>(product(reduced_[a], last), 0),
+                std::max<int64_t>(product(reduced_[a], last), 0)});
+    }
+    if (!known_) return {everywhere, std::vector<Term>(nest_.axes.size())};
+    return result_;
+  }
+
+ private:
+  bool kept(int a) const { return !nest_.axes[a].reduced; }
+
+  // a * b; where that is too far, nothing is known.
+  int64_t product(int64_t a, int64_t b) {
+    int64_t result = 0;
+    known_ = !__builtin_mul_overflow(a, b, &result) && std::abs(result) < kFar && known_;
+    return known_ ? result : 0;
+  }
+  Range product(Range a, int64_t b) {
+    const int64_t low = product(a.low, b), high = product(a.high, b);
+    return {std::min(low, high), std::max(low, high)};
+  }
+
+  void add_rest(Range range) {
+    known_ = known_ && std::abs(range.low) < kFar && std::abs(range.high) < kFar;
+    if (known_) result_.rest = result_.rest + range;
+  }
+
+  // Sorts the summands of factor * e by what moves them.
+  void split(const Expr& e, int64_t factor) {
+    if (!known_) return;
+    const auto is_constant = [&](size_t k) { return e->args[k]->op == Op::kConst; };
+    if (e->op == Op::kAdd || e->op == Op::kSub) {
+      split(e->args[0], factor);
+      split(e->args[1], e->op == Op::kAdd ? factor : -factor);
+    } else if (e->op == Op::kMul && is_constant(1)) {
+      split(e->args[0], product(e->args[1]->value.i, factor));
+    } else if (e->op == Op::kMul && is_constant(0)) {
+      split(e->args[1], product(e->args[0]->value.i, factor));
+    } else if (e->op == Op::kAxis && e->index >= 0) {
+      (kept(e->index) ? result_.terms[e->index].factor : reduced_[e->index]) += factor;
+    } else {
+      split_atom(e, factor);
+    }
+  }
+
+  // Neither a sum nor an axis: tabulated where one axis of the output moves it.
+  void split_atom(const Expr& e, int64_t factor) {
+    std::set<int> axes;
+    any_of(e, [&](const Expr& x) {
+      if (x->op == Op::kAxis && x->index >= 0 && kept(x->index)) axes.insert(x->index);
+      return false;
+    });
+    if (axes.size() == 1 && nest_.axes[*axes.begin()].extent <= kLongestTable)
+      return tabulate(*axes.begin(), [&](const std::vector<Interval>& ranges) {
+        return product(range_of(e, ranges), factor);
+      });
+    add_rest(product(range_of(e, whole_), factor));
+  }
+
+  Range range_of(const Expr& e, const std::vector<Interval>& ranges) {
+    const Interval all = interval(e, ranges, {});
+    if (all.begin <= -kFar || all.end >= kFar) {
+      known_ = false;
+      return {};
+    }
+    return {all.begin, all.end - 1};
+  }
+
+  // Adds value(ranges with axis a pinned to i) for every i.
+  template <typename Value>
+  void tabulate(int a, const Value& value) {
+    Term& term = result_.terms[a];
+    term.table.resize(static_cast<size_t>(nest_.axes[a].extent));
+    std::vector<Interval> ranges = whole_;
+    for (int64_t i = 0; i < nest_.axes[a].extent && known_; ++i) {
+      ranges[a] = {i, i + 1};
+      term.table[static_cast<size_t>(i)] = term.table[static_cast<size_t>(i)] + value(ranges);
+    }
+  }
+
+  // Where the address contains a multiple of a bound's index, a window at the border, that part keeps within
+  // the bound.
+  void clip(const Bound& bound) {
+    const auto form = affine_form(bound.index);
+    if (!form) return;
+    int a = -1;
+    int64_t multiple = 0;
+    for (const auto& [axis, c] : form->terms) {
+      if (axis < 0) return;
+      if (kept(axis)) {
+        if (a >= 0 || nest_.axes[axis].extent > kLongestTable) return;
+        a = axis;
+      } else if (multiple == 0 && reduced_[axis] % c == 0) {
+        multiple = reduced_[axis] / c;
+      }
+    }
+    if (multiple == 0) return;
+    for (const auto& [axis, c] : form->terms)
+      (kept(axis) ? result_.terms[axis].factor : reduced_[axis]) -= product(multiple, c);
+    const auto clipped = [&](const std::vector<Interval>& ranges) {
+      const Range all = range_of(bound.index, ranges);
+      return product({std::clamp(all.low, bound.begin, bound.end - 1),
+                      std::clamp(all.high, bound.begin, bound.end - 1)},
+                     multiple);
+    };
+    if (a >= 0)
+      tabulate(a, clipped);
+    else
+      add_rest(clipped(whole_));
+  }
+
+  const FlatNest& nest_;
+  std::vector<Interval> whole_;
+  Reach result_;
+  std::vector<int64_t> reduced_;  // factors of the reduced axes
+  bool known_ = true;
+};
+
+// An access in bytes of its storage.
+struct Access {
+  Reach reach;           // in elements
+  Range everywhere;      // in elements
+  int64_t offset, size;  // bytes: of the tensor in its storage, of an element
+  bool in_finish = false;
+};
+
+// One nest's accesses to the two storages.
+struct Accesses {
+  std::vector<Axis> axes;
+  Access write;
+  std::vector<Access> reads;
+};
+
+Access access_to(TensorId id, const Expr& index, Reacher& reacher, const Graph& graph,
+                 const std::vector<Layout>& layouts) {
+  const int64_t size = size_of(graph.tensors[id].type);
+  const int64_t span = span_of(layouts[id], graph.tensors[id].shape);
+  const Range everywhere = {0, std::max<int64_t>(span - 1, 0)};
+  return {reacher.reach(index, everywhere), everywhere, layouts[id].offset * size, size};
+}
+
+Accesses accesses_of(const Nest& nest, const Node& node, const Graph& graph,
+                     const std::vector<Layout>& layouts, TensorId input) {
+  const FlatNest flat = flat_nest(nest, node, layouts);
+  Reacher reacher(flat);
+  Accesses all{flat.axes, access_to(node.writes[0], flat.store, reacher, graph, layouts), {}};
+  const auto look = [&](const Expr& root, bool in_finish) {
+    if (root.empty()) return;
+    any_of(root, [&](const Expr& e) {
+      if (e->op == Op::kRead && layouts[node.reads[e->index]].root == input) {
+        all.reads.push_back(access_to(node.reads[e->index], e->args[0], reacher, graph, layouts));
+        all.reads.back().in_finish = in_finish;
+      }
+      return false;
+    });
+  };
+  // A write is to move evenly; one that does not may be anywhere.
+  Reach& written = all.write.reach;
+  for (Term& term : written.terms)
+    if (!term.table.empty()) {
+      written = {all.write.everywhere, std::vector<Term>(flat.axes.size())};
+      break;
+    }
+  look(flat.body, false), look(flat.finish, true), look(flat.store, false);
+  for (const Bound& bound : flat.where) look(bound.index, false);
+  return all;
+}
+
+// How far the end of a write lies above the begin of a read (input above), or the end of a read above the
+// begin of a write (output above), at the axis values i and j: the part that axis a contributes.
+enum class Above { kInput, kOutput };
+
+int64_t contribution(const Access& write, const Access& read, int a, int64_t i, int64_t j, Above above) {
+  const Range w = write.reach.terms[a].at(i) * write.size, r = read.reach.terms[a].at(j) * read.size;
+  return above == Above::kInput ? w.high - r.low : r.high - w.low;
+}
+int64_t constant_part(const Access& write, const Access& read, Above above) {
+  const Range w = write.reach.rest * write.size, r = read.reach.rest * read.size;
+  return above == Above::kInput ? write.offset + w.high + write.size - (read.offset + r.low)
+                                : read.offset + r.high + read.size - (write.offset + w.low);
+}
+
+// Which values of an axis a write and a read that comes later can have.
+enum class Order {
+  kBefore,  // the write's comes first on the sweep
+  kBlock,   // both lie in a block of `width`
+  kAny,
+};
+
+// The largest contribution of axis a over such pairs. A write moves evenly along the axis, so that for each
+// value of the read the first or the last value of the write is the worst.
+int64_t worst(const Access& write, const Access& read, int a, int64_t extent, int64_t width, Order order,
+              const LoopPlan& plan, Above above) {
+  const auto partners = [&](int64_t j) -> Interval {
+    if (order == Order::kAny) return {0, extent};
+    if (order == Order::kBlock)
+      return {std::max<int64_t>(0, j - width + 1), std::min(extent, j + width)};
+    return plan.sweep == Sweep::kUp ? Interval{0, j} : Interval{j + 1, extent};
+  };
+  int64_t most = std::numeric_limits<int64_t>::min();
+  const auto look = [&](int64_t j) {
+    if (j < 0 || j >= extent) return;
+    const Interval i = partners(j);
+    if (i.begin >= i.end) return;
+    for (const int64_t at : {i.begin, i.end - 1})
+      most = std::max(most, contribution(write, read, a, at, j, above));
+  };
+  if (!read.reach.terms[a].table.empty()) {
+    for (int64_t j = 0; j < extent; ++j) look(j);
+  } else {  // linear between these
+    for (const int64_t j : {int64_t{0}, int64_t{1}, width - 1, extent - width, extent - 2, extent - 1}) look(j);
+  }
+  return most;
+}
+
+// The largest difference over all pairs of a write and a later read of one nest, or nothing if no read comes
+// later.
+std::optional<int64_t> worst_pair(const Accesses& all, const Access& read, const LoopPlan& plan, bool blocks,
+                                  Above above) {
+  std::vector<int> loops;
+  for (int a : plan.order)
+    if (!all.axes[a].reduced && all.axes[a].extent > 1) loops.push_back(a);
+  const auto width = [&](int a) {
+    int64_t w = a == plan.vector_axis ? plan.lanes : 1;
+    return a == plan.tile_axis ? w * plan.tile : w;
+  };
+  const auto sum = [&](size_t level) {
+    int64_t total = constant_part(all.write, read, above);
+    for (size_t k = 0; k < loops.size(); ++k) {
+      const Order order = k < level ? Order::kBlock : k == level ? Order::kBefore : Order::kAny;
+      const int a = loops[k];
+      total += worst(all.write, read, a, all.axes[a].extent, width(a), order, plan, above);
+    }
+    return total;
+  };
+  std::optional<int64_t> most;
+  const auto raise = [&](int64_t value) { most = std::max(most.value_or(value), value); };
+  for (size_t level = 0; level < loops.size(); ++level) raise(sum(level));
+  // Within a block, an element is finished after others have been written.
+  if (read.in_finish && blocks) raise(sum(loops.size()));
+  return most;
+}
+
+// The largest difference over all pairs of a write of one nest and a read of a later one.
+int64_t worst_of_all(const Accesses& writes, const Accesses& reads, const Access& read, Above above) {
+  int64_t total = constant_part(writes.write, read, above);
+  const auto bounds = [](const Access& access, int a, int64_t extent) {
+    const Term& term = access.reach.terms[a];
+    Range all = term.at(0);
+    for (int64_t i = 0; i < extent; i += term.table.empty() ? std::max<int64_t>(extent - 1, 1) : 1)
+      all = {std::min(all.low, term.at(i).low), std::max(all.high, term.at(i).high)};
+    return all * access.size;
+  };
+  for (int a = 0; a < static_cast<int>(writes.axes.size()); ++a) {
+    if (writes.axes[a].reduced) continue;
+    const Range w = bounds(writes.write, a, writes.axes[a].extent);
+    total += above == Above::kInput ? w.high : -w.low;
+  }
+  for (int a = 0; a < static_cast<int>(reads.axes.size()); ++a) {
+    if (reads.axes[a].reduced) continue;
+    const Range r = bounds(read, a, reads.axes[a].extent);
+    total += above == Above::kInput ? -r.low : r.high;
+  }
+  return total;
+}
+
+int64_t distance_of(const std::vector<Accesses>& nests, const std::vector<LoopPlan>& loops, Above above) {
+  int64_t most = -kFar;
+  for (size_t k = 0; k < nests.size(); ++k) {
+    const bool blocks = loops[k].lanes > 1 || loops[k].tile > 1;
+    for (const Access& read : nests[k].reads) {
+      most = std::max(most, worst_pair(nests[k], read, loops[k], blocks, above).value_or(-kFar));
+      for (size_t j = 0; j < k; ++j) most = std::max(most, worst_of_all(nests[j], nests[k], read, above));
+    }
+  }
+  return most;
+}
+
+// The nests that run, with their plans.
+struct Walked {
+  std::vector<Accesses> nests;
+  std::vector<bool> runs;  // per nest of the node
+
+  std::vector<LoopPlan> plans(const std::vector<LoopPlan>& loops) const {
+    std::vector<LoopPlan> some;
+    for (size_t k = 0; k < loops.size(); ++k)
+      if (runs[k]) some.push_back(loops[k]);
+    return some;
+  }
+  SafeDistances distances(const std::vector<LoopPlan>& loops) const {
+    const auto some = plans(loops);
+    return {distance_of(nests, some, Above::kInput), distance_of(nests, some, Above::kOutput)};
+  }
+};
+
+Walked walked(const Node& node, const Graph& graph, const std::vector<Layout>& layouts, TensorId input) {
+  Walked all;
+  for (const Nest& nest : std::get<Nests>(node.body)) {
+    all.runs.push_back(!is_empty(nest) && !is_elided(nest, node, graph, layouts));
+    if (all.runs.back()) all.nests.push_back(accesses_of(nest, node, graph, layouts, input));
+  }
+  return all;
+}
+
+// ---- the choice
+
+// C lets a pointer to characters meet any other, and other pointers only those of their own type.
+bool may_meet(Type a, Type b) {
+  return size_of(a) == 1 || size_of(b) == 1 || std::string_view(info(a).c_name) == info(b).c_name;
+}
+
+// The same with the blocks of lanes inside the tiles, so that a tile is written as a whole.
+LoopPlan tiles_first(LoopPlan plan) {
+  if (plan.tile_axis < 0 || plan.tile_axis == plan.vector_axis) return plan;
+  const auto vector = std::find(plan.order.begin(), plan.order.end(), plan.vector_axis);
+  const auto tile = std::find(plan.order.begin(), plan.order.end(), plan.tile_axis);
+  if (vector < tile) std::iter_swap(vector, tile);
+  return plan;
+}
+
+// The ways to walk a step, the schedule's own first.
+std::vector<std::vector<LoopPlan>> ways(const std::vector<LoopPlan>& loops) {
+  std::vector<std::vector<LoopPlan>> all = {loops, loops};
+  for (LoopPlan& plan : all[1]) plan = tiles_first(plan);
+  for (size_t k = 0; k < 2; ++k) {
+    all.push_back(all[k]);
+    for (LoopPlan& plan : all.back()) plan.sweep = Sweep::kDown;
+  }
+  return {all[0], all[2], all[1], all[3]};
+}
+
+// The storages that die at step s, which writes `out` first.
+std::vector<TensorId> dying(const Schedule& schedule, const std::vector<Occupancy>& occupied, int s) {
+  const Node& node = *schedule.steps[s].node;
+  const TensorId y = node.writes[0], out = schedule.layouts[y].root;
+  std::vector<TensorId> all;
+  if (occupied[out].empty() || occupied[out].front().begin != 2 * s) return all;
+  for (TensorId x : node.reads) {
+    const TensorId in = schedule.layouts[x].root;
+    if (schedule.graph->tensors[in].constant || in == out || occupied[in].empty()) continue;
+    if (occupied[in].back().end != 2 * s + 1 || std::find(all.begin(), all.end(), in) != all.end()) continue;
+    const bool safe = std::all_of(node.reads.begin(), node.reads.end(), [&](TensorId other) {
+      return schedule.layouts[other].root != in ||
+             may_meet(schedule.graph->tensors[other].type, schedule.graph->tensors[y].type);
+    });
+    if (safe) all.push_back(in);
+  }
+  return all;
+}
+
+// All that can be said of one storage and the step's result, per way to walk.
+struct Pair {
+  TensorId in, out;
+  int64_t in_bytes, out_bytes;
+  std::vector<SafeDistances> distances;
+
+  int64_t bytes(size_t way, Above above) const {
+    return above == Above::kInput ? joint_bytes(in_bytes, out_bytes, distances[way].input_above)
+                                  : joint_bytes(out_bytes, in_bytes, distances[way].output_above);
+  }
+  int64_t bytes(size_t way) const { return std::min(bytes(way, Above::kInput), bytes(way, Above::kOutput)); }
+
+  void offer(size_t way, Above above, int step, const std::vector<LoopPlan>& loops,
+             std::vector<StorageOverlap>& to) const {
+    if (bytes(way, above) >= in_bytes + out_bytes) return;
+    const bool input = above == Above::kInput;
+    const int64_t distance = input ? distances[way].input_above : distances[way].output_above;
+    to.push_back({input ? in : out, input ? out : in, std::max(distance, -in_bytes - out_bytes), step, loops});
+  }
+};
+
+template <typename Cost>
+size_t cheapest(size_t count, const Cost& cost) {
+  size_t best = 0;
+  for (size_t k = 1; k < count; ++k)
+    if (cost(k) < cost(best)) best = k;
+  return best;
+}
+
+}  // namespace
+
+SafeDistances safe_distances(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
+                             const std::vector<LoopPlan>& loops, TensorId input) {
+  return walked(node, graph, layouts, input).distances(loops);
+}
+
+int64_t joint_bytes(int64_t above, int64_t below, int64_t distance) {
+  return std::min(above + below, std::max(std::max<int64_t>(distance, 0) + above, below));
+}
+
+std::vector<StorageOverlap> find_overlaps(const Schedule& schedule) {
+  const auto occupied = occupancies(*schedule.graph, schedule.steps, schedule.layouts);
+  const auto bytes = storage_bytes(*schedule.graph, schedule.layouts);
+  std::vector<StorageOverlap> all;
+  for (int s = 0; s < static_cast<int>(schedule.steps.size()); ++s) {
+    const Step& step = schedule.steps[s];
+    if (step.kind != StepKind::kRun || !std::holds_alternative<Nests>(step.node->body)) continue;
+    const auto choices = ways(schedule.loops[s]);
+    std::vector<Pair> pairs;
+    const TensorId out = schedule.layouts[step.node->writes[0]].root;
+    for (TensorId in : dying(schedule, occupied, s)) {
+      if (bytes[in] == 0 || bytes[out] == 0) continue;
+      const Walked walk = walked(*step.node, *schedule.graph, schedule.layouts, in);
+      Pair& pair = pairs.emplace_back(Pair{in, out, bytes[in], bytes[out], {}});
+      for (const auto& loops : choices) pair.distances.push_back(walk.distances(loops));
+    }
+    if (pairs.size() == 1) {
+      for (const Above above : {Above::kInput, Above::kOutput}) {
+        const size_t way =
+            cheapest(choices.size(), [&](size_t k) { return pairs[0].bytes(k, above); });
+        pairs[0].offer(way, above, s, choices[way], all);
+      }
+    } else if (pairs.size() > 1) {
+      const size_t way = cheapest(choices.size(), [&](size_t k) {
+        int64_t sum = 0;
+        for (const Pair& pair : pairs) sum += pair.bytes(k);
+        return sum;
+      });
+      for (const Pair& pair : pairs)
+        for (const Above above : {Above::kInput, Above::kOutput})
+          pair.offer(way, above, s, choices[way], all);
+    }
+  }
+  return all;
+}
+
+}  // namespace arenac
