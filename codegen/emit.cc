@@ -251,8 +251,7 @@ class Emitter {
     const TensorId x = node.reads[operand], y = node.writes[0];
     const Layout &from = schedule_.layouts[x], &to = schedule_.layouts[y];
     if (graph_.tensors[x].constant) return Sharing::kApart;
-    if (from.root != to.root)
-      return share_bytes(lifetimes_, plan_, x, y) ? Sharing::kMixed : Sharing::kApart;
+    if (from.root != to.root) return share_bytes(lifetimes_, plan_, x, y) ? Sharing::kMixed : Sharing::kApart;
     bool in_place = graph_.tensors[x].type == graph_.tensors[y].type && from.offset == to.offset;
     const auto store = address_of(to, nest.store, nest);
     const auto look = [&](const Expr& e) {

@@ -155,11 +155,12 @@ class Reacher {
     if (multiple == 0) return;
     for (const auto& [axis, c] : form->terms)
       (kept(axis) ? result_.terms[axis].factor : reduced_[axis]) -= product(multiple, c);
+    add_rest({-product(multiple, form->constant), -product(multiple, form->constant)});
     const auto clipped = [&](const std::vector<Interval>& ranges) {
       const Range all = range_of(bound.index, ranges);
-      return product({std::clamp(all.low, bound.begin, bound.end - 1),
-                      std::clamp(all.high, bound.begin, bound.end - 1)},
-                     multiple);
+      return product(
+          {std::clamp(all.low, bound.begin, bound.end - 1), std::clamp(all.high, bound.begin, bound.end - 1)},
+          multiple);
     };
     if (a >= 0)
       tabulate(a, clipped);
@@ -251,8 +252,7 @@ int64_t worst(const Access& write, const Access& read, int a, int64_t extent, in
               const LoopPlan& plan, Above above) {
   const auto partners = [&](int64_t j) -> Interval {
     if (order == Order::kAny) return {0, extent};
-    if (order == Order::kBlock)
-      return {std::max<int64_t>(0, j - width + 1), std::min(extent, j + width)};
+    if (order == Order::kBlock) return {std::max<int64_t>(0, j - width + 1), std::min(extent, j + width)};
     return plan.sweep == Sweep::kUp ? Interval{0, j} : Interval{j + 1, extent};
   };
   int64_t most = std::numeric_limits<int64_t>::min();
@@ -266,7 +266,8 @@ int64_t worst(const Access& write, const Access& read, int a, int64_t extent, in
   if (!read.reach.terms[a].table.empty()) {
     for (int64_t j = 0; j < extent; ++j) look(j);
   } else {  // linear between these
-    for (const int64_t j : {int64_t{0}, int64_t{1}, width - 1, extent - width, extent - 2, extent - 1}) look(j);
+    for (const int64_t j : {int64_t{0}, int64_t{1}, width - 1, extent - width, extent - 2, extent - 1})
+      look(j);
   }
   return most;
 }
@@ -423,7 +424,8 @@ struct Pair {
     if (bytes(way, above) >= in_bytes + out_bytes) return;
     const bool input = above == Above::kInput;
     const int64_t distance = input ? distances[way].input_above : distances[way].output_above;
-    to.push_back({input ? in : out, input ? out : in, std::max(distance, -in_bytes - out_bytes), step, loops});
+    to.push_back(
+        {input ? in : out, input ? out : in, std::max(distance, -in_bytes - out_bytes), step, loops});
   }
 };
 
@@ -464,8 +466,7 @@ std::vector<StorageOverlap> find_overlaps(const Schedule& schedule) {
     }
     if (pairs.size() == 1) {
       for (const Above above : {Above::kInput, Above::kOutput}) {
-        const size_t way =
-            cheapest(choices.size(), [&](size_t k) { return pairs[0].bytes(k, above); });
+        const size_t way = cheapest(choices.size(), [&](size_t k) { return pairs[0].bytes(k, above); });
         pairs[0].offer(way, above, s, choices[way], all);
       }
     } else if (pairs.size() > 1) {

@@ -2,7 +2,8 @@
 //
 //                 ____________________________
 //   input        |///read already///|  to come |        in[y - 1 .. y + 1] is read for out[y]: while row y is
-//            ____|__________________|__________|        written, row y - 1 is the lowest that later rows read.
+//            ____|__________________|__________|        written, row y - 1 is the lowest that later rows
+//            read.
 //   output  | written so far        |  |                So the input lies one row above the output.
 //           |<-->| distance
 //

@@ -43,9 +43,9 @@ struct Layout {
 enum class Sweep : uint8_t { kUp, kDown };
 
 // How one nest is walked. `order` lists its axes, outermost first: those of the output, then the reduced
-// ones. The axis `vector_axis` runs in blocks of `lanes` neighbours; `tile` neighbours along `tile_axis` share
-// what they read. These two are the innermost of the output's axes. A block of lanes and tiles reads all that
-// it reduces before it writes.
+// ones. The axis `vector_axis` runs in blocks of `lanes` neighbours; `tile` neighbours along `tile_axis`
+// share what they read. These two are the innermost of the output's axes. A block of lanes and tiles reads
+// all that it reduces before it writes.
 struct LoopPlan {
   std::vector<int> order;
   int vector_axis = -1, lanes = 1;

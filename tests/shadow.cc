@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
 #include <numeric>
-#include <set>
 
 #include "driver/compare.h"
 #include "frontend/error.h"
@@ -24,8 +24,9 @@ class Shadow {
         random_(random),
         values_(graph_.tensors.size()),
         memory_(graph_.tensors.size()) {
-    for (const Step& step : c.schedule.steps)
-      if (step.kind == StepKind::kRun) scheduled_.insert(step.node);
+    for (size_t s = 0; s < c.schedule.steps.size(); ++s)
+      if (c.schedule.steps[s].kind == StepKind::kRun)
+        scheduled_.emplace(c.schedule.steps[s].node, static_cast<int>(s));
     for (const PoolUse& pool : c.plan.pools)
       arenas_.emplace_back(static_cast<size_t>(pool.size), std::byte{0xA5});
     for (size_t id = 0; id < values_.size(); ++id) values_[id] = graph_.tensors[id].constant;
@@ -141,12 +142,15 @@ class Shadow {
     const Nests* nests = std::get_if<Nests>(&node.body);
     bool whole = true;
     if (nests) {
-      for (const Nest& nest : *nests) {
+      const StorageOverlap* overlap =
+          takes_a_step ? overlap_in_use(c_.schedule, c_.lifetimes, c_.plan, scheduled_.at(&node)) : nullptr;
+      for (size_t k = 0; k < nests->size(); ++k) {
+        const Nest& nest = (*nests)[k];
         for (const Expr& index : nest.store)
           whole &= !any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; });
         if (takes_a_step && element_count(graph_.tensors[node.writes[0]].shape) > 0 &&
             !is_elided(nest, node, graph_, c_.schedule.layouts))
-          run_nest(node, nest);
+          run_nest(node, nest, overlap ? &overlap->loops[k] : nullptr);
       }
     } else if (const Call* call = std::get_if<Call>(&node.body); call && takes_a_step) {
       run_call(node, *call);
@@ -166,39 +170,89 @@ class Shadow {
     kernel(call.kernel).instance(call.type)(reads.data(), writes.data(), call.parameters.data());
   }
 
-  void run_nest(const Node& node, const Nest& nest) {
+  // In a random order, unless the storages slide over each other by a plan.
+  void run_nest(const Node& node, const Nest& nest, const LoopPlan* plan) {
     const FlatNest flat = flat_nest(nest, node, c_.schedule.layouts);
     std::vector<int> order(flat.axes.size());
     std::iota(order.begin(), order.end(), 0);
-    std::shuffle(order.begin(), order.end(), random_);
+    if (plan)
+      order = plan->order;
+    else
+      std::shuffle(order.begin(), order.end(), random_);
     std::stable_partition(order.begin(), order.end(), [&](int a) { return !flat.axes[a].reduced; });
     const size_t kept = static_cast<size_t>(
         std::count_if(flat.axes.begin(), flat.axes.end(), [](const Axis& a) { return !a.reduced; }));
     node_ = &node;
     point_.assign(flat.axes.size(), 0);
-    const Type type = flat.body->type;
     const bool reduces = flat.combine != Combine::kNone && !flat.accumulate;
-    walk(flat, order, 0, reduces ? kept : order.size(), [&] {
-      std::byte* to = nullptr;
-      Scalar value = neutral(flat.combine, type);
-      if (reduces) {
-        walk(flat, order, kept, order.size(), [&] {
-          if (inside(flat)) value = combined(flat.combine, type, value, evaluate(flat.body));
-        });
-      } else if (!inside(flat)) {
-        return;
-      } else {
-        value = evaluate(flat.body);
-      }
-      const TensorId out = node.writes[0];
-      const Type stored = graph_.tensors[out].type;
-      to = at(out, evaluate(flat.store).i);
-      if (flat.accumulate)
-        value = combined(flat.combine, type, convert(type, stored, load(stored, to)), value);
-      acc_ = value;
-      const Type result = flat.finish.empty() ? type : flat.finish->type;
-      store(stored, to, convert(stored, result, flat.finish.empty() ? value : evaluate(flat.finish)));
-    });
+    // What a block reduces is read before any of it is written.
+    std::vector<std::pair<std::vector<int64_t>, Scalar>> block;
+    const auto reduce = [&] {
+      Scalar value = neutral(flat.combine, flat.body->type);
+      walk(flat, order, kept, order.size(), [&] {
+        if (inside(flat)) value = combined(flat.combine, flat.body->type, value, evaluate(flat.body));
+      });
+      block.emplace_back(point_, value);
+    };
+    const auto finish_block = [&] {
+      for (const auto& [point, value] : block) point_ = point, finish(flat, node, value);
+      block.clear();
+    };
+    if (!reduces)
+      blocks(
+          flat, order, 0, plan,
+          [&] {
+            if (inside(flat)) finish(flat, node, evaluate(flat.body));
+          },
+          [] {});
+    else
+      blocks(flat, {order.begin(), order.begin() + static_cast<long>(kept)}, 0, plan, reduce, finish_block);
+  }
+
+  void finish(const FlatNest& flat, const Node& node, Scalar value) {
+    const Type type = flat.body->type, stored = graph_.tensors[node.writes[0]].type;
+    std::byte* to = at(node.writes[0], evaluate(flat.store).i);
+    if (flat.accumulate) value = combined(flat.combine, type, convert(type, stored, load(stored, to)), value);
+    acc_ = value;
+    const Type result = flat.finish.empty() ? type : flat.finish->type;
+    store(stored, to, convert(stored, result, flat.finish.empty() ? value : evaluate(flat.finish)));
+  }
+
+  // Walks the axes in `order` by blocks of random widths up to those of the plan: body at every point,
+  // written() after each block.
+  template <typename Body, typename Written>
+  void blocks(const FlatNest& nest, const std::vector<int>& order, size_t k, const LoopPlan* plan,
+              const Body& body, const Written& written) {
+    if (k == order.size()) {
+      walk(nest, block_, body);
+      return written();
+    }
+    const int a = order[k];
+    const int64_t extent = nest.axes[a].extent;
+    int64_t most = plan && a == plan->vector_axis ? plan->lanes : 1;
+    if (plan && a == plan->tile_axis) most *= plan->tile;
+    std::vector<Interval> ranges;
+    for (int64_t begin = 0; begin < extent; begin = ranges.back().end)
+      ranges.push_back({begin, std::min(extent, begin + 1 + static_cast<int64_t>(random_()) % most)});
+    if (plan && plan->sweep == Sweep::kDown) std::reverse(ranges.begin(), ranges.end());
+    block_.push_back({a, {}});
+    for (const Interval& range : ranges) {
+      block_[k].second = range;
+      blocks(nest, order, k + 1, plan, body, written);
+    }
+    block_.pop_back();
+  }
+
+  template <typename Body>
+  void walk(const FlatNest& nest, const std::vector<std::pair<int, Interval>>& ranges, const Body& body,
+            size_t k = 0) {
+    if (k == ranges.size()) return body();
+    const auto [a, range] = ranges[k];
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      point_[a] = i;
+      walk(nest, ranges, body, k + 1);
+    }
+    point_[a] = 0;
   }
 
   template <typename Body>
@@ -263,7 +317,7 @@ class Shadow {
   const Compilation& c_;
   const Graph& graph_;
   std::mt19937& random_;
-  std::set<const Node*> scheduled_;
+  std::map<const Node*, int> scheduled_;              // the node's step
   std::vector<std::shared_ptr<const Value>> values_;  // what the interpreter computes
   std::vector<std::vector<std::byte>> arenas_;        // per pool
   std::vector<std::vector<std::byte>> outside_;       // constants and the caller's memory
@@ -273,6 +327,7 @@ class Shadow {
   // The point of the nest that runs.
   const Node* node_ = nullptr;
   std::vector<int64_t> point_;
+  std::vector<std::pair<int, Interval>> block_;  // axes with the values of the block that runs
   Scalar acc_ = {};
 };
 
