@@ -55,14 +55,17 @@ struct Planner {
   // Takes a checked problem without same-offset groups; may pass the capacity of a buffer's last choice of
   // pools.
   Plan (*run)(const Problem&, const Search&);
+  // The row refuses more pairs of buffers whose lives meet, or more buffers: they would take minutes.
+  double most_pairs = std::numeric_limits<double>::infinity();
+  size_t most_buffers = std::numeric_limits<size_t>::max();
 };
 
 extern const std::vector<Planner> kPlanners;
 inline constexpr std::string_view kDefaultPlanner = "portfolio";
 
 // Runs the row of that name; the plan is verified. Throws UserError for an unknown name (listing the known
-// ones), a problem that makes no sense (see check()) or asks for a feature that the row lacks, and, with
-// Exit::kDoesNotFit, a plan that passes a pool's capacity.
+// ones), a problem that makes no sense (see check()), asks for a feature that the row lacks or has more pairs
+// than it takes, and, with Exit::kDoesNotFit, a plan that passes a pool's capacity.
 Plan plan(const Problem& problem, std::string_view planner = kDefaultPlanner, const Search& search = {});
 
 }  // namespace arenac

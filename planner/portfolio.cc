@@ -271,7 +271,7 @@ class Portfolio {
   // As many as there is work for, but one at least if there is no plan yet.
   void start_in_orders() {
     const bool many = problem_.buffers.size() > kManyBuffers;
-    const double step = kPackSteps * meetings();
+    const double step = kPackSteps * meetings(timeline_);
     double work = 0;
     for (auto start : kOrders) {
       if (best_ && done()) return;
@@ -312,24 +312,6 @@ class Portfolio {
       for (int id : members[pool]) plan.placements[id].offset = repaired.offsets[id];
       use.size = use.lower_bound;
     }
-  }
-
-  // How many pairs of lives meet.
-  double meetings() const {
-    std::vector<int64_t> begun(timeline_.slots + 1, 0),
-        ended(timeline_.slots + 1, 0);  // before or at the slot
-    for (const Span& span : timeline_.spans) {
-      ++begun[span.begin];
-      ++ended[span.end];
-    }
-    double count = 0;
-    int64_t live = 0;
-    for (int slot = 0; slot <= timeline_.slots; ++slot) {
-      live -= ended[slot];
-      count += double(begun[slot]) * double(live + begun[slot]);
-      live += begun[slot];
-    }
-    return count;
   }
 
   void search_pool(int pool) {

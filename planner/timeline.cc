@@ -67,6 +67,22 @@ Timeline make_timeline(const Problem& problem, const std::vector<int>& members) 
   return timeline;
 }
 
+double meetings(const Timeline& timeline) {
+  std::vector<int64_t> begun(timeline.slots + 1, 0), ended(timeline.slots + 1, 0);  // before or at the slot
+  for (const Span& span : timeline.spans) {
+    ++begun[span.begin];
+    ++ended[span.end];
+  }
+  double count = 0;
+  int64_t live = 0;
+  for (int slot = 0; slot <= timeline.slots; ++slot) {
+    live -= ended[slot];
+    count += double(begun[slot]) * double(live + begun[slot]);
+    live += begun[slot];
+  }
+  return count;
+}
+
 std::vector<int> all_buffers(const Problem& problem) {
   std::vector<int> ids(problem.buffers.size());
   std::iota(ids.begin(), ids.end(), 0);

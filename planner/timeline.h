@@ -50,6 +50,9 @@ struct Timeline {
 
 Timeline make_timeline(const Problem& problem, const std::vector<int>& members);
 
+// How many pairs of lives meet, each with itself included; a measure of what packing costs.
+double meetings(const Timeline& timeline);
+
 // 0, 1, ..., n - 1: the ids of all buffers.
 std::vector<int> all_buffers(const Problem& problem);
 

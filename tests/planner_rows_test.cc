@@ -1,6 +1,7 @@
 // Every row that has a published figure reaches it: makespan over load on minimalloc's problems A to F and on
 // traces of four networks, each algorithm measured once by others (notes/planning.md in the shared folder).
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -112,6 +113,19 @@ TEST(Rows, RefuseWhatIsTooMuchForThem) {
   EXPECT_THROW(plan(p, "tflite_objects_min_cost_flow"), UserError);
   p.buffers[0].fixed_offset = 0;
   EXPECT_THROW(plan(p, "somas"), UserError);
+}
+
+TEST(Rows, DoNotHangOnManyBuffers) {
+  Problem p{.pools = {{.name = "arena"}}, .buffers = {}};
+  for (int i = 0; i < 100'000; ++i) p.buffers.push_back({"b", 16, 1, 0, 10});  // five billion pairs
+  for (const Planner& row : kPlanners) {
+    try {
+      EXPECT_EQ(plan(p, row.name).pools[0].size, 1'600'000) << row.name;
+      EXPECT_GT(row.most_pairs, 5e9) << row.name;
+    } catch (const UserError& error) {
+      EXPECT_THAT(error.what(), testing::HasSubstr("minutes")) << row.name;
+    }
+  }
 }
 
 }  // namespace
