@@ -6,7 +6,6 @@
 #include <iterator>
 #include <numeric>
 #include <optional>
-#include <random>
 #include <set>
 #include <tuple>
 
@@ -15,6 +14,7 @@
 #include "planner/exact.h"
 #include "planner/local_search.h"
 #include "planner/packing.h"
+#include "planner/random.h"
 #include "planner/repair.h"
 #include "planner/rows/orders.h"
 #include "planner/rows/rows.h"
@@ -238,7 +238,7 @@ class Portfolio {
   template <class Offer>
   void start_in_blocks(const std::vector<Rectangle>& rectangles, Offer offer_stack) {
     const int draws = int(std::clamp(search_.effort * kDrawWork / double(rectangles.size()), 1.0, 5000.0));
-    std::mt19937_64 random(search_.seed);
+    Random random(search_.seed);
     std::vector<int> order(rectangles.size());
     std::iota(order.begin(), order.end(), 0);
     for (int draw = 0; draw < draws && !done(); ++draw) {
@@ -246,7 +246,7 @@ class Portfolio {
       int64_t height = 0;
       for (size_t i = 0; i < offsets.size(); ++i) height = std::max(height, offsets[i] + rectangles[i].size);
       if (!best_ || height < best_->pools[0].size) offer_stack(offsets, "blocks");
-      for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random() % i]);
+      for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
     }
   }
 

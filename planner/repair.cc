@@ -8,8 +8,6 @@ namespace {
 constexpr size_t kMostTooHigh = 64;
 constexpr int kReaches[] = {1, 4, 16};  // lives are short up to so many times the longest that is too high
 
-bool meet(Span a, Span b) { return a.begin < b.end && b.begin < a.end; }
-
 // Buffers that are too high, in groups whose lives meet, and the time that each group takes.
 struct Patch {
   std::vector<int> too_high;

@@ -22,6 +22,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -48,6 +49,13 @@ struct Strip {
     int64_t size = 0, align = 1;
     int64_t fixed = -1;  // the offset, or -1
     std::vector<Run> runs;
+
+    // Calls visit(section, height) for each of its sections.
+    template <class Visit>
+    void each_section(Visit visit) const {
+      for (const auto& [sections, height] : runs)
+        for (int s = sections.begin; s < sections.end; ++s) visit(s, height);
+    }
   };
   int sections = 0;
   std::vector<Item> items;
@@ -76,6 +84,8 @@ class StripSearch {
   int64_t nodes() const { return nodes_; }
 
  private:
+  static constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max() / 4;
+
   struct Change {
     enum Kind : int { kFloor, kLowest } kind;
     int index, source;

@@ -8,6 +8,7 @@
 // Two lives meet if and only if their spans of slots do, and there are at most as many slots as buffers.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,15 @@ namespace arenac {
 struct Span {
   int begin = 0, end = 0;  // half-open range of slots
 };
+
+inline bool meet(Span a, Span b) { return a.begin < b.end && b.begin < a.end; }
+
+// The least span that covers both.
+inline Span hull(Span a, Span b) {
+  if (a.begin >= a.end) return b;
+  if (b.begin >= b.end) return a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
 
 // What a buffer occupies meanwhile: bytes [low, high) from its offset. A buffer without gaps is one piece.
 struct Piece {
