@@ -126,6 +126,20 @@ Values max_pool(const Layer& layer, const Extent& in, const Values& input) {
   return output;
 }
 
+// Mode DCR: channel (by * block + bx) * C + c of the input is channel c at [block * y + by, block * x + bx].
+Values depth_to_space(const Layer& layer, const Extent& in, const Values& input) {
+  const Extent out = extent_of(layer.shape);
+  Values output;
+  for (int64_t n = 0; n < kSamples; ++n)
+    for (int64_t c = 0; c < out.channels; ++c)
+      for (int64_t i = 0; i < out.plane(); ++i) {
+        const int64_t y = i / out.width, x = i % out.width, b = layer.block;
+        const int64_t channel = (y % b * b + x % b) * out.channels + c;
+        output.push_back(at(input, (n * in.channels + channel) * in.plane() + y / b * in.width + x / b));
+      }
+  return output;
+}
+
 Values global_average(const Extent& in, const Values& input) {
   Values output;
   for (int64_t plane = 0; plane < kSamples * in.channels; ++plane) {
@@ -174,6 +188,8 @@ Values evaluate(Layer& layer, const Network& network, const std::vector<Values>&
       return concat(extent(0), input(0), extent(1), input(1));
     case Op::kMaxPool:
       return max_pool(layer, extent(0), input(0));
+    case Op::kDepthToSpace:
+      return depth_to_space(layer, extent(0), input(0));
     case Op::kGlobalAveragePool:
       return global_average(extent(0), input(0));
     case Op::kFlatten:
@@ -195,6 +211,8 @@ Network calibrate(Network network) {
     activate(layer.activation, values);
     for (const float value : values)
       layer.range = {std::min(layer.range.low, value), std::max(layer.range.high, value)};
+    // Stored integers are compared and moved as they are.
+    if (layer.op == Op::kMaxPool) layer.range = network.layers[static_cast<size_t>(layer.inputs[0])].range;
     outputs.push_back(std::move(values));
   }
   return network;

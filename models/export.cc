@@ -50,6 +50,8 @@ std::string operator_node(OnnxBuilder& graph, const Layer& layer, const std::vec
       return graph.node(layer.name, "MaxPool", inputs, window_attributes(layer.window));
     case Op::kGlobalAveragePool:
       return graph.node(layer.name, "GlobalAveragePool", inputs);
+    case Op::kDepthToSpace:
+      return graph.node(layer.name, "DepthToSpace", inputs, {{"blocksize", layer.block}});
     case Op::kFlatten:
       return graph.node(layer.name, "Flatten", inputs);
     case Op::kSoftmax:
@@ -261,13 +263,14 @@ onnx::ModelProto qop_model(const std::string& name, const Network& calibrated) {
         outputs.push_back(qlinear_global_average_pool(graph, layer, input(0)));
         break;
       case Op::kFlatten:
+      case Op::kMaxPool:
+      case Op::kDepthToSpace:
         outputs.push_back(
-            {graph.node(layer.name, "Flatten", {input(0).value}), input(0).scale, input(0).zero_point});
+            {operator_node(graph, layer, {input(0).value}), input(0).scale, input(0).zero_point});
         break;
       case Op::kSoftmax:
         continue;
       case Op::kConcat:
-      case Op::kMaxPool:
         throw std::invalid_argument(fmt::format("layer '{}' has no int8 operator here", layer.name));
     }
     last = &layer;

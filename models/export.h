@@ -28,7 +28,7 @@ onnx::ModelProto qdq_model(const std::string& name, const Network& calibrated, A
 // Everything is int8, inputs and outputs too; their parameters are the initializers NAME_scale and
 // NAME_zero_point. Activations become the saturation of the operator before them. Softmax is left out: the
 // output is the logits. Throws std::invalid_argument for a layer that has no operator of this form here
-// (MaxPool, Concat).
+// (Concat).
 onnx::ModelProto qop_model(const std::string& name, const Network& calibrated);
 
 }  // namespace arenac::models

@@ -24,6 +24,11 @@ std::vector<int64_t> window_output(const Window& window, const std::vector<int64
           (in[3] + window.stride[1] - 1) / window.stride[1]};
 }
 
+// Of depth-to-space.
+std::vector<int64_t> spread(const std::vector<int64_t>& in, int64_t channels, int64_t block) {
+  return {1, channels, in[2] * block, in[3] * block};
+}
+
 // He, Zhang, Ren, Sun: Delving Deep into Rectifiers (2015), section 2.2, as the bound of a uniform
 // distribution.
 double he_bound(int64_t fan_in) { return std::sqrt(6.0 / static_cast<double>(fan_in)); }
@@ -96,6 +101,14 @@ int Network::max_pool(const std::string& name, int x, Window window) {
                  .window = window});
 }
 
+int Network::depth_to_space(const std::string& name, int x, int64_t block) {
+  return append({.name = name,
+                 .op = Op::kDepthToSpace,
+                 .inputs = {x},
+                 .shape = spread(shape(x), shape(x)[1] / (block * block), block),
+                 .block = block});
+}
+
 int Network::global_average_pool(const std::string& name, int x) {
   return append({.name = name, .op = Op::kGlobalAveragePool, .inputs = {x}, .shape = {1, shape(x)[1], 1, 1}});
 }
@@ -106,6 +119,36 @@ int Network::flatten(const std::string& name, int x) {
 
 int Network::softmax(const std::string& name, int x) {
   return append({.name = name, .op = Op::kSoftmax, .inputs = {x}, .shape = shape(x)});
+}
+
+void Network::resize(int64_t height, int64_t width) {
+  for (Layer& layer : layers) {
+    const std::vector<int64_t> in = layer.inputs.empty() ? std::vector<int64_t>{} : shape(layer.inputs[0]);
+    switch (layer.op) {
+      case Op::kInput:
+        layer.shape = {1, layer.shape[1], height, width};
+        break;
+      case Op::kConv:
+      case Op::kMaxPool:
+        layer.window = with_same_padding(layer.window, in);
+        layer.shape = window_output(layer.window, in, layer.shape[1]);
+        break;
+      case Op::kAdd:
+        layer.shape = in;
+        break;
+      case Op::kConcat:
+        layer.shape = {1, layer.shape[1], in[2], in[3]};
+        break;
+      case Op::kDepthToSpace:
+        layer.shape = spread(in, layer.shape[1], layer.block);
+        break;
+      case Op::kGlobalAveragePool:
+      case Op::kFlatten:
+      case Op::kDense:
+      case Op::kSoftmax:
+        break;  // [1,C] or [1,C,1,1], whatever the image
+    }
+  }
 }
 
 }  // namespace arenac::models

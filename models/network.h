@@ -21,7 +21,18 @@
 
 namespace arenac::models {
 
-enum class Op { kInput, kConv, kDense, kAdd, kConcat, kMaxPool, kGlobalAveragePool, kFlatten, kSoftmax };
+enum class Op {
+  kInput,
+  kConv,
+  kDense,
+  kAdd,
+  kConcat,
+  kMaxPool,
+  kGlobalAveragePool,
+  kDepthToSpace,
+  kFlatten,
+  kSoftmax
+};
 enum class Activation { kNone, kRelu, kRelu6 };
 
 // Height first, as in ONNX.
@@ -46,6 +57,7 @@ struct Layer {
   Activation activation = Activation::kNone;
   Window window = {};               // kConv, kMaxPool
   int64_t groups = 1;               // kConv
+  int64_t block = 1;                // kDepthToSpace
   std::vector<float> weights = {};  // kConv: [M, C/groups, kh, kw]; kDense: [M, C]
   std::vector<float> bias = {};     // [M]
   Range range = {};                 // of the output, after calibrate()
@@ -62,9 +74,13 @@ class Network {
   int add(const std::string& name, int a, int b, Activation activation);
   int concat(const std::string& name, int a, int b);  // along the channels
   int max_pool(const std::string& name, int x, Window window);
+  int depth_to_space(const std::string& name, int x, int64_t block);  // ONNX's mode DCR
   int global_average_pool(const std::string& name, int x);
   int flatten(const std::string& name, int x);  // [1,C,1,1] to [1,C]
   int softmax(const std::string& name, int x);  // only as the last layer
+
+  // The same layers and weights for images of another size.
+  void resize(int64_t height, int64_t width);
 
   const std::vector<int64_t>& shape(int layer) const { return layers[static_cast<size_t>(layer)].shape; }
 
