@@ -331,8 +331,8 @@ class NestWriter {
   bool walks_backwards(int a) const {
     return any_of(nest_.body, [&](const Expr& e) {
       if (e->op != Op::kRead) return false;
-      const auto form = affine_form(e->args[0]);
-      return form && form->coefficient(a) < 0;
+      const auto factor = coefficient_along(e->args[0], a);
+      return factor && *factor < 0;
     });
   }
 

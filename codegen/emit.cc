@@ -7,10 +7,12 @@
 #include <set>
 
 #include "codegen/c_nest.h"
+#include "codegen/c_ramp.h"
 #include "codegen/c_text.h"
 #include "codegen/weights.h"
 #include "frontend/error.h"
 #include "frontend/kernels.h"
+#include "scheduler/slabs.h"
 
 namespace arenac {
 namespace {
@@ -173,10 +175,11 @@ class Emitter {
       return t.constant->count() ? weight_pointer(weights_, id, schedule_, name_)
                                  : fmt::format("(const {} *)0", info(t.type).c_name);
     const Layout& layout = schedule_.layouts[id];
-    const std::string shift = layout.offset ? fmt::format(" + {}", layout.offset) : "";
+    const int64_t offset = layout.ring.kept > 0 ? 0 : layout.offset;  // a ring's addresses hold it
+    const std::string shift = offset ? fmt::format(" + {}", offset) : "";
     const int b = lifetimes_.buffer_of[id];
     if (b >= 0) {
-      const std::string bytes = layout.offset ? fmt::format(" + {}", layout.offset * size_of(t.type)) : "";
+      const std::string bytes = offset ? fmt::format(" + {}", offset * size_of(t.type)) : "";
       return fmt::format("({} *)(void *)({} + {}_AT_{}{})", info(t.type).c_name, pool_of(b), upper_,
                          upper_case(buffers_[b]), bytes);
     }
@@ -199,7 +202,13 @@ class Emitter {
   std::string steps() {
     CText c;
     c.put("");
+    size_t groups = 0;
     for (size_t s = 0; s < schedule_.steps.size(); ++s) {
+      if (groups < schedule_.groups.size() && static_cast<int>(s) == schedule_.groups[groups].begin) {
+        run_group(c, groups);
+        s = static_cast<size_t>(schedule_.groups[groups++].end) - 1;
+        continue;
+      }
       const Step& step = schedule_.steps[s];
       switch (step.kind) {
         case StepKind::kRun:
@@ -237,14 +246,103 @@ class Emitter {
     if (const Call* call = std::get_if<Call>(&node.body)) return call_kernel(c, s, node, *call);
     if (const Refusal* refusal = std::get_if<Refusal>(&node.body))
       return c.line("return {}_EBRANCH; /* {}: {} */", upper_, s, c_comment(refusal->reason));
-    const Nests& nests = std::get<Nests>(node.body);
-    if (element_count(graph_.tensors[node.writes[0]].shape) == 0) return;
+    if (element_count(graph_.tensors[node.writes[0]].shape) > 0) run_nests(c, s);
+  }
+
+  void run_nests(CText& c, size_t s) {
+    const Node& node = *schedule_.steps[s].node;
+    const Nests nests = nests_of(schedule_, s);
+    const Stage* stage = stage_of(schedule_, s);
     const StorageOverlap* overlap = overlap_in_use(schedule_, lifetimes_, plan_, static_cast<int>(s));
     const std::vector<LoopPlan>& loops = overlap ? overlap->loops : schedule_.loops[s];
     for (size_t k = 0; k < nests.size(); ++k) {
       if (is_elided(nests[k], node, graph_, schedule_.layouts) || is_empty(nests[k])) continue;
+      const Interval all = {0, stage ? stage->slabs : 1};
+      const Interval active =
+          stage ? active_slabs(std::get<Nests>(node.body)[k], stage->nests[k], stage->slabs) : all;
+      if (active != all) c.open("if ({} <= t0 && t0 < {})", active.begin, active.end);
       call_nest(c, s, node, nests[k], loops[k]);
+      if (active != all) c.close();
     }
+  }
+
+  // ---- groups
+
+  // What the stages of a group share: pointers and, per stage, the slabs done. Then each as a function that
+  // first pulls what it reads.
+  void run_group(CText& c, size_t number) {
+    const Group& group = schedule_.groups[number];
+    CText f;
+    f.put("");
+    f.line("/* Steps {} to {}, row by row: each stage first runs those it reads, as far as it needs them. */",
+           group.begin, group.end - 1);
+    f.line("typedef struct {{\n  const {0}_inputs *in;\n  const {0}_outputs *out;\n{1}", name_,
+           for_pools("  unsigned char *{pool};", "\n"));
+    f.line("  int done[{}]; /* slabs, per stage */\n}} {}_group_{};", group.stages.size(), name_, number);
+    for (size_t k = 0; k < group.stages.size(); ++k) stage_function(f, number, k);
+    kernel_text_ += f.text();
+
+    c.open("");
+    c.line("{}_group_{} g = {{0}};", name_, number);
+    c.line("g.in = in;\n  g.out = out;");
+    c.put(for_pools("g.{pool} = {pool};", "\n  "));
+    const auto call = [&](int stage, const std::string& last) {
+      c.line("{}_step_{}(&g, {});", name_, group.stages[stage].step, last);
+    };
+    int64_t turns = 1;
+    for (int sink : group.sinks) turns = std::max(turns, group.stages[sink].slabs);
+    if (group.sinks.size() > 1) {
+      c.open("for (int turn = 1; turn <= {}; ++turn)", turns);
+      for (int sink : group.sinks) {
+        const int64_t slabs = group.stages[sink].slabs;
+        call(sink,
+             slabs == turns ? "turn - 1" : fmt::format("(int)((int64_t)turn * {} / {} - 1)", slabs, turns));
+      }
+      c.close();
+    } else {
+      call(group.sinks[0], fmt::format("{}", turns - 1));
+    }
+    for (int stage : group.completed) call(stage, fmt::format("{}", group.stages[stage].slabs - 1));
+    c.close();
+  }
+
+  void stage_function(CText& f, size_t number, size_t k) {
+    const Group& group = schedule_.groups[number];
+    const Stage& stage = group.stages[k];
+    CText body;
+    run_nests(body, static_cast<size_t>(stage.step));
+    const auto uses = [&](const char* word) { return body.text().find(word) != std::string::npos; };
+    f.put("");
+    f.open("static void {0}_step_{2}({0}_group_{1} *g, int last)", name_, number, stage.step);
+    for (const Pool& pool : lifetimes_.problem.pools)
+      if (uses((pool.name + " + ").c_str())) f.line("unsigned char *const {0} = g->{0};", pool.name);
+    if (uses("in->")) f.line("const {}_inputs *const in = g->in;", name_);
+    if (uses("out->")) f.line("const {}_outputs *const out = g->out;", name_);
+    std::vector<CRamp> ramps;
+    for (const Pull& pull : stage.pulls) {
+      ramps.push_back(c_ramp(pull.upto, "t0", fmt::format("upto{}", ramps.size())));
+      if (!ramps.back().declaration.empty()) f.put(ramps.back().declaration);
+    }
+    f.open("for (; g->done[{0}] <= last; ++g->done[{0}])", k);
+    const bool numbered = uses("t0") || std::any_of(ramps.begin(), ramps.end(), [](const CRamp& ramp) {
+                            return ramp.expression.find("t0") != std::string::npos;
+                          });
+    if (numbered) f.line("const int t0 = g->done[{}];", k);
+    for (size_t p = 0; p < ramps.size(); ++p)
+      f.line("{}_step_{}(g, {});", name_, group.stages[stage.pulls[p].producer].step, ramps[p].expression);
+    for (const std::string& line : lines_of(body.text())) f.put(line);
+    f.close();
+    f.close();
+  }
+
+  static std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    for (size_t from = 0; from < text.size();) {
+      const size_t to = text.find('\n', from);
+      lines.push_back(text.substr(from, to - from));
+      from = to + 1;
+    }
+    return lines;
   }
 
   Sharing sharing_of(const Node& node, size_t operand, const Nest& nest) const {

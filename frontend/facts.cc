@@ -275,6 +275,30 @@ std::optional<Affine> affine_form(const Expr& e) {
   }
 }
 
+std::optional<int64_t> coefficient_along(const Expr& e, int axis) {
+  switch (e->op) {
+    case Op::kAxis:
+      return e->index == axis;
+    case Op::kAdd:
+    case Op::kSub: {
+      const auto a = coefficient_along(e->args[0], axis), b = coefficient_along(e->args[1], axis);
+      if (!a || !b) return std::nullopt;
+      return e->op == Op::kAdd ? *a + *b : *a - *b;
+    }
+    case Op::kMul: {
+      const auto a = coefficient_along(e->args[0], axis), b = coefficient_along(e->args[1], axis);
+      if (a == 0 && b == 0) return 0;
+      if (a && e->args[1]->op == Op::kConst) return *a * e->args[1]->value.i;
+      if (b && e->args[0]->op == Op::kConst) return *b * e->args[0]->value.i;
+      return std::nullopt;
+    }
+    default:
+      break;
+  }
+  const bool named = any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == axis; });
+  return named ? std::nullopt : std::optional<int64_t>(0);
+}
+
 Interval interval(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {
   const Closed r = range(e, axes, reads);
   return {r.low, r.high + 1};

@@ -28,6 +28,9 @@ Affine operator*(const Affine& a, int64_t factor);
 
 std::optional<Affine> affine_form(const Expr& index);
 
+// The factor of one axis in an index that is linear in it, whatever else it is: 8 for i2 in 8*i2 + i1 % 3.
+std::optional<int64_t> coefficient_along(const Expr& index, int axis);
+
 // sum(strides[d] * indices[d]) as an affine form of the axes, if it is one. Division and remainder of one
 // linear index recombine where the strides fit: 12*((i/3)) + 4*(i%3) is 4*i.
 struct Interval;

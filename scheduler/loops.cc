@@ -8,7 +8,28 @@
 namespace arenac {
 namespace {
 
+// In a ring: the place in the row, and the row's slot.
+Expr ring_index(const Layout& layout, const std::vector<Expr>& indices, const std::vector<Interval>& axes) {
+  const auto [row, kept] = layout.ring;
+  Expr number = integer(layout.offset / row);
+  Expr within = integer(layout.offset % row);
+  for (size_t d = 0; d < indices.size(); ++d) {
+    const int64_t stride = layout.strides[d];
+    const Expr index = simplify_index(indices[d], axes);
+    if (is_constant(index, 0)) continue;
+    if (std::abs(stride) >= row)
+      number = number + index * integer(stride / row);
+    else
+      within = within + index * integer(stride);
+  }
+  // C's remainder is that of numbers from 0.
+  const int64_t least = interval(number, axes, {}).begin;
+  if (least < 0) number = number + integer((-least + kept - 1) / kept * kept);
+  return within + simplify_index(number % integer(kept), axes) * integer(row);
+}
+
 Expr flat_index(const Layout& layout, const std::vector<Expr>& indices, const std::vector<Interval>& axes) {
+  if (layout.ring.kept > 0) return ring_index(layout, indices, axes);
   if (const auto form = affine_address(indices, layout.strides, axes)) {
     Expr sum = integer(form->constant);
     for (const auto& [a, factor] : form->terms) {
@@ -77,7 +98,7 @@ bool joinable(const FlatNest& nest, int a) {
   outside_reads(nest.body);
   outside_reads(nest.finish);
   visit_indices(nest, [&](const Expr& index) {
-    if (names_axis(index, a) && !affine_form(index)) free = false;
+    if (!coefficient_along(index, a)) free = false;
   });
   return free;
 }
@@ -86,9 +107,7 @@ bool joinable(const FlatNest& nest, int a) {
 bool seamless(const FlatNest& nest, int outer, int inner) {
   bool fits = true;
   visit_indices(nest, [&](const Expr& index) {
-    const auto form = affine_form(index);
-    if (!form) return;  // joinable() made sure that it names neither
-    fits &= form->coefficient(outer) == form->coefficient(inner) * nest.axes[inner].extent;
+    fits &= *coefficient_along(index, outer) == *coefficient_along(index, inner) * nest.axes[inner].extent;
   });
   return fits;
 }
@@ -120,13 +139,6 @@ void join_axes(FlatNest& nest) {
   }
 }
 
-// How an operand's address moves with an axis: its stride, or nothing when it is not affine.
-std::optional<int64_t> stride_along(const Expr& index, int a) {
-  const auto form = affine_form(index);
-  if (form) return form->coefficient(a);
-  return names_axis(index, a) ? std::nullopt : std::optional<int64_t>(0);
-}
-
 std::vector<const Expr*> reads_of(const Expr& body) {
   std::vector<const Expr*> all;
   if (!body.empty())
@@ -135,6 +147,11 @@ std::vector<const Expr*> reads_of(const Expr& body) {
       return false;
     });
   return all;
+}
+
+// The address as if every row of a ring were in memory.
+Expr unwound(const Expr& index) {
+  return substitute(index, [](const Expr& e) { return e->op == Op::kMod ? e->args[0] : Expr(); });
 }
 
 // The widest block, a power of two, that spends at most a quarter more lanes than there are elements.
@@ -150,10 +167,10 @@ int tile_axis(const FlatNest& nest, int vector_axis, int tile) {
   const auto reads = reads_of(nest.body);
   int best = -1;
   const auto fills = [&](int a) { return std::min<int64_t>(nest.axes[a].extent, tile); };
-  const auto stride = [&](int a) { return std::abs(stride_along(nest.store, a).value_or(INT64_MAX)); };
+  const auto stride = [&](int a) { return std::abs(coefficient_along(nest.store, a).value_or(INT64_MAX)); };
   for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a) {
     if (nest.axes[a].reduced || a == vector_axis || nest.axes[a].extent < 2) continue;
-    const auto stays = [&](const Expr* read) { return stride_along((*read)->args[0], a) == 0; };
+    const auto stays = [&](const Expr* read) { return coefficient_along((*read)->args[0], a) == 0; };
     if (std::none_of(reads.begin(), reads.end(), stays)) continue;
     if (best < 0 || fills(a) > fills(best) || (fills(a) == fills(best) && stride(a) < stride(best))) best = a;
   }
@@ -202,7 +219,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   }
   const auto key = [&](int a) {
     const Expr& index = flat.axes[a].reduced && streamed ? (*streamed)->args[0] : flat.store;
-    return std::abs(stride_along(index, a).value_or(0));
+    return std::abs(coefficient_along(unwound(index), a).value_or(0));
   };
   std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {
     if (flat.axes[a].reduced != flat.axes[b].reduced) return flat.axes[b].reduced;
@@ -219,10 +236,10 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     bool serves = true;
     for (const Bound& bound : flat.where) serves &= !names_axis(bound.index, a);
     for (const Expr* read : reads) {
-      const auto stride = stride_along((*read)->args[0], a);
+      const auto stride = coefficient_along((*read)->args[0], a);
       serves &= stride && (constant(*read) || *stride == 0 || *stride == 1);
     }
-    const auto out = stride_along(flat.store, a);
+    const auto out = coefficient_along(flat.store, a);
     if (!serves || !out) continue;
     const int64_t score = std::min<int64_t>(axis.extent, 4 * target.lanes) * (*out == 1 ? 4 : 1);
     if (score > best) best = score, plan.vector_axis = a;
@@ -250,9 +267,8 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   return plan;
 }
 
-void pack_constants(const Node& node, const std::vector<LoopPlan>& plans, const Graph& graph,
-                    std::vector<bool>& packed, std::vector<Layout>& layouts) {
-  const Nests& nests = std::get<Nests>(node.body);
+void pack_constants(const Nests& nests, const Node& node, const std::vector<LoopPlan>& plans,
+                    const Graph& graph, std::vector<bool>& packed, std::vector<Layout>& layouts) {
   for (size_t k = 0; k < nests.size(); ++k) {
     const LoopPlan& plan = plans[k];
     std::vector<int> depth(nests[k].axes.size());

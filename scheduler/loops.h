@@ -26,7 +26,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
                     const std::vector<Layout>& layouts, const Target& target);
 
 // Gives constants the layout in which their (first) reader walks them.
-void pack_constants(const Node& node, const std::vector<LoopPlan>& plans, const Graph& graph,
-                    std::vector<bool>& packed, std::vector<Layout>& layouts);
+void pack_constants(const Nests& nests, const Node& node, const std::vector<LoopPlan>& plans,
+                    const Graph& graph, std::vector<bool>& packed, std::vector<Layout>& layouts);
 
 }  // namespace arenac

@@ -455,6 +455,7 @@ std::vector<StorageOverlap> find_overlaps(const Schedule& schedule) {
   for (int s = 0; s < static_cast<int>(schedule.steps.size()); ++s) {
     const Step& step = schedule.steps[s];
     if (step.kind != StepKind::kRun || !std::holds_alternative<Nests>(step.node->body)) continue;
+    if (stage_of(schedule, s)) continue;  // a group's steps do not follow each other
     const auto choices = ways(schedule.loops[s]);
     std::vector<Pair> pairs;
     const TensorId out = schedule.layouts[step.node->writes[0]].root;

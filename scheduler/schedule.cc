@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontend/error.h"
+#include "scheduler/fusion.h"
 #include "scheduler/loops.h"
 #include "scheduler/overlap.h"
 #include "scheduler/storage.h"
@@ -23,35 +24,75 @@ const std::vector<Target>& targets() {
 const std::vector<SchedulerRow>& schedulers() {
   static const std::vector<SchedulerRow> all = {
       {"layerwise", "the file's order, one whole layer a step", schedule_layerwise},
+      {"fused", "the file's order, groups of layers row by row", schedule_fused},
   };
   return all;
 }
 
-Schedule schedule_layerwise(const Graph& graph, const Target& target) {
-  Storage storage = assign_storage(graph);
-  Schedule schedule{&graph, std::move(storage.steps), std::move(storage.layouts), {}};
+namespace {
+
+// Chooses the walks of all nests, and with them how constants lie.
+void plan_walks(Schedule& schedule, const Target& target) {
+  const Graph& graph = *schedule.graph;
   // Constants that a C kernel reads keep their row-major layout.
   std::vector<bool> packed(graph.tensors.size());
   for (const Step& step : schedule.steps)
     if (step.kind == StepKind::kRun && std::holds_alternative<Call>(step.node->body))
       for (TensorId id : step.node->reads) packed[id] = true;
-  for (const Step& step : schedule.steps) {
-    std::vector<LoopPlan>& plans = schedule.loops.emplace_back();
-    const Nests* nests = step.kind == StepKind::kRun ? std::get_if<Nests>(&step.node->body) : nullptr;
-    if (!nests) continue;
-    for (const Nest& nest : *nests)
-      plans.push_back(plan_loops(nest, *step.node, graph, schedule.layouts, target));
-    pack_constants(*step.node, plans, graph, packed, schedule.layouts);
-  }
-  // Once more, now that the constants lie as they will: axes that had a seam may have none.
+  const auto plans_of = [&](size_t s) {
+    std::vector<LoopPlan> plans;
+    const Node& node = *schedule.steps[s].node;
+    if (schedule.steps[s].kind == StepKind::kRun && std::holds_alternative<Nests>(node.body))
+      for (const Nest& nest : nests_of(schedule, s))
+        plans.push_back(plan_loops(nest, node, graph, schedule.layouts, target));
+    return plans;
+  };
   for (size_t s = 0; s < schedule.steps.size(); ++s)
-    for (size_t k = 0; k < schedule.loops[s].size(); ++k) {
-      const Node& node = *schedule.steps[s].node;
-      schedule.loops[s][k] = plan_loops(std::get<Nests>(node.body)[k], node, graph, schedule.layouts, target);
-    }
+    if (const auto plans = plans_of(s); !plans.empty())
+      pack_constants(nests_of(schedule, s), *schedule.steps[s].node, plans, graph, packed, schedule.layouts);
+  // Once more, now that the constants lie as they will: axes that had a seam may have none.
+  for (size_t s = 0; s < schedule.steps.size(); ++s) schedule.loops.push_back(plans_of(s));
   schedule.overlaps = find_overlaps(schedule);
+}
+
+}  // namespace
+
+Schedule schedule_layerwise(const Graph& graph, const Target& target) {
+  Storage storage = assign_storage(graph);
+  Schedule schedule{&graph, std::move(storage.steps), std::move(storage.layouts), {}};
+  plan_walks(schedule, target);
   verify(schedule);
   return schedule;
+}
+
+Schedule schedule_fused(const Graph& graph, const Target& target) {
+  Storage storage = assign_storage(graph);
+  Schedule schedule{&graph, std::move(storage.steps), std::move(storage.layouts), {}};
+  std::vector<Ring> rings(graph.tensors.size());
+  const auto rows = storage_rows(graph, schedule.layouts);
+  for (GroupPlan& plan : best_groups(graph, schedule.steps, schedule.layouts)) {
+    for (const auto& [id, kept] : plan.rings) rings[id] = {rows[id].size, kept};
+    schedule.groups.push_back(std::move(plan.group));
+  }
+  for (Layout& layout : schedule.layouts) layout.ring = rings[layout.root];
+  plan_walks(schedule, target);
+  verify(schedule);
+  return schedule;
+}
+
+const Stage* stage_of(const Schedule& schedule, size_t step) {
+  for (const Group& group : schedule.groups)
+    if (group.begin <= static_cast<int>(step) && static_cast<int>(step) < group.end)
+      return &group.stages[step - group.begin];
+  return nullptr;
+}
+
+Nests nests_of(const Schedule& schedule, size_t step) {
+  Nests nests = std::get<Nests>(schedule.steps[step].node->body);
+  if (const Stage* stage = stage_of(schedule, step))
+    for (size_t k = 0; k < nests.size(); ++k)
+      nests[k] = slab_nest(nests[k], stage->nests[k], kSlabSymbol, stage->slabs);
+  return nests;
 }
 
 int64_t span_of(const Layout& layout, const Shape& shape) {
@@ -68,7 +109,9 @@ std::vector<int64_t> storage_bytes(const Graph& graph, const std::vector<Layout>
   for (size_t id = 0; id < bytes.size(); ++id) {
     const int64_t span = span_of(layouts[id], graph.tensors[id].shape);
     int64_t& whole = bytes[layouts[id].root];
-    if (span > 0) whole = std::max(whole, (layouts[id].offset + span) * size_of(graph.tensors[id].type));
+    const auto [row, kept] = layouts[id].ring;
+    const int64_t end = kept > 0 ? row * kept : layouts[id].offset + span;
+    if (span > 0) whole = std::max(whole, end * size_of(graph.tensors[id].type));
   }
   return bytes;
 }
@@ -118,7 +161,10 @@ void verify(const Schedule& schedule) {
     ARENAC_CHECK(schedule.layouts[layout.root].root == layout.root,
                  fmt::format("'{}' lies in the storage of a view", graph.tensors[id].name));
     ARENAC_CHECK(layout.offset >= 0, fmt::format("'{}' begins before its storage", graph.tensors[id].name));
+    ARENAC_CHECK(layout.ring == schedule.layouts[layout.root].ring,
+                 "a tensor with another ring than its storage");
   }
+  verify_rings(schedule);
 }
 
 std::string dump(const Schedule& schedule) {

@@ -24,17 +24,24 @@ enum class StepKind : uint8_t { kRun, kIf, kElse, kEndIf, kLoop, kEndLoop };
 
 struct Step {
   StepKind kind;
-  const Node* node;    // the If or Loop node for control steps
-  int partner = -1;    // kIf -> kElse -> kEndIf -> kIf; kLoop <-> kEndLoop
-  Interval rows = {};  // output rows computed at this step; empty: all
+  const Node* node;  // the If or Loop node for control steps
+  int partner = -1;  // kIf -> kElse -> kEndIf -> kIf; kLoop <-> kEndLoop
+};
+
+// Of a storage in rows of `row` elements, `kept` at a time are in memory: row y in slot y % kept.
+struct Ring {
+  int64_t row = 0, kept = 0;  // kept 0: all of them
+
+  bool operator==(const Ring&) const = default;
 };
 
 // Element [i0, i1, ...] of a tensor lies at element offset + sum(i[d] * strides[d]) of the storage of tensor
-// `root`.
+// `root`, counted as if all of its rows were in memory.
 struct Layout {
   TensorId root;
   int64_t offset;
   std::vector<int64_t> strides;
+  Ring ring = {};  // that of the storage
 
   bool operator==(const Layout&) const = default;
 };
@@ -63,12 +70,49 @@ struct StorageOverlap {
   std::vector<LoopPlan> loops;  // per nest
 };
 
+// One nest of a stage. Slab t of the stage computes the indices [t * width + begin, (t + 1) * width + begin)
+// of `axis`, where the axis has them; without an axis (-1) the whole nest, at t = -begin.
+struct NestSlabs {
+  int axis;
+  int64_t width, begin;
+};
+
+// Before slab t of a stage runs, slabs [0, upto[t]] of stage `producer` must have run.
+struct Pull {
+  int producer;
+  std::vector<int64_t> upto;
+};
+
+// A step of a group, cut into slabs: a few rows of its result each.
+struct Stage {
+  int step;
+  int64_t slabs;
+  std::vector<NestSlabs> nests;
+  std::vector<Pull> pulls;
+};
+
+// Steps [begin, end) that run row by row. Each slab first pulls what it reads:
+//
+//   conv1  0 1 2   3 4   5 6         slabs of conv2 pull two of conv1 each,
+//   conv2      0 1   2   . 3         those of pool two of conv2,
+//   pool             0     1   ...   and of each result only the rows that somebody still needs are in memory
+//
+// The pulling starts at the stages that no other one reads, in step with each other; then every stage whose
+// result is read after the group runs to its end.
+struct Group {
+  int begin, end;
+  std::vector<Stage> stages;   // one a step
+  std::vector<int> sinks;      // stages
+  std::vector<int> completed;  // stages
+};
+
 struct Schedule {
   const Graph* graph;  // outlives the schedule
   std::vector<Step> steps;
   std::vector<Layout> layouts;               // per tensor
-  std::vector<std::vector<LoopPlan>> loops;  // per step, per nest of its node
+  std::vector<std::vector<LoopPlan>> loops;  // per step, per nest of its node (cut into slabs, in a group)
   std::vector<StorageOverlap> overlaps = {};
+  std::vector<Group> groups = {};  // ascending
 };
 
 // What kernels are shaped for.
@@ -92,11 +136,21 @@ const std::vector<SchedulerRow>& schedulers();
 // The file's order, one step a node.
 Schedule schedule_layerwise(const Graph& graph, const Target& target = targets().front());
 
+// The same in groups that run row by row, where that takes fewer bytes.
+Schedule schedule_fused(const Graph& graph, const Target& target = targets().front());
+
+// The stage of a step in a group, or null.
+const Stage* stage_of(const Schedule& schedule, size_t step);
+
+// The nests that a step runs at a time: in a group those of one slab, whose number is iteration kSlabSymbol.
+constexpr int kSlabSymbol = 0;
+Nests nests_of(const Schedule& schedule, size_t step);
+
 // Every tensor's storage holds all its elements; steps nest properly. InternalError otherwise.
 void verify(const Schedule& schedule);
 std::string dump(const Schedule& schedule);
 
-// Number of elements that a layout reaches beyond its offset: 1 + sum((extent - 1) * stride).
+// Number of elements that a layout reaches beyond its offset: 1 + sum((extent - 1) * stride), rings apart.
 int64_t span_of(const Layout& layout, const Shape& shape);
 
 // Bytes per storage, of the tensor and of all that lies in it; 0 for tensors in the storage of another.

@@ -247,59 +247,87 @@ class Assignment {
       for (size_t d = 1; d < windowed; ++d) order.push_back(static_cast<int>(d));
       return dense_strides(shape, order);
     }
-    return strides_like_operand(node, nests->front(), shape, order);
+    return strides_like_operand(node, *nests, shape, order);
   }
 
-  // The first of the trailing dimensions over which a window slides (an index that adds an axis of the output
-  // and a reduced one); the rank when the windowed dimensions are not the trailing ones.
-  size_t first_windowed_dimension(const Nest& nest, size_t rank) const {
-    std::vector<bool> windowed(rank);
+  // How a reduced axis moves an index that an axis of the output moves too: over separate parts, as groups of
+  // channels and pooling without overlap have them, or over windows that slide into each other.
+  enum class Window : uint8_t { kNone, kParts, kSliding };
+
+  std::vector<Window> windows(const Nest& nest, size_t rank) const {
+    std::vector<Window> all(rank, Window::kNone);
     const auto look = [&](const Expr& e) {
       if (e->op != Op::kRead) return false;
       for (const Expr& index : e->args) {
         const auto form = affine_form(index);
         if (!form) continue;
-        const auto reduced = [&](const auto& term) {
-          return term.first >= 0 && nest.axes[term.first].reduced;
-        };
-        if (std::none_of(form->terms.begin(), form->terms.end(), reduced)) continue;
+        int64_t reach = 0;  // of the reduced axes
+        bool reduced = false;
         for (const auto& [a, factor] : form->terms)
-          if (a >= 0 && !nest.axes[a].reduced)
-            if (const int d = dimension_of(nest, a); d >= 0) windowed[d] = true;
+          if (a >= 0 && nest.axes[a].reduced)
+            reduced = true, reach += std::abs(factor) * (nest.axes[a].extent - 1);
+        for (const auto& [a, factor] : form->terms) {
+          const int d = a >= 0 && !nest.axes[a].reduced && reduced ? dimension_of(nest, a) : -1;
+          if (d >= 0) all[d] = std::max(all[d], reach < std::abs(factor) ? Window::kParts : Window::kSliding);
+        }
       }
       return false;
     };
     any_of(nest.body, look);
-    const size_t first = std::find(windowed.begin(), windowed.end(), true) - windowed.begin();
-    const bool trailing =
-        std::all_of(windowed.begin() + static_cast<long>(first), windowed.end(), [](bool w) { return w; });
-    return trailing && first >= 1 ? first : rank;
+    return all;
+  }
+
+  // The first of the trailing dimensions over which windows move; the rank when those are not the trailing
+  // ones.
+  size_t first_windowed_dimension(const Nest& nest, size_t rank) const {
+    std::vector<Window> window = windows(nest, rank);
+    if (std::find(window.begin(), window.end(), Window::kSliding) != window.end())
+      std::replace(window.begin(), window.end(), Window::kParts, Window::kNone);
+    else if (rank > 2 && window[1] == Window::kParts && window[2] == Window::kParts)
+      window[1] = Window::kNone;  // groups of channels, 1x1
+    const auto moves = [](Window w) { return w != Window::kNone; };
+    const auto first = std::find_if(window.begin(), window.end(), moves);
+    const bool trailing = first != window.begin() && std::all_of(first, window.end(), moves);
+    return trailing ? static_cast<size_t>(first - window.begin()) : rank;
+  }
+
+  // How far an access moves in memory with an axis of its nest: 0 where it stays. Along an index that is not
+  // linear, the stride of its dimension.
+  int64_t pace(const Layout& layout, const std::vector<Expr>& indices, const Nest& nest, int a) const {
+    if (const auto address = address_of(layout, indices, nest)) return std::abs(address->coefficient(a));
+    int64_t least = 0;
+    for (size_t d = 0; d < indices.size(); ++d) {
+      const int64_t factor = std::abs(coefficient_along(indices[d], a).value_or(1));
+      const int64_t stride = std::abs(layout.strides[d]) * factor;
+      if (stride > 0 && (least == 0 || stride < least)) least = stride;
+    }
+    return least;
   }
 
   // Dimensions ordered as the largest operand that every axis of the output indexes has them.
-  std::vector<int64_t> strides_like_operand(const Node& node, const Nest& nest, const Shape& shape,
+  std::vector<int64_t> strides_like_operand(const Node& node, const Nests& nests, const Shape& shape,
                                             std::vector<int> order) const {
     std::vector<int64_t> best;
     int64_t largest = 0;
-    const auto look = [&](const Expr& e) {
-      if (e->op != Op::kRead) return false;
+    const auto look = [&](const Nest& nest, const Expr& e) {
       const TensorId id = node.reads[e->index];
       const int64_t size = count_of(graph_.tensors[id]);
-      if (graph_.tensors[id].constant || size <= largest) return false;
-      const auto address = address_of(layouts_[id], e->args, nest);
-      if (!address) return false;
-      std::vector<int64_t> keys(shape.size());
-      for (size_t a = 0; a < nest.axes.size(); ++a) {
-        const int d = nest.axes[a].reduced ? -1 : dimension_of(nest, static_cast<int>(a));
-        if (d >= 0) keys[d] = std::max(keys[d], std::abs(address->coefficient(static_cast<int>(a))));
+      if (graph_.tensors[id].constant || size <= largest) return;
+      std::vector<int64_t> paces(shape.size());
+      for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a) {
+        const int d = nest.axes[a].reduced ? -1 : dimension_of(nest, a);
+        if (d >= 0) paces[d] = std::max(paces[d], pace(layouts_[id], e->args, nest, a));
       }
       for (size_t d = 0; d < shape.size(); ++d)
-        if (shape[d] > 1 && keys[d] == 0) return false;
+        if (shape[d] > 1 && paces[d] == 0) return;
       largest = size;
-      best = keys;
-      return false;
+      best = paces;
     };
-    any_of(nest.body, look);
+    for (const Nest& nest : nests)
+      any_of(nest.body, [&](const Expr& e) {
+        if (e->op == Op::kRead) look(nest, e);
+        return false;
+      });
     if (!best.empty())
       std::stable_sort(order.begin(), order.end(),
                        [&](int a, int b) { return shape[a] > 1 && shape[b] > 1 && best[a] > best[b]; });

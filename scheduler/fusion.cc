@@ -1,0 +1,149 @@
+#include "scheduler/fusion.h"
+
+#include <algorithm>
+#include <map>
+
+namespace arenac {
+namespace {
+
+constexpr int kLongestGroup = 96;          // steps
+constexpr int64_t kMostRuns = 60'000'000;  // of slabs traced in the search for groups
+
+class Partition {
+ public:
+  Partition(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts)
+      : graph_(graph),
+        steps_(steps),
+        layouts_(layouts),
+        facts_(step_facts(graph, steps, layouts)),
+        count_(static_cast<int>(steps.size())) {
+    for (int s = 0; s < count_; ++s) single_.push_back(bytes_of(s, s + 1, {}));
+  }
+
+  std::vector<GroupPlan> run() {
+    int64_t peak = least_peak();
+    for (int longest = 3; longest <= kLongestGroup; longest *= 2)
+      for (int64_t before = INT64_MAX; peak < before;) {
+        before = peak;
+        consider_all(longest, peak);
+        peak = least_peak();
+      }
+    if (getenv("ARENAC_DEBUG")) {  // DEBUG
+      printf("peak %ld\n", (long)peak);
+      for (int s = 0; s < count_; ++s) {
+        printf("%3d %-22s %9ld slabs %ld%s", s, steps_[s].node->op.c_str(), (long)single_[s],
+               (long)facts_.slabs[s].count, single_[s] > peak ? " >" : "");
+        if (facts_.slabs[s].count)
+          for (auto& r : facts_.slabs[s].reads)
+            printf("  [%ld,%ld)/%ld r%d%s", (long)r.rows[0].begin, (long)r.rows[0].end,
+                   (long)facts_.rows[layouts_[r.tensor].root].count, layouts_[r.tensor].root,
+                   facts_.bytes[layouts_[r.tensor].root] ? "" : "*");
+        if (facts_.slabs[s].count)
+          printf(" -> r%d%s", layouts_[steps_[s].node->writes[0]].root,
+                 facts_.bytes[layouts_[steps_[s].node->writes[0]].root] ? "" : "*");
+        printf("\n");
+      }
+      for (auto& [k, v] : grouped_)
+        if (v <= peak * 1.1) printf("group %d..%d %ld\n", k.first, k.second, (long)v);
+    }
+    std::vector<GroupPlan> groups;
+    for (const auto& [begin, end] : fewest_grouped(peak))
+      if (auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_)) groups.push_back(*plan);
+    return groups;
+  }
+
+ private:
+  // Bytes of the storages in use during the steps, rings at what they keep.
+  int64_t bytes_of(int begin, int end, const std::vector<KeptRing>& rings) const {
+    int64_t bytes = 0;
+    for (size_t id = 0; id < facts_.live.size(); ++id)
+      if (facts_.live[id].begin < end && begin < facts_.live[id].end) bytes += facts_.bytes[id];
+    for (const auto& [storage, kept] : rings)
+      bytes -= facts_.bytes[storage] / facts_.rows[storage].count * (facts_.rows[storage].count - kept);
+    return bytes;
+  }
+
+  // What is in use during the steps and before or after them.
+  int64_t crossing(int begin, int end) const {
+    int64_t bytes = 0;
+    for (size_t id = 0; id < facts_.live.size(); ++id) {
+      const Interval live = facts_.live[id];
+      const bool inside = begin <= live.begin && live.end <= end;
+      if (live.begin < end && begin < live.end && !inside) bytes += facts_.bytes[id];
+    }
+    return bytes;
+  }
+
+  void consider_all(int longest, int64_t peak) {
+    for (int begin = 0; begin < count_; ++begin)
+      for (int end = begin + 2; end <= std::min(count_, begin + longest); ++end) {
+        if (facts_.slabs[end - 1].count == 0) break;
+        consider(begin, end, peak);
+      }
+  }
+
+  // Groups that cannot lower the peak are not formed.
+  void consider(int begin, int end, int64_t peak) {
+    if (facts_.slabs[begin].count == 0 || grouped_.contains({begin, end}) || runs_ > kMostRuns) return;
+    const int64_t layerwise = *std::max_element(single_.begin() + begin, single_.begin() + end);
+    if (layerwise < peak || crossing(begin, end) >= peak) return;
+    for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
+    const auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_);
+    grouped_[{begin, end}] = plan ? bytes_of(begin, end, plan->rings) : INT64_MAX;
+  }
+
+  int64_t least_peak() const {
+    std::vector<int64_t> best(count_ + 1, INT64_MAX);
+    best[0] = 0;
+    for (int end = 1; end <= count_; ++end) best[end] = std::max(best[end - 1], single_[end - 1]);
+    relax(best);
+    return best[count_];
+  }
+
+  void relax(std::vector<int64_t>& best) const {
+    for (int end = 1; end <= count_; ++end) {
+      best[end] = std::max(best[end - 1], single_[end - 1]);
+      for (int begin = std::max(0, end - kLongestGroup); begin < end - 1; ++begin)
+        if (const auto at = grouped_.find({begin, end}); at != grouped_.end())
+          best[end] = std::min(best[end], std::max(best[begin], at->second));
+    }
+  }
+
+  // The groups of a partition whose segments all fit `peak`.
+  std::vector<std::pair<int, int>> fewest_grouped(int64_t peak) const {
+    std::vector<int> steps(count_ + 1, INT32_MAX / 2), from(count_ + 1, 0);
+    steps[0] = 0;
+    for (int end = 1; end <= count_; ++end) {
+      if (single_[end - 1] <= peak) steps[end] = steps[end - 1], from[end] = end - 1;
+      for (int begin = std::max(0, end - kLongestGroup); begin < end - 1; ++begin) {
+        const auto at = grouped_.find({begin, end});
+        if (at == grouped_.end() || at->second > peak) continue;
+        if (const int with = steps[begin] + end - begin; with < steps[end])
+          steps[end] = with, from[end] = begin;
+      }
+    }
+    std::vector<std::pair<int, int>> groups;
+    for (int end = count_; end > 0; end = from[end])
+      if (end - from[end] > 1) groups.emplace_back(from[end], end);
+    std::reverse(groups.begin(), groups.end());
+    return groups;
+  }
+
+  const Graph& graph_;
+  const std::vector<Step>& steps_;
+  const std::vector<Layout>& layouts_;
+  const StepFacts facts_;
+  const int count_;
+  std::vector<int64_t> single_;                     // bytes live at each step
+  std::map<std::pair<int, int>, int64_t> grouped_;  // bytes live during a group
+  int64_t runs_ = 0;
+};
+
+}  // namespace
+
+std::vector<GroupPlan> best_groups(const Graph& graph, const std::vector<Step>& steps,
+                                   const std::vector<Layout>& layouts) {
+  return Partition(graph, steps, layouts).run();
+}
+
+}  // namespace arenac

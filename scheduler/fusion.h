@@ -1,0 +1,16 @@
+// Which steps run together, row by row.
+//
+//   conv1 | conv2 dw2 pw2 dw3 | pw3 | conv4 dw4 pool      what crosses a bar is in memory whole
+#pragma once
+
+#include "scheduler/groups.h"
+
+namespace arenac {
+
+// The partition of the steps into single ones and groups with the fewest live bytes at a time and, among
+// those, the fewest steps in groups; only the groups. Among all partitions into groups of up to kLongestGroup
+// steps (shortest path over cut positions, Cormen et al., 24.2).
+std::vector<GroupPlan> best_groups(const Graph& graph, const std::vector<Step>& steps,
+                                   const std::vector<Layout>& layouts);
+
+}  // namespace arenac

@@ -1,0 +1,271 @@
+#include "scheduler/slabs.h"
+
+#include <algorithm>
+
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+Interval clipped(Interval a, int64_t count) {
+  return {std::max<int64_t>(a.begin, 0), std::min(a.end, count)};
+}
+Interval hull(Interval a, Interval b) {
+  if (a.begin >= a.end) return b;
+  if (b.begin >= b.end) return a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
+
+// Whether the dimension moves from row to row, and not within one.
+bool across_rows(const Layout& layout, const Rows& rows, size_t d) {
+  return std::abs(layout.strides[d]) >= rows.size;
+}
+
+// Every element of the tensor lies in one row, at a place that does not depend on which.
+bool in_rows(const Layout& layout, const Rows& rows, const Shape& shape) {
+  int64_t low = layout.offset % rows.size, high = low;
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] <= 1) continue;
+    if (!across_rows(layout, rows, d))
+      (layout.strides[d] < 0 ? low : high) += (shape[d] - 1) * layout.strides[d];
+    else if (layout.strides[d] % rows.size != 0)
+      return false;
+  }
+  return 0 <= low && high < rows.size;
+}
+
+// The indices of the slab's axis, clipped to its extent.
+Interval indices_at(const Nest& nest, const NestSlabs& part, int64_t slab) {
+  const int64_t from = slab * part.width + part.begin;
+  return clipped({from, from + part.width}, part.axis < 0 ? 1 : nest.axes[part.axis].extent);
+}
+
+Interval rows_touched(const Layout& layout, const Rows& rows, const Shape& shape,
+                      const std::vector<Expr>& indices, const std::vector<Interval>& axes) {
+  if (rows.size == 0) return {0, 1};
+  Interval all = {layout.offset / rows.size, layout.offset / rows.size};  // closed
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if (shape[d] <= 1 || !across_rows(layout, rows, d)) continue;
+    const Interval index = clipped(interval(indices[d], axes, {}), shape[d]);
+    if (index.begin >= index.end) return {0, 0};
+    const int64_t step = layout.strides[d] / rows.size;
+    all.begin += step * (step > 0 ? index.begin : index.end - 1);
+    all.end += step * (step > 0 ? index.end - 1 : index.begin);
+  }
+  return clipped({all.begin, all.end + 1}, rows.count);
+}
+
+struct Cut {
+  int64_t slabs = 1;
+  std::vector<NestSlabs> nests;
+};
+
+Cut uncut(const Nests& nests) { return {1, std::vector<NestSlabs>(nests.size(), {-1, 1, 0})}; }
+
+// How one nest writes rows: axis value i writes rows factor * i + [first.begin, first.end); without an axis,
+// rows `first`.
+struct RowAxis {
+  int axis = -1;
+  int64_t factor = 0;
+  Interval first = {};
+};
+
+std::optional<RowAxis> row_axis(const Nest& nest, const Expr& row) {
+  const auto form = affine_form(row);
+  if (!form) return std::nullopt;
+  RowAxis found;
+  for (const auto& [a, factor] : form->terms) {
+    if (a < 0 || nest.axes[a].reduced || factor < 0) return std::nullopt;
+    if (nest.axes[a].extent > 1 && factor > found.factor) found = {a, factor, {}};
+  }
+  found.first = {form->constant, form->constant + 1};
+  for (const auto& [a, factor] : form->terms)
+    if (a != found.axis) found.first.end += factor * (nest.axes[a].extent - 1);
+  return found;
+}
+
+// Slabs of as many rows as the coarsest nest writes at once; nothing where a nest's rows straddle them.
+std::optional<Cut> cut_rows(const Nests& nests, const std::vector<Expr>& row_of_store) {
+  std::vector<RowAxis> axes;
+  int64_t granule = 1;
+  Interval written = {INT64_MAX, 0};
+  for (size_t k = 0; k < nests.size(); ++k) {
+    const auto found = row_axis(nests[k], row_of_store[k]);
+    if (!found) return std::nullopt;
+    axes.push_back(*found);
+    granule = std::max(granule, found->factor);
+    const int64_t steps = found->axis < 0 ? 0 : nests[k].axes[found->axis].extent - 1;
+    written = {std::min(written.begin, found->first.begin),
+               std::max(written.end, found->first.end + found->factor * steps)};
+  }
+  const int64_t base = floor_div(written.begin, granule) * granule;
+  Cut cut{(written.end - base + granule - 1) / granule, {}};
+  for (size_t k = 0; k < nests.size(); ++k) {
+    const auto& [axis, factor, at] = axes[k];
+    const Interval first = {at.begin - base, at.end - base};
+    const int64_t slab = floor_div(first.begin, granule);
+    if (axis < 0 || factor == granule) {
+      if (first.end > (slab + 1) * granule) return std::nullopt;
+      cut.nests.push_back({axis, 1, -slab});
+    } else {
+      const bool aligned = factor == 1 && first.end == first.begin + 1 && first.begin % granule == 0 &&
+                           nests[k].axes[axis].extent % granule == 0;
+      if (!aligned) return std::nullopt;
+      cut.nests.push_back({axis, granule, -first.begin});
+    }
+  }
+  return cut;
+}
+
+template <typename Visit>
+void visit_reads(const Nest& nest, const Visit& visit) {
+  const auto walk = [&](const Expr& root) {
+    if (root.empty()) return;
+    any_of(root, [&](const Expr& e) {
+      if (e->op == Op::kRead) visit(e);
+      return false;
+    });
+  };
+  for (const Expr& index : nest.store) walk(index);
+  for (const Bound& bound : nest.where) walk(bound.index);
+  walk(nest.body);
+  walk(nest.finish);
+}
+
+class Facts {
+ public:
+  Facts(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
+        const std::vector<Rows>& rows)
+      : node_(node), nests_(std::get<Nests>(node.body)), graph_(graph), layouts_(layouts), rows_(rows) {}
+
+  Slabs run() const {
+    if (rows_of(node_.writes[0]).size > 0) return accesses(cut_by_storage().value_or(uncut(nests_)));
+    Slabs best = accesses(uncut(nests_));
+    const int64_t least = streamed(best);
+    for (size_t d = 0; d < shape_of(node_.writes[0]).size(); ++d) {
+      const auto cut = cut_by_dimension(d);
+      if (!cut || cut->slabs < 2) continue;
+      Slabs with = accesses(*cut);
+      if (streamed(with) > std::max(streamed(best), least)) best = std::move(with);
+    }
+    return best;
+  }
+
+ private:
+  const Shape& shape_of(TensorId id) const { return graph_.tensors[id].shape; }
+  const Rows& rows_of(TensorId id) const { return rows_[layouts_[id].root]; }
+
+  std::optional<Cut> cut_by_storage() const {
+    const TensorId out = node_.writes[0];
+    std::vector<Expr> row;
+    for (const Nest& nest : nests_)
+      row.push_back(row_index(layouts_[out], rows_of(out), shape_of(out), nest.store));
+    return cut_rows(nests_, row);
+  }
+
+  std::optional<Cut> cut_by_dimension(size_t d) const {
+    std::vector<Expr> row;
+    for (const Nest& nest : nests_) row.push_back(nest.store[d]);
+    return cut_rows(nests_, row);
+  }
+
+  // Bytes of operands of which the first slab needs only a part.
+  int64_t streamed(const Slabs& slabs) const {
+    int64_t bytes = 0;
+    for (const RowAccess& read : slabs.reads) {
+      const Tensor& t = graph_.tensors[read.tensor];
+      if (read.rows[0].end < rows_of(read.tensor).count) bytes += element_count(t.shape) * size_of(t.type);
+    }
+    return bytes;
+  }
+
+  Slabs accesses(const Cut& cut) const {
+    Slabs slabs{cut.slabs, cut.nests, {}, {node_.writes[0], {}}};
+    for (TensorId id : node_.reads)
+      if (!graph_.tensors[id].constant) slabs.reads.push_back({id, std::vector<Interval>(cut.slabs)});
+    slabs.write.rows.resize(cut.slabs);
+    for (size_t k = 0; k < nests_.size(); ++k)
+      for (int64_t t = 0; t < cut.slabs; ++t) touch(nests_[k], cut.nests[k], t, slabs);
+    return slabs;
+  }
+
+  void touch(const Nest& nest, const NestSlabs& part, int64_t t, Slabs& slabs) const {
+    const Interval indices = indices_at(nest, part, t);
+    if (indices.begin >= indices.end) return;
+    auto axes = axis_intervals(nest);
+    if (part.axis >= 0) axes[part.axis] = indices;
+    const auto touched = [&](TensorId id, const std::vector<Expr>& at) {
+      return rows_touched(layouts_[id], rows_of(id), shape_of(id), at, axes);
+    };
+    slabs.write.rows[t] = hull(slabs.write.rows[t], touched(slabs.write.tensor, nest.store));
+    visit_reads(nest, [&](const Expr& e) {
+      const TensorId id = node_.reads[e->index];
+      for (RowAccess& read : slabs.reads)
+        if (read.tensor == id) read.rows[t] = hull(read.rows[t], touched(id, e->args));
+    });
+  }
+
+  const Node& node_;
+  const Nests& nests_;
+  const Graph& graph_;
+  const std::vector<Layout>& layouts_;
+  const std::vector<Rows>& rows_;
+};
+
+}  // namespace
+
+std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& layouts) {
+  std::vector<Rows> all(layouts.size());
+  for (size_t id = 0; id < layouts.size(); ++id) {
+    if (layouts[id].root != static_cast<TensorId>(id)) continue;
+    const Shape& shape = graph.tensors[id].shape;
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] > 1 && layouts[id].strides[d] > all[id].size) all[id] = {layouts[id].strides[d], shape[d]};
+  }
+  for (size_t id = 0; id < layouts.size(); ++id) {
+    Rows& rows = all[layouts[id].root];
+    const Tensor &t = graph.tensors[id], &root = graph.tensors[layouts[id].root];
+    const bool same_unit = size_of(t.type) == size_of(root.type);
+    if (rows.size > 0 && (!same_unit || !in_rows(layouts[id], rows, t.shape))) rows = {};
+  }
+  return all;
+}
+
+Expr row_index(const Layout& layout, const Rows& rows, const Shape& shape, const std::vector<Expr>& indices) {
+  Expr sum = integer(layout.offset / rows.size);
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] > 1 && across_rows(layout, rows, d))
+      sum = sum + indices[d] * integer(layout.strides[d] / rows.size);
+  return sum;
+}
+
+Slabs slabs_of(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
+               const std::vector<Rows>& rows) {
+  return Facts(node, graph, layouts, rows).run();
+}
+
+Interval active_slabs(const Nest& nest, const NestSlabs& part, int64_t slabs) {
+  const int64_t extent = part.axis < 0 ? 1 : nest.axes[part.axis].extent;
+  return clipped({(-part.begin) / part.width, (extent - part.begin) / part.width}, slabs);
+}
+
+Nest slab_nest(const Nest& nest, const NestSlabs& part, int symbol, int64_t slabs) {
+  if (part.axis < 0) return nest;
+  Nest slab = nest;
+  slab.axes[part.axis].extent = part.width;
+  const Expr index = iteration(symbol, slabs) * integer(part.width) + integer(part.begin) +
+                     (part.width > 1 ? axis(part.axis) : integer(0));
+  const auto held = [&](Expr& e) {
+    if (e.empty()) return;
+    e = substitute(
+        e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == part.axis ? index : Expr(); });
+  };
+  for (Expr& e : slab.store) held(e);
+  for (Bound& bound : slab.where) held(bound.index);
+  held(slab.body);
+  held(slab.finish);
+  return slab;
+}
+
+}  // namespace arenac

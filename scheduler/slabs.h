@@ -1,0 +1,51 @@
+// How a step can run a few rows at a time, and which rows of which storage each part touches.
+//
+//   conv 3x3 stride 2 on 48 rows: 24 slabs; slab t writes row [t, t+1) and reads rows [2t-1, 2t+2) within [0,
+//   48)
+//
+// All of it is interval arithmetic on the nest with one axis held to a few values, so it holds for any
+// formula: what reads everything, by whatever index, is seen to read everything.
+#pragma once
+
+#include <vector>
+
+#include "scheduler/schedule.h"
+
+namespace arenac {
+
+// A storage as rows: the outermost dimension of its memory. One row of size 0: not in rows.
+struct Rows {
+  int64_t size = 0;  // elements
+  int64_t count = 1;
+};
+
+// Per tensor that is a storage; in rows only where every tensor in it is.
+std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& layouts);
+
+// The row of the storage in which an element lies, as an index expression.
+Expr row_index(const Layout& layout, const Rows& rows, const Shape& shape, const std::vector<Expr>& indices);
+
+// Rows of the storage of `tensor` that each slab touches.
+struct RowAccess {
+  TensorId tensor;
+  std::vector<Interval> rows;  // per slab; may be empty
+};
+
+struct Slabs {
+  int64_t count = 1;
+  std::vector<NestSlabs> nests;
+  std::vector<RowAccess> reads;  // constants apart
+  RowAccess write;
+};
+
+// Of a step that runs nests. Where its rows cannot be told apart, all of it is one slab.
+Slabs slabs_of(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
+               const std::vector<Rows>& rows);
+
+// The part of a nest that slab t computes, t being the iteration `symbol` of `slabs`.
+Nest slab_nest(const Nest& nest, const NestSlabs& part, int symbol, int64_t slabs);
+
+// The slabs at which a nest computes anything.
+Interval active_slabs(const Nest& nest, const NestSlabs& part, int64_t slabs);
+
+}  // namespace arenac
