@@ -28,24 +28,6 @@ class Partition {
         consider_all(longest, peak);
         peak = least_peak();
       }
-    if (getenv("ARENAC_DEBUG")) {  // DEBUG
-      printf("peak %ld\n", (long)peak);
-      for (int s = 0; s < count_; ++s) {
-        printf("%3d %-22s %9ld slabs %ld%s", s, steps_[s].node->op.c_str(), (long)single_[s],
-               (long)facts_.slabs[s].count, single_[s] > peak ? " >" : "");
-        if (facts_.slabs[s].count)
-          for (auto& r : facts_.slabs[s].reads)
-            printf("  [%ld,%ld)/%ld r%d%s", (long)r.rows[0].begin, (long)r.rows[0].end,
-                   (long)facts_.rows[layouts_[r.tensor].root].count, layouts_[r.tensor].root,
-                   facts_.bytes[layouts_[r.tensor].root] ? "" : "*");
-        if (facts_.slabs[s].count)
-          printf(" -> r%d%s", layouts_[steps_[s].node->writes[0]].root,
-                 facts_.bytes[layouts_[steps_[s].node->writes[0]].root] ? "" : "*");
-        printf("\n");
-      }
-      for (auto& [k, v] : grouped_)
-        if (v <= peak * 1.1) printf("group %d..%d %ld\n", k.first, k.second, (long)v);
-    }
     std::vector<GroupPlan> groups;
     for (const auto& [begin, end] : fewest_grouped(peak))
       if (auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_)) groups.push_back(*plan);
@@ -140,6 +122,21 @@ class Partition {
 };
 
 }  // namespace
+
+std::vector<GroupPlan> longest_groups(const Graph& graph, const std::vector<Step>& steps,
+                                      const std::vector<Layout>& layouts) {
+  const StepFacts facts = step_facts(graph, steps, layouts);
+  const int count = static_cast<int>(steps.size());
+  std::vector<GroupPlan> groups;
+  for (int begin = 0; begin < count;) {
+    std::optional<GroupPlan> longest;
+    for (int end = begin + 2; end <= std::min(count, begin + kLongestGroup); ++end)
+      if (auto plan = form_group(begin, end, steps, layouts, graph, facts)) longest = std::move(plan);
+    begin = longest ? longest->group.end : begin + 1;
+    if (longest) groups.push_back(std::move(*longest));
+  }
+  return groups;
+}
 
 std::vector<GroupPlan> best_groups(const Graph& graph, const std::vector<Step>& steps,
                                    const std::vector<Layout>& layouts) {

@@ -13,4 +13,8 @@ namespace arenac {
 std::vector<GroupPlan> best_groups(const Graph& graph, const std::vector<Step>& steps,
                                    const std::vector<Layout>& layouts);
 
+// As many steps in a group as can be, first come first served.
+std::vector<GroupPlan> longest_groups(const Graph& graph, const std::vector<Step>& steps,
+                                      const std::vector<Layout>& layouts);
+
 }  // namespace arenac

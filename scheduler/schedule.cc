@@ -24,7 +24,8 @@ const std::vector<Target>& targets() {
 const std::vector<SchedulerRow>& schedulers() {
   static const std::vector<SchedulerRow> all = {
       {"layerwise", "the file's order, one whole layer a step", schedule_layerwise},
-      {"fused", "the file's order, groups of layers row by row", schedule_fused},
+      {"fused", "the file's order, groups of layers row by row where that takes less memory", schedule_fused},
+      {"rows", "the file's order, every layer row by row that can be", schedule_by_rows},
   };
   return all;
 }
@@ -57,20 +58,16 @@ void plan_walks(Schedule& schedule, const Target& target) {
 
 }  // namespace
 
-Schedule schedule_layerwise(const Graph& graph, const Target& target) {
-  Storage storage = assign_storage(graph);
-  Schedule schedule{&graph, std::move(storage.steps), std::move(storage.layouts), {}};
-  plan_walks(schedule, target);
-  verify(schedule);
-  return schedule;
-}
+namespace {
 
-Schedule schedule_fused(const Graph& graph, const Target& target) {
+using Grouping = std::vector<GroupPlan>(const Graph&, const std::vector<Step>&, const std::vector<Layout>&);
+
+Schedule schedule_by(Grouping* grouping, const Graph& graph, const Target& target) {
   Storage storage = assign_storage(graph);
   Schedule schedule{&graph, std::move(storage.steps), std::move(storage.layouts), {}};
   std::vector<Ring> rings(graph.tensors.size());
   const auto rows = storage_rows(graph, schedule.layouts);
-  for (GroupPlan& plan : best_groups(graph, schedule.steps, schedule.layouts)) {
+  for (GroupPlan& plan : grouping(graph, schedule.steps, schedule.layouts)) {
     for (const auto& [id, kept] : plan.rings) rings[id] = {rows[id].size, kept};
     schedule.groups.push_back(std::move(plan.group));
   }
@@ -78,6 +75,20 @@ Schedule schedule_fused(const Graph& graph, const Target& target) {
   plan_walks(schedule, target);
   verify(schedule);
   return schedule;
+}
+
+}  // namespace
+
+Schedule schedule_layerwise(const Graph& graph, const Target& target) {
+  return schedule_by([](auto&, auto&, auto&) { return std::vector<GroupPlan>(); }, graph, target);
+}
+
+Schedule schedule_fused(const Graph& graph, const Target& target) {
+  return schedule_by(best_groups, graph, target);
+}
+
+Schedule schedule_by_rows(const Graph& graph, const Target& target) {
+  return schedule_by(longest_groups, graph, target);
 }
 
 const Stage* stage_of(const Schedule& schedule, size_t step) {
@@ -171,7 +182,9 @@ std::string dump(const Schedule& schedule) {
   const Graph& graph = *schedule.graph;
   const auto place = [&](TensorId id) {
     const Layout& layout = schedule.layouts[id];
-    return fmt::format("%{} in %{}+{} [{}]", id, layout.root, layout.offset, fmt::join(layout.strides, ","));
+    const auto [row, kept] = layout.ring;
+    return fmt::format("%{} in %{}+{} [{}]{}", id, layout.root, layout.offset, fmt::join(layout.strides, ","),
+                       kept > 0 ? fmt::format(" {} rows of {}", kept, row) : "");
   };
   constexpr const char* kKinds[] = {"", "if", "else", "end if", "loop", "end loop"};
   std::string text;
@@ -183,6 +196,7 @@ std::string dump(const Schedule& schedule) {
       text += "  <-";
       for (TensorId id : step.node->reads)
         if (!graph.tensors[id].constant) text += "  " + place(id);
+      if (const Stage* stage = stage_of(schedule, s)) text += fmt::format("  in {} slabs", stage->slabs);
       for (const LoopPlan& plan : schedule.loops[s])
         text += fmt::format("  ({} vector i{}x{} tile i{}x{})", fmt::join(plan.order, " "), plan.vector_axis,
                             plan.lanes, plan.tile_axis, plan.tile);

@@ -139,6 +139,9 @@ Schedule schedule_layerwise(const Graph& graph, const Target& target = targets()
 // The same in groups that run row by row, where that takes fewer bytes.
 Schedule schedule_fused(const Graph& graph, const Target& target = targets().front());
 
+// The same in groups as long as can be.
+Schedule schedule_by_rows(const Graph& graph, const Target& target = targets().front());
+
 // The stage of a step in a group, or null.
 const Stage* stage_of(const Schedule& schedule, size_t step);
 

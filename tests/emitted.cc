@@ -65,7 +65,7 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way) 
   c.name = name;
   verify(graph);
   c.graph = std::make_unique<const Graph>(std::move(graph));
-  c.schedule = schedule_layerwise(*c.graph, targets().at(way.target));
+  c.schedule = schedulers().at(way.scheduler).schedule(*c.graph, targets().at(way.target));
   c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools);
   c.plan = plan(c.lifetimes.problem);
   const auto wrong = verify(c.lifetimes.problem, c.plan);
