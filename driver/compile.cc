@@ -86,6 +86,17 @@ void require_fit(const CompileOptions& options, const Plan& plan) {
         Exit::kDoesNotFit);
 }
 
+// "52 steps, 1,234 bytes live at most (file's order: 2,345), proven"
+std::string schedule_words(const Schedule& schedule) {
+  const OrderReport& order = schedule.order;
+  std::string words =
+      fmt::format("{}, {} live at most", counted(schedule.steps.size(), "step"), bytes_words(order.peak));
+  if (order.peak != order.file_peak)
+    words += fmt::format(" (file's order: {})", bytes_words(order.file_peak));
+  if (order.proven) return words + ", proven";
+  return order.lower_bound ? words + fmt::format(", at least {}", bytes_words(order.lower_bound)) : words;
+}
+
 }  // namespace
 
 Compilation compile(const CompileOptions& options) {
@@ -104,7 +115,7 @@ Compilation compile(const CompileOptions& options) {
 
   c.schedule = scheduler.schedule(*c.graph, target);
   verify(c.schedule);
-  progress.finished("schedule", counted(c.schedule.steps.size(), "step"), [&] { return dump(c.schedule); });
+  progress.finished("schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); });
 
   c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins);
   const Problem& problem = c.lifetimes.problem;

@@ -8,6 +8,7 @@
 #include "frontend/error.h"
 #include "scheduler/fusion.h"
 #include "scheduler/loops.h"
+#include "scheduler/ordered.h"
 #include "scheduler/overlap.h"
 #include "scheduler/storage.h"
 
@@ -21,9 +22,26 @@ const std::vector<Target>& targets() {
   return all;
 }
 
+namespace {
+
+Schedule whole_layers(Ordered ordered, const Graph& graph, const Target& target);
+
+template <std::vector<int> (*order)(const OrderProblem&)>
+Schedule schedule_in_order(const Graph& graph, const Target& target) {
+  return whole_layers(in_order(graph, order), graph, target);
+}
+
+}  // namespace
+
 const std::vector<SchedulerRow>& schedulers() {
   static const std::vector<SchedulerRow> all = {
-      {"layerwise", "the file's order, one whole layer a step", schedule_layerwise},
+      {"layerwise", "one whole layer a step, in the order of the lowest peak", schedule_layerwise},
+      {"file-order", "whole layers in the file's order", schedule_in_order<file_order>},
+      {"breadth-first", "whole layers, those first that became ready first",
+       schedule_in_order<breadth_first_order>},
+      {"depth-first", "whole layers, operand after operand, the one that needs most first",
+       schedule_in_order<depth_first_order>},
+      {"greedy", "whole layers, the one first after which least is alive", schedule_in_order<greedy_order>},
       {"fused", "the file's order, groups of layers row by row where that takes less memory", schedule_fused},
       {"rows", "the file's order, every layer row by row that can be", schedule_by_rows},
   };
@@ -62,9 +80,10 @@ namespace {
 
 using Grouping = std::vector<GroupPlan>(const Graph&, const std::vector<Step>&, const std::vector<Layout>&);
 
-Schedule schedule_by(Grouping* grouping, const Graph& graph, const Target& target) {
-  Storage storage = assign_storage(graph);
+Schedule schedule_by(Grouping* grouping, Ordered ordered, const Graph& graph, const Target& target) {
+  Storage& storage = ordered.storage;
   Schedule schedule{&graph, std::move(storage.steps), std::move(storage.layouts), {}};
+  schedule.order = ordered.report;
   std::vector<Ring> rings(graph.tensors.size());
   const auto rows = storage_rows(graph, schedule.layouts);
   for (GroupPlan& plan : grouping(graph, schedule.steps, schedule.layouts)) {
@@ -77,18 +96,23 @@ Schedule schedule_by(Grouping* grouping, const Graph& graph, const Target& targe
   return schedule;
 }
 
+Schedule whole_layers(Ordered ordered, const Graph& graph, const Target& target) {
+  return schedule_by([](auto&, auto&, auto&) { return std::vector<GroupPlan>(); }, std::move(ordered), graph,
+                     target);
+}
+
 }  // namespace
 
 Schedule schedule_layerwise(const Graph& graph, const Target& target) {
-  return schedule_by([](auto&, auto&, auto&) { return std::vector<GroupPlan>(); }, graph, target);
+  return whole_layers(best_order(graph), graph, target);
 }
 
 Schedule schedule_fused(const Graph& graph, const Target& target) {
-  return schedule_by(best_groups, graph, target);
+  return schedule_by(best_groups, in_order(graph, file_order), graph, target);
 }
 
 Schedule schedule_by_rows(const Graph& graph, const Target& target) {
-  return schedule_by(longest_groups, graph, target);
+  return schedule_by(longest_groups, in_order(graph, file_order), graph, target);
 }
 
 const Stage* stage_of(const Schedule& schedule, size_t step) {

@@ -106,6 +106,14 @@ struct Group {
   std::vector<int> completed;  // stages
 };
 
+// Bytes alive at one step, at most, were it whole layers; graph inputs and outputs apart.
+struct OrderReport {
+  int64_t peak = 0;
+  int64_t file_peak = 0;    // of the file's order
+  int64_t lower_bound = 0;  // of every order of whole layers; 0: not known
+  bool proven = false;      // no order has a lower peak
+};
+
 struct Schedule {
   const Graph* graph;  // outlives the schedule
   std::vector<Step> steps;
@@ -113,6 +121,7 @@ struct Schedule {
   std::vector<std::vector<LoopPlan>> loops;  // per step, per nest of its node (cut into slabs, in a group)
   std::vector<StorageOverlap> overlaps = {};
   std::vector<Group> groups = {};  // ascending
+  OrderReport order = {};
 };
 
 // What kernels are shaped for.
@@ -133,10 +142,11 @@ struct SchedulerRow {
 };
 const std::vector<SchedulerRow>& schedulers();
 
-// The file's order, one step a node.
+// One step a node: in the order of the lowest peak that the search finds; in the file's where that is as
+// good.
 Schedule schedule_layerwise(const Graph& graph, const Target& target = targets().front());
 
-// The same in groups that run row by row, where that takes fewer bytes.
+// The file's order, in groups that run row by row where that takes fewer bytes.
 Schedule schedule_fused(const Graph& graph, const Target& target = targets().front());
 
 // The same in groups as long as can be.

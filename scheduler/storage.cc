@@ -11,29 +11,33 @@ namespace {
 
 int64_t count_of(const Tensor& t) { return element_count(t.shape); }
 
-// The flat steps of a block; control flow as markers.
-void flatten(const Block& block, std::vector<Step>& steps) {
-  for (const Node& node : block) {
-    if (const If* branch = std::get_if<If>(&node.body)) {
-      const int begin = static_cast<int>(steps.size());
-      steps.push_back({StepKind::kIf, &node});
-      flatten(branch->then_block, steps);
-      const int middle = static_cast<int>(steps.size());
-      steps.push_back({StepKind::kElse, &node});
-      flatten(branch->else_block, steps);
-      steps[begin].partner = middle;
-      steps[middle].partner = static_cast<int>(steps.size());
-      steps.push_back({StepKind::kEndIf, &node, begin});
-    } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
-      const int begin = static_cast<int>(steps.size());
-      steps.push_back({StepKind::kLoop, &node});
-      flatten(loop->body, steps);
-      steps[begin].partner = static_cast<int>(steps.size());
-      steps.push_back({StepKind::kEndLoop, &node, begin});
-    } else {
-      steps.push_back({StepKind::kRun, &node});
-    }
+void flatten(const Block& block, std::vector<Step>& steps);
+
+// The flat steps of a node; control flow as markers.
+void flatten(const Node& node, std::vector<Step>& steps) {
+  if (const If* branch = std::get_if<If>(&node.body)) {
+    const int begin = static_cast<int>(steps.size());
+    steps.push_back({StepKind::kIf, &node});
+    flatten(branch->then_block, steps);
+    const int middle = static_cast<int>(steps.size());
+    steps.push_back({StepKind::kElse, &node});
+    flatten(branch->else_block, steps);
+    steps[begin].partner = middle;
+    steps[middle].partner = static_cast<int>(steps.size());
+    steps.push_back({StepKind::kEndIf, &node, begin});
+  } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+    const int begin = static_cast<int>(steps.size());
+    steps.push_back({StepKind::kLoop, &node});
+    flatten(loop->body, steps);
+    steps[begin].partner = static_cast<int>(steps.size());
+    steps.push_back({StepKind::kEndLoop, &node, begin});
+  } else {
+    steps.push_back({StepKind::kRun, &node});
   }
+}
+
+void flatten(const Block& block, std::vector<Step>& steps) {
+  for (const Node& node : block) flatten(node, steps);
 }
 
 // The step with most live bytes, external storage apart.
@@ -45,8 +49,9 @@ struct Peak {
 class Assignment {
  public:
   // `copied` are nodes that stay copies although their results could be views.
-  Assignment(const Graph& graph, const std::vector<const Node*>& copied) : graph_(graph), copied_(copied) {
-    flatten(graph.block, steps_);
+  Assignment(const Graph& graph, const std::vector<int>& order, const std::vector<const Node*>& copied)
+      : graph_(graph), copied_(copied) {
+    for (int node : order) flatten(graph.block[node], steps_);
     layouts_.resize(graph.tensors.size());
     for (TensorId id = 0; id < static_cast<TensorId>(layouts_.size()); ++id)
       layouts_[id] = {id, 0, row_major_strides(graph.tensors[id].shape)};
@@ -98,6 +103,29 @@ class Assignment {
   }
 
   Peak peak() const;
+
+  // Before share_storage().
+  Sharing sharing() const {
+    Sharing result;
+    for (const Layout& layout : layouts_) result.roots.push_back(layout.root);
+    result.views = views_;
+    int depth = 0;
+    for (const Step& step : steps_) {
+      depth += (step.kind == StepKind::kIf || step.kind == StepKind::kLoop) -
+               (step.kind == StepKind::kEndIf || step.kind == StepKind::kEndLoop);
+      const Nests* nests = std::get_if<Nests>(&step.node->body);
+      if (depth > 0 || !nests || count_of(graph_.tensors[step.node->writes[0]]) == 0) continue;
+      for (size_t k = 0; k < nests->size(); ++k)
+        for (TensorId x : step.node->reads) {
+          const auto place = place_for(*step.node, (*nests)[k], x, static_cast<int>(k));
+          if (!place || !movable(x, *place)) continue;
+          using enum Sharing::Move::Kind;
+          result.moves.push_back(
+              {step.node, layouts_[x].root, place->root, nests->size() > 1 ? kPart : kInPlace});
+        }
+    }
+    return result;
+  }
 
  private:
   const Nests* nests_of(int s) const {
@@ -378,18 +406,21 @@ class Assignment {
 
   // Moves one operand of the nest into the storage of its result, if any can.
   void share(const Node& node, const Nest& nest, int s, int k) {
-    const TensorId out = node.writes[0];
-    for (size_t operand = 0; operand < node.reads.size(); ++operand) {
-      const TensorId x = node.reads[operand];
-      // Another operand in the same storage may be read at another place.
-      const auto meets = [&](TensorId other) {
-        return other != x && layouts_[other].root == layouts_[x].root;
-      };
-      if (std::any_of(node.reads.begin(), node.reads.end(), meets)) continue;
-      if (!unharmed(std::get<Nests>(node.body), static_cast<size_t>(k), static_cast<int>(operand))) continue;
-      const auto target = same_place(node, nest, x, out);
-      if (target && move(x, *target, out, s, k)) return;
+    for (TensorId x : node.reads) {
+      const auto target = place_for(node, nest, x, k);
+      if (target && move(x, *target, node.writes[0], s, k)) return;
     }
+  }
+
+  // The layout in which an operand may lie where nest k writes, if it dies there.
+  std::optional<Layout> place_for(const Node& node, const Nest& nest, TensorId x, int k) const {
+    // Another operand in the same storage may be read at another place.
+    const auto meets = [&](TensorId other) { return other != x && layouts_[other].root == layouts_[x].root; };
+    if (std::any_of(node.reads.begin(), node.reads.end(), meets)) return std::nullopt;
+    const auto operand = std::find(node.reads.begin(), node.reads.end(), x) - node.reads.begin();
+    if (!unharmed(std::get<Nests>(node.body), static_cast<size_t>(k), static_cast<int>(operand)))
+      return std::nullopt;
+    return same_place(node, nest, x, node.writes[0]);
   }
 
   // The layout that x must have so that the nest reads each of its elements only where it writes: null if
@@ -457,10 +488,7 @@ class Assignment {
   // s by nest k; false, and nothing changed, where that storage is occupied or x cannot move.
   bool move(TensorId x, const Layout& wanted, TensorId out, int s, int k) {
     const TensorId root = layouts_[x].root;
-    const bool fixed = is_input_[root] || is_output_[root] || assigned_[root] ||
-                       graph_.tensors[root].constant || path_[root].size() > 0 || group_[root].size() != 1 ||
-                       root == wanted.root;
-    if (fixed || count_of(graph_.tensors[root]) != count_of(graph_.tensors[x])) return false;
+    if (path_[root].size() > 0 || group_[root].size() != 1 || !movable(x, wanted)) return false;
     Path path = path_[out];
     path.push_back({s, k});
     for (TensorId other : group_[wanted.root]) {
@@ -469,13 +497,10 @@ class Assignment {
     }
     const auto before = layouts_;
     Layout& mine = layouts_[root];
-    if (equivalent(wanted.strides, layouts_[x].strides, graph_.tensors[x].shape)) {
+    if (equivalent(wanted.strides, layouts_[x].strides, graph_.tensors[x].shape))
       mine = {wanted.root, wanted.offset - layouts_[x].offset, mine.strides};
-    } else if (root == x && !row_major_[x]) {
+    else
       mine = wanted;
-    } else {
-      return false;
-    }
     if (!renew_views(root)) {
       layouts_ = before;
       return false;
@@ -483,6 +508,16 @@ class Assignment {
     group_[wanted.root].push_back(root);
     path_[root] = std::move(path);
     return true;
+  }
+
+  // Whether x is all of a storage that may lie elsewhere, in the layout `wanted`.
+  bool movable(TensorId x, const Layout& wanted) const {
+    const TensorId root = layouts_[x].root;
+    if (is_input_[root] || is_output_[root] || assigned_[root] || graph_.tensors[root].constant ||
+        root == wanted.root || count_of(graph_.tensors[root]) != count_of(graph_.tensors[x]))
+      return false;
+    return equivalent(wanted.strides, layouts_[x].strides, graph_.tensors[x].shape) ||
+           (root == x && !row_major_[x]);
   }
 
   static bool apart(const Path& a, const Path& b) {
@@ -554,22 +589,28 @@ struct Attempt {
   std::vector<const Node*> partial_views;
 };
 
-Attempt attempt(const Graph& graph, const std::vector<const Node*>& copied) {
-  Assignment assignment(graph, copied);
+Attempt attempt(const Graph& graph, const std::vector<int>& order, const std::vector<const Node*>& copied) {
+  Assignment assignment(graph, order, copied);
   assignment.share_storage();
   return {assignment.storage(), assignment.partial_views()};
 }
 
+std::vector<int> order_of_file(const Graph& graph) {
+  std::vector<int> order(graph.block.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
 }  // namespace
 
-Storage assign_storage(const Graph& graph) {
+Storage assign_storage(const Graph& graph, const std::vector<int>& order) {
   std::vector<const Node*> copied;
-  Attempt best = attempt(graph, copied);
+  Attempt best = attempt(graph, order, copied);
   constexpr int kTried = 8;  // each trial does everything anew
   size_t next = 0;
   for (int tried = 0; tried < kTried && next < best.partial_views.size(); ++tried) {
     copied.push_back(best.partial_views[next++]);
-    Attempt with = attempt(graph, copied);
+    Attempt with = attempt(graph, order, copied);
     if (with.storage.peak < best.storage.peak) {
       best = std::move(with);
       next = 0;
@@ -579,5 +620,9 @@ Storage assign_storage(const Graph& graph) {
   }
   return std::move(best.storage);
 }
+
+Storage assign_storage(const Graph& graph) { return assign_storage(graph, order_of_file(graph)); }
+
+Sharing possible_sharing(const Graph& graph) { return Assignment(graph, order_of_file(graph), {}).sharing(); }
 
 }  // namespace arenac

@@ -23,6 +23,22 @@ struct Storage {
 //     to an output, values carried by control flow);
 //  3. parts move into a concat's storage only where this does not raise the peak of live bytes.
 // A view of a part keeps the whole alive: where the peak is lower so, the part is copied instead.
+// `order` lists the top-level nodes, by index in graph.block, as they run; without it, the file's order.
+Storage assign_storage(const Graph& graph, const std::vector<int>& order);
 Storage assign_storage(const Graph& graph);
+
+// What assign_storage() may do whatever the order.
+struct Sharing {
+  // `from` may lie in the storage of `to`, which `node` writes, if it dies there.
+  struct Move {
+    const Node* node;
+    TensorId from, to;                                   // storages
+    enum class Kind : uint8_t { kInPlace, kPart } kind;  // kPart: one of several nests copies it
+  };
+  std::vector<TensorId> roots;     // per tensor: the tensor that it is a view of, or itself
+  std::vector<const Node*> views;  // nodes that take no step
+  std::vector<Move> moves;         // of nodes outside control flow
+};
+Sharing possible_sharing(const Graph& graph);
 
 }  // namespace arenac

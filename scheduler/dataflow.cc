@@ -1,0 +1,277 @@
+#include "scheduler/dataflow.h"
+
+#include <algorithm>
+#include <boost/pending/disjoint_sets.hpp>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include "frontend/error.h"
+#include "scheduler/liveness.h"
+
+namespace arenac {
+namespace {
+
+// What a node touches, the blocks of control nodes included.
+struct Accesses {
+  std::set<TensorId> reads, writes;
+};
+
+void collect(const Node& node, Accesses& accesses) {
+  accesses.reads.insert(node.reads.begin(), node.reads.end());
+  accesses.writes.insert(node.writes.begin(), node.writes.end());
+  const auto inside = [&](const Block& block) {
+    for (const Node& inner : block) collect(inner, accesses);
+  };
+  if (const If* branch = std::get_if<If>(&node.body)) inside(branch->then_block), inside(branch->else_block);
+  if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+    for (const auto& scalar : {loop->count, loop->condition})
+      if (scalar) accesses.reads.insert(*scalar);
+    inside(loop->body);
+  }
+}
+
+Accesses accesses_of(const Node& node) {
+  Accesses accesses;
+  collect(node, accesses);
+  return accesses;
+}
+
+bool is_control(const Node& node) {
+  return std::holds_alternative<If>(node.body) || std::holds_alternative<Loop>(node.body);
+}
+
+// Per control node: the bytes of what lives only inside, in the file's order.
+std::map<const Node*, int64_t> workspaces(const Graph& graph) {
+  std::map<const Node*, int64_t> result;
+  if (std::none_of(graph.block.begin(), graph.block.end(), is_control)) return result;
+  const Storage storage = assign_storage(graph);
+  const auto occupied = occupancies(graph, storage.steps, storage.layouts);
+  int depth = 0, begin = 0;
+  for (int s = 0; s < static_cast<int>(storage.steps.size()); ++s) {
+    const Step& step = storage.steps[s];
+    if ((step.kind == StepKind::kIf || step.kind == StepKind::kLoop) && depth++ == 0) begin = s;
+    if ((step.kind != StepKind::kEndIf && step.kind != StepKind::kEndLoop) || --depth > 0) continue;
+    std::vector<int64_t> load(static_cast<size_t>(2 * (s - begin) + 3));
+    for (size_t id = 0; id < occupied.size(); ++id) {
+      const Occupancy& o = occupied[id];
+      if (o.empty() || o.front().begin < 2 * begin || o.back().end > 2 * s + 2) continue;
+      const int64_t bytes = element_count(graph.tensors[id].shape) * size_of(graph.tensors[id].type);
+      load[static_cast<size_t>(o.front().begin - 2 * begin)] += bytes;
+      load[static_cast<size_t>(o.back().end - 2 * begin)] -= bytes;
+    }
+    std::partial_sum(load.begin(), load.end(), load.begin());
+    result[step.node] = *std::max_element(load.begin(), load.end());
+  }
+  return result;
+}
+
+class Builder {
+ public:
+  Builder(const Graph& graph, const Sharing& sharing, Parts parts)
+      : graph_(graph), sharing_(sharing), parts_(parts), storage_(graph.tensors.size()) {}
+
+  Dataflow build() {
+    add_operators();
+    find_users();
+    unite_in_place();
+    if (parts_ == Parts::kWhole) unite_concats();
+    add_tensors();
+    if (parts_ == Parts::kParts) split_concats();
+    add_in_place();
+    return std::move(flow_);
+  }
+
+ private:
+  using Move = Sharing::Move;
+
+  TensorId root(TensorId id) const { return sharing_.roots[id]; }
+
+  void add_operators() {
+    const std::set<const Node*> views(sharing_.views.begin(), sharing_.views.end());
+    const auto workspace = workspaces(graph_);
+    std::map<TensorId, int> writer;
+    std::map<TensorId, std::vector<int>> readers;  // since the last write
+    for (size_t k = 0; k < graph_.block.size(); ++k) {
+      const Node& node = graph_.block[k];
+      if (views.count(&node)) continue;
+      const int op = static_cast<int>(flow_.nodes.size());
+      flow_.nodes.push_back(static_cast<int>(k));
+      operator_of_[&node] = op;
+      const Accesses accesses = accesses_of(node);
+      std::set<int> after;
+      Accesses& mine = accesses_.emplace_back();
+      for (TensorId id : accesses.reads)
+        if (!graph_.tensors[root(id)].constant) mine.reads.insert(root(id));
+      for (TensorId id : accesses.writes) mine.writes.insert(root(id));
+      for (const auto* touched : {&mine.reads, &mine.writes})
+        for (TensorId id : *touched)
+          if (const auto w = writer.find(id); w != writer.end()) after.insert(w->second);
+      for (TensorId id : mine.reads) readers[id].push_back(op);
+      for (TensorId id : mine.writes) {
+        after.insert(readers[id].begin(), readers[id].end());
+        readers[id].clear();
+        writer[id] = op;
+      }
+      after.erase(op);
+      const auto inside = workspace.find(&node);
+      flow_.problem.operators.push_back(
+          {{after.begin(), after.end()}, inside == workspace.end() ? 0 : inside->second, {}});
+    }
+  }
+
+  void find_users() {
+    for (size_t op = 0; op < accesses_.size(); ++op) {
+      for (TensorId id : accesses_[op].writes) writers_[id].insert(static_cast<int>(op));
+      for (TensorId id : accesses_[op].reads) readers_[id].insert(static_cast<int>(op));
+    }
+    // What one control node alone touches is its workspace.
+    for (size_t op = 0; op < accesses_.size(); ++op)
+      if (is_control(graph_.block[flow_.nodes[op]]))
+        for (TensorId id : accesses_[op].writes)
+          if (writers_[id].size() == 1 && std::all_of(readers_[id].begin(), readers_[id].end(),
+                                                      [&](int r) { return r == static_cast<int>(op); }))
+            inner_.insert(id);
+  }
+
+  bool only_reader(TensorId id, int op) const {
+    const auto readers = readers_.find(id);
+    return readers != readers_.end() && readers->second == std::set<int>{op};
+  }
+
+  // An operand that nobody else reads dies there in every order: it and the result are one tensor.
+  void unite_in_place() {
+    std::set<const Node*> united;
+    for (const Move& move : sharing_.moves)
+      if (move.kind == Move::Kind::kInPlace && !united.count(move.node) &&
+          only_reader(move.from, operator_of_.at(move.node))) {
+        storage_.union_set(move.from, move.to);
+        united.insert(move.node);
+      }
+  }
+
+  // Parts that die at the concat in every order: all who read them come before it.
+  void unite_concats() {
+    for (const Move& move : sharing_.moves) {
+      if (move.kind != Move::Kind::kPart) continue;
+      const int op = operator_of_.at(move.node);
+      const std::set<int> before = ancestors(op);
+      const auto& readers = readers_[move.from];
+      if (std::all_of(readers.begin(), readers.end(), [&](int r) { return r == op || before.count(r); }))
+        storage_.union_set(move.from, move.to);
+    }
+  }
+
+  std::set<int> ancestors(int op) const {
+    std::set<int> found;
+    std::vector<int> open = {op};
+    while (!open.empty()) {
+      const int next = open.back();
+      open.pop_back();
+      for (int before : flow_.problem.operators[next].after)
+        if (found.insert(before).second) open.push_back(before);
+    }
+    return found;
+  }
+
+  void add_tensors() {
+    std::set<TensorId> free(graph_.inputs.begin(), graph_.inputs.end());
+    free.insert(graph_.outputs.begin(), graph_.outputs.end());
+    std::set<TensorId> touched;
+    for (const Accesses& a : accesses_)
+      for (const auto* ids : {&a.reads, &a.writes})
+        for (TensorId id : *ids)
+          if (!inner_.count(id)) touched.insert(id);
+    std::vector<std::set<int>> writers, readers;
+    for (TensorId id : touched) {
+      const auto [place, added] =
+          tensor_of_.insert({storage_.find_set(id), static_cast<int>(flow_.problem.tensors.size())});
+      if (added)
+        flow_.problem.tensors.emplace_back(), is_free_.push_back(false), writers.emplace_back(),
+            readers.emplace_back();
+      const auto t = static_cast<size_t>(place->second);
+      const Tensor& tensor = graph_.tensors[id];
+      flow_.problem.tensors[t].bytes =
+          std::max(flow_.problem.tensors[t].bytes, element_count(tensor.shape) * size_of(tensor.type));
+      if (free.count(id)) is_free_[t] = true;
+      writers[t].insert(writers_[id].begin(), writers_[id].end());
+      readers[t].insert(readers_[id].begin(), readers_[id].end());
+    }
+    for (size_t t = 0; t < is_free_.size(); ++t) {
+      OrderTensor& tensor = flow_.problem.tensors[t];
+      if (is_free_[t]) tensor.bytes = 0;
+      tensor.writers.assign(writers[t].begin(), writers[t].end());
+      tensor.readers.assign(readers[t].begin(), readers[t].end());
+    }
+  }
+
+  int tensor_of(TensorId id) { return tensor_of_.at(storage_.find_set(id)); }
+
+  // The result of a concat is its parts, alive while it is; what is no part remains. Later concats first: a
+  // part of a part is alive with both.
+  void split_concats() {
+    for (auto move = sharing_.moves.rbegin(); move != sharing_.moves.rend(); ++move) {
+      if (move->kind != Move::Kind::kPart) continue;
+      const int to = tensor_of(move->to), from = tensor_of(move->from);
+      if (to == from) continue;
+      OrderTensor &whole = flow_.problem.tensors[to], &part = flow_.problem.tensors[from];
+      std::set<int> readers(part.readers.begin(), part.readers.end());
+      readers.insert(whole.readers.begin(), whole.readers.end());
+      part.readers.assign(readers.begin(), readers.end());
+      whole.bytes = std::max<int64_t>(0, whole.bytes - part.bytes);
+      if (is_free_[to]) is_free_[from] = true, part.bytes = 0;
+    }
+  }
+
+  void add_in_place() {
+    for (const Move& move : sharing_.moves) {
+      if (move.kind != Move::Kind::kInPlace) continue;
+      const int op = operator_of_.at(move.node), from = tensor_of(move.from), to = tensor_of(move.to);
+      const OrderTensor& result = flow_.problem.tensors[to];
+      if (from == to || result.writers != std::vector<int>{op}) continue;
+      const int64_t bytes = std::min(flow_.problem.tensors[from].bytes, result.bytes);
+      if (bytes > 0) flow_.problem.operators[op].in_place.push_back({from, bytes});
+    }
+  }
+
+  const Graph& graph_;
+  const Sharing& sharing_;
+  const Parts parts_;
+  boost::disjoint_sets_with_storage<> storage_;
+  Dataflow flow_;
+  std::map<const Node*, int> operator_of_;
+  std::vector<Accesses> accesses_;  // per operator: storages
+  std::map<TensorId, std::set<int>> writers_, readers_;
+  std::set<TensorId> inner_;
+  std::map<TensorId, int> tensor_of_;
+  std::vector<bool> is_free_;  // per tensor of the problem
+};
+
+}  // namespace
+
+Dataflow dataflow(const Graph& graph, const Sharing& sharing, Parts parts) {
+  return Builder(graph, sharing, parts).build();
+}
+
+std::vector<int> node_order(const Graph& graph, const Dataflow& flow, const std::vector<int>& operators) {
+  std::map<TensorId, int> view;  // result of a view: its node
+  std::vector<bool> is_view(graph.block.size(), true);
+  for (int node : flow.nodes) is_view[node] = false;
+  for (size_t k = 0; k < graph.block.size(); ++k)
+    if (is_view[k]) view[graph.block[k].writes[0]] = static_cast<int>(k);
+  std::vector<int> order;
+  std::vector<bool> placed(graph.block.size());
+  const auto place = [&](const auto& self, int node) -> void {
+    if (placed[node]) return;
+    placed[node] = true;
+    for (TensorId id : accesses_of(graph.block[node]).reads)
+      if (const auto v = view.find(id); v != view.end()) self(self, v->second);
+    order.push_back(node);
+  };
+  for (int op : operators) place(place, flow.nodes[op]);
+  for (size_t k = 0; k < graph.block.size(); ++k) place(place, static_cast<int>(k));
+  ARENAC_CHECK(order.size() == graph.block.size(), "an order without some node");
+  return order;
+}
+
+}  // namespace arenac

@@ -1,0 +1,82 @@
+#include "scheduler/frontier.h"
+
+#include <algorithm>
+
+namespace arenac {
+
+Frontier::Frontier(const OrderProblem& problem) {
+  const size_t n = problem.operators.size(), m = problem.tensors.size();
+  ops_.resize(n), missing_.resize(n), place_.assign(n, -1);
+  tensor_bytes_.resize(m), written_.resize(m), pending_.resize(m);
+  for (size_t t = 0; t < m; ++t) {
+    const OrderTensor& tensor = problem.tensors[t];
+    const int id = static_cast<int>(t);
+    std::vector<int> users = tensor.writers;
+    users.insert(users.end(), tensor.readers.begin(), tensor.readers.end());
+    std::sort(users.begin(), users.end());
+    users.erase(std::unique(users.begin(), users.end()), users.end());
+    for (int op : users) ops_[op].uses.push_back(id);
+    for (int op : tensor.writers) ops_[op].writes.push_back(id);
+    tensor_bytes_[t] = tensor.bytes;
+    pending_[t] = static_cast<int>(users.size());
+    written_[t] = tensor.writers.empty() ? 1 : 0;
+    if (written_[t] && pending_[t]) bytes_ += tensor.bytes;
+  }
+  for (size_t op = 0; op < n; ++op) {
+    const OrderOperator& from = problem.operators[op];
+    ops_[op].workspace = from.workspace;
+    ops_[op].in_place = from.in_place;
+    for (int before : from.after) ops_[before].successors.push_back(static_cast<int>(op));
+    missing_[op] = static_cast<int>(from.after.size());
+  }
+  for (size_t op = 0; op < n; ++op)
+    if (missing_[op] == 0) make_ready(static_cast<int>(op));
+}
+
+Frontier::Move Frontier::move(int op) const {
+  const Op& o = ops_[op];
+  int64_t opened = 0, closed = 0, saved = 0;
+  for (int t : o.writes)
+    if (written_[t] == 0) opened += tensor_bytes_[t];
+  for (int t : o.uses)
+    if (pending_[t] == 1) closed += tensor_bytes_[t];
+  for (const InPlace& in_place : o.in_place)
+    if (pending_[in_place.tensor] == 1) saved = std::max(saved, in_place.bytes);
+  return {bytes_ + opened + o.workspace - saved, bytes_ + opened - closed};
+}
+
+void Frontier::run(int op) {
+  const Op& o = ops_[op];
+  for (int t : o.writes)
+    if (written_[t]++ == 0) bytes_ += tensor_bytes_[t];
+  for (int t : o.uses)
+    if (--pending_[t] == 0) bytes_ -= tensor_bytes_[t];
+  make_unready(op);
+  for (int next : o.successors)
+    if (--missing_[next] == 0) make_ready(next);
+}
+
+void Frontier::undo(int op) {
+  const Op& o = ops_[op];
+  for (int next : o.successors)
+    if (missing_[next]++ == 0) make_unready(next);
+  make_ready(op);
+  for (int t : o.uses)
+    if (pending_[t]++ == 0) bytes_ += tensor_bytes_[t];
+  for (int t : o.writes)
+    if (--written_[t] == 0) bytes_ -= tensor_bytes_[t];
+}
+
+void Frontier::make_ready(int op) {
+  place_[op] = static_cast<int>(ready_.size());
+  ready_.push_back(op);
+}
+
+void Frontier::make_unready(int op) {
+  const int last = ready_.back();
+  ready_[place_[op]] = last;
+  place_[last] = place_[op];
+  ready_.pop_back();
+}
+
+}  // namespace arenac

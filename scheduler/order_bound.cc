@@ -1,0 +1,123 @@
+#include <algorithm>
+#include <boost/dynamic_bitset.hpp>
+
+#include "scheduler/order_search.h"
+
+namespace arenac {
+namespace {
+
+// A tensor as one segment sees it.
+struct Seen {
+  const OrderTensor* tensor;
+  bool before, after;  // begun before the segment, used after it
+};
+
+// What is alive while an operator of the segment runs, at least: what it writes and uses, and what ancestors
+// wrote for it or its descendants.
+int64_t bound_of(const OrderProblem& problem, Interval segment, const std::vector<Seen>& seen) {
+  const size_t n = static_cast<size_t>(segment.end - segment.begin);
+  using Set = boost::dynamic_bitset<>;
+  std::vector<Set> ancestors(n, Set(n)), descendants(n, Set(n));
+  const auto inside = [&](int op) { return segment.begin <= op && op < segment.end; };
+  const auto local = [&](int64_t op) { return static_cast<size_t>(op - segment.begin); };
+  for (int64_t op = segment.begin; op < segment.end; ++op)
+    for (int before : problem.operators[op].after)
+      if (inside(before)) (ancestors[local(op)] |= ancestors[local(before)]).set(local(before));
+  for (int64_t op = segment.end; op-- > segment.begin;)
+    for (int before : problem.operators[op].after)
+      if (inside(before)) (descendants[local(before)] |= descendants[local(op)]).set(local(op));
+
+  int64_t bound = 0;
+  for (size_t v = 0; v < n; ++v) {
+    const int op = static_cast<int>(segment.begin + static_cast<int64_t>(v));
+    int64_t bytes = problem.operators[op].workspace;
+    const auto later = [&](int user) {
+      return user >= segment.end || (inside(user) && descendants[v].test(local(user)));
+    };
+    for (const Seen& s : seen) {
+      const auto now_or_later = [&](int user) { return user == op || later(user); };
+      const auto begun = [&](int writer) { return inside(writer) && ancestors[v].test(local(writer)); };
+      const auto& [writers, readers] = std::tie(s.tensor->writers, s.tensor->readers);
+      const bool writes = std::find(writers.begin(), writers.end(), op) != writers.end();
+      const bool alive = (s.before || std::any_of(writers.begin(), writers.end(), begun)) &&
+                         (s.after || std::any_of(readers.begin(), readers.end(), now_or_later) ||
+                          std::any_of(writers.begin(), writers.end(), now_or_later));
+      if (writes || alive) bytes += s.tensor->bytes;
+    }
+    int64_t saved = 0;
+    for (const InPlace& in_place : problem.operators[op].in_place) {
+      const OrderTensor& tensor = problem.tensors[in_place.tensor];
+      if (std::none_of(tensor.readers.begin(), tensor.readers.end(), later) &&
+          std::none_of(tensor.writers.begin(), tensor.writers.end(), later))
+        saved = std::max(saved, in_place.bytes);
+    }
+    bound = std::max(bound, bytes - saved);
+  }
+  return bound;
+}
+
+}  // namespace
+
+std::vector<Interval> segments_of(const OrderProblem& problem) {
+  // Operator c is comparable to all others when every earlier one has a successor up to c, and every later
+  // one a predecessor from c on.
+  const int n = static_cast<int>(problem.operators.size());
+  std::vector<int> first_successor(n, n), last_predecessor(n, -1);
+  for (int op = 0; op < n; ++op)
+    for (int before : problem.operators[op].after) {
+      first_successor[before] = std::min(first_successor[before], op);
+      last_predecessor[op] = std::max(last_predecessor[op], before);
+    }
+  std::vector<int> earliest(n + 1, n);  // of last_predecessor over [c, n)
+  for (int c = n; c-- > 0;) earliest[c] = std::min(earliest[c + 1], last_predecessor[c]);
+  std::vector<Interval> segments;
+  int begin = 0, latest = -1;
+  for (int c = 0; c < n; ++c) {
+    if (c + 1 == n || (latest <= c && earliest[c + 1] >= c)) {
+      segments.push_back({begin, c + 1});
+      begin = c + 1;
+    }
+    latest = std::max(latest, first_successor[c]);
+  }
+  return segments;
+}
+
+std::vector<int64_t> lower_bounds(const OrderProblem& problem, const std::vector<Interval>& segments) {
+  struct Use {
+    int first_writer, first_user, last_user;
+  };
+  std::vector<Use> uses;
+  for (const OrderTensor& tensor : problem.tensors) {
+    Use use{-1, static_cast<int>(problem.operators.size()), -1};
+    if (!tensor.writers.empty())
+      use.first_writer = *std::min_element(tensor.writers.begin(), tensor.writers.end());
+    for (const auto* users : {&tensor.writers, &tensor.readers})
+      for (int op : *users) {
+        use.first_user = std::min(use.first_user, op);
+        use.last_user = std::max(use.last_user, op);
+      }
+    uses.push_back(use);
+  }
+  std::vector<int64_t> bounds;
+  for (const Interval& segment : segments) {
+    std::vector<Seen> seen;
+    int64_t across = 0;
+    for (size_t t = 0; t < uses.size(); ++t) {
+      const bool before = uses[t].first_writer < segment.begin, after = uses[t].last_user >= segment.end;
+      if (uses[t].first_writer >= segment.end || uses[t].last_user < segment.begin) continue;
+      if (before && after)
+        across += problem.tensors[t].bytes;
+      else
+        seen.push_back({&problem.tensors[t], before, after});
+    }
+    bounds.push_back(across + bound_of(problem, segment, seen));
+  }
+  return bounds;
+}
+
+int64_t lower_bound(const OrderProblem& problem) {
+  const auto bounds = lower_bounds(problem, segments_of(problem));
+  return bounds.empty() ? 0 : *std::max_element(bounds.begin(), bounds.end());
+}
+
+}  // namespace arenac

@@ -1,0 +1,360 @@
+#include "scheduler/order_search.h"
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <optional>
+#include <queue>
+#include <tuple>
+
+#include "frontend/error.h"
+#include "scheduler/frontier.h"
+#include "scheduler/state_table.h"
+
+namespace arenac {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// What all segments may spend together.
+struct Budget {
+  int64_t states;
+  Clock::time_point end;
+  int64_t visited = 0;
+
+  bool spent() const {
+    return visited >= states ||
+           (visited % 1024 == 0 && end != Clock::time_point::max() && Clock::now() >= end);
+  }
+};
+
+// Walks the down-sets of one segment; the operators before it have run.
+class Walk {
+ public:
+  Walk(const OrderProblem& problem, Interval segment)
+      : segment_(segment), frontier_(problem), set_(static_cast<size_t>(size() + 63) / 64) {
+    for (int op = 0; op < segment.begin; ++op) frontier_.run(op);
+  }
+
+  int64_t size() const { return segment_.end - segment_.begin; }
+  bool complete() const { return static_cast<int64_t>(trail_.size()) == size(); }
+  const std::vector<int>& trail() const { return trail_; }
+  const std::vector<uint64_t>& set() const { return set_; }
+  int64_t bytes() const { return frontier_.bytes(); }
+  const std::vector<int>& ready() const { return frontier_.ready(); }
+  Frontier::Move move(int op) const { return frontier_.move(op); }
+
+  void run(int op) {
+    frontier_.run(op);
+    trail_.push_back(op);
+    flip(op);
+  }
+  void back_to(size_t length) {
+    for (; trail_.size() > length; trail_.pop_back()) {
+      frontier_.undo(trail_.back());
+      flip(trail_.back());
+    }
+  }
+  void go_to(const std::vector<int>& path) {
+    const auto apart = std::mismatch(trail_.begin(), trail_.end(), path.begin(), path.end());
+    const auto common = static_cast<size_t>(apart.first - trail_.begin());
+    back_to(common);
+    for (size_t k = common; k < path.size(); ++k) run(path[k]);
+  }
+
+  // Runs what some best continuation runs first, as long as no step needs more than `level` bytes.
+  //
+  // The bytes after a down-set are submodular, and what an operator adds while it runs only shrinks as the
+  // set grows. So a set Z that may run now can be moved to the front of any continuation without harm, if
+  // afterwards no more is alive than before, and if no down-set within Z has that property: moved past any
+  // step, it lowers or keeps what is alive there. Z is one operator (free move), or a chain of which each
+  // becomes ready by the one before (free chain).
+  void close(int64_t level) {
+    while (!complete() && (free_move(level) || free_chain(level))) {
+    }
+  }
+
+ private:
+  static constexpr int kLongestChain = 12;
+
+  void flip(int op) {
+    const auto bit = static_cast<size_t>(op - segment_.begin);
+    set_[bit / 64] ^= uint64_t{1} << bit % 64;
+  }
+
+  bool free_move(int64_t level) {
+    for (int op : ready()) {
+      const Frontier::Move next = move(op);
+      if (next.during > level || next.after > bytes()) continue;
+      run(op);
+      return true;
+    }
+    return false;
+  }
+
+  bool free_chain(int64_t level) {
+    const std::vector<int> starts = ready();
+    const int64_t before = bytes();
+    for (int op : starts) {
+      if (move(op).during > level) continue;
+      if (extend_chain(op, level, before, kLongestChain)) return true;
+    }
+    return false;
+  }
+
+  // Runs `op` and what follows through it only; undone unless at most `before` bytes are alive at the end.
+  bool extend_chain(int op, int64_t level, int64_t before, int longest) {
+    const size_t length = trail_.size(), others = ready().size() - 1;
+    run(op);
+    if (complete() || bytes() <= before) return true;
+    // What became ready through `op` stands behind what was.
+    const std::vector<int> opened(ready().begin() + static_cast<long>(others), ready().end());
+    if (longest > 1)
+      for (int next : opened)
+        if (move(next).during <= level && extend_chain(next, level, before, longest - 1)) return true;
+    back_to(length);
+    return false;
+  }
+
+  Interval segment_;
+  Frontier frontier_;
+  std::vector<uint64_t> set_;
+  std::vector<int> trail_;
+};
+
+struct Found {
+  std::vector<int> order;  // of the segment
+  int64_t peak;
+};
+
+int64_t peak_of(Walk& walk, const std::vector<int>& order) {
+  int64_t peak = 0;
+  walk.back_to(0);
+  for (int op : order) {
+    peak = std::max(peak, walk.move(op).during);
+    walk.run(op);
+  }
+  return peak;
+}
+
+// Beam search over down-sets by size; keeps those of lowest peak, then of fewest bytes alive. No order when
+// nothing below `upper` is found.
+std::optional<Found> beam(Walk& walk, int64_t level, int64_t upper, size_t width) {
+  struct Entry {
+    int64_t peak, bytes;
+    std::vector<uint64_t> set;
+    std::vector<int> path;
+    auto key() const { return std::tie(peak, bytes, set); }
+  };
+  std::map<size_t, std::vector<Entry>> by_size;  // each sorted by key
+  by_size[0].push_back({level, 0, walk.set(), {}});
+  while (!by_size.empty()) {
+    const std::vector<Entry> entries = std::move(by_size.begin()->second);
+    by_size.erase(by_size.begin());
+    for (const Entry& from : entries) {
+      walk.go_to(from.path);
+      if (walk.complete()) return Found{from.path, peak_of(walk, from.path)};
+      std::vector<int> ready = walk.ready();
+      std::sort(ready.begin(), ready.end());
+      for (int op : ready) {
+        const int64_t peak = std::max(from.peak, walk.move(op).during);
+        if (peak >= upper) continue;
+        walk.run(op);
+        walk.close(peak);
+        std::vector<Entry>& layer = by_size[walk.trail().size()];
+        Entry entry{peak, walk.bytes(), walk.set(), walk.trail()};
+        const auto place = std::lower_bound(layer.begin(), layer.end(), entry,
+                                            [](const Entry& a, const Entry& b) { return a.key() < b.key(); });
+        const auto same = [&](const Entry& e) { return e.set == entry.set; };
+        if (std::none_of(layer.begin(), place, same)) {
+          layer.insert(place, std::move(entry));
+          if (layer.size() > width) layer.pop_back();
+        }
+        walk.back_to(from.path.size());
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+// Looks for an order within `level` bytes, by depth; when there is none, the level rises to the lowest at
+// which some state has another successor. So whatever is found first is best, and the level always is a lower
+// bound.
+class LevelSearch {
+ public:
+  LevelSearch(Walk& walk, int64_t level, int64_t upper, Budget& budget)
+      : walk_(walk),
+        level_(level),
+        upper_(upper),
+        budget_(budget),
+        table_(static_cast<size_t>(walk.size())) {}
+
+  // Nothing if no order needs less than `upper`, or the budget is spent; level() tells which.
+  std::optional<Found> run() {
+    walk_.back_to(0);
+    table_.insert(walk_.set(), 0, {});
+    later_.push({0, 0});
+    while (!later_.empty() && later_.top().level < upper_) {
+      const Later next = later_.top();
+      later_.pop();
+      level_ = std::max(level_, next.level);
+      walk_.go_to(table_.path(next.state));
+      if (explore(next)) return Found{walk_.trail(), peak_of(walk_, std::vector<int>(walk_.trail()))};
+      if (budget_.spent()) return std::nullopt;
+    }
+    level_ = upper_;
+    return std::nullopt;
+  }
+
+  int64_t level() const { return level_; }
+
+ private:
+  // A state with successors that need `level` bytes and more.
+  struct Later {
+    int64_t level;
+    StateTable::Id state;
+    bool operator<(const Later& other) const {  // the lowest, then the latest, on top
+      return std::tie(other.level, state) < std::tie(level, other.state);
+    }
+  };
+  struct Child {
+    int64_t after;
+    int op;
+    bool operator<(const Child& other) const { return std::tie(after, op) < std::tie(other.after, other.op); }
+  };
+  struct Frame {
+    StateTable::Id state;
+    size_t length;          // of the trail
+    size_t children_begin;  // those not yet visited are from here to the end of the stack of children
+  };
+
+  // True when complete; the walk stands there.
+  bool explore(const Later& start) {
+    frames_.clear(), children_.clear();
+    const size_t length = walk_.trail().size();
+    walk_.close(level_);
+    if (walk_.complete()) return true;
+    if (walk_.trail().size() == length)
+      open(start.state, start.level);
+    else if (!enter(start.state, length))
+      return false;
+    while (!frames_.empty()) {
+      const Frame frame = frames_.back();
+      walk_.back_to(frame.length);
+      if (children_.size() == frame.children_begin) {
+        frames_.pop_back();
+        continue;
+      }
+      const int op = children_.back().op;
+      children_.pop_back();
+      walk_.run(op);
+      walk_.close(level_);
+      if (walk_.complete()) return true;
+      enter(frame.state, frame.length);
+      if (budget_.spent()) return false;
+    }
+    return false;
+  }
+
+  // The walk stands at a state reached from `parent`, whose trail was `length` long.
+  bool enter(StateTable::Id parent, size_t length) {
+    if (!table_.insert(walk_.set(), parent, std::span(walk_.trail()).subspan(length))) return false;
+    ++budget_.visited;
+    open(table_.last(), 0);
+    return true;
+  }
+
+  // Successors that need at least `from` bytes: now, or at a later level.
+  void open(StateTable::Id state, int64_t from) {
+    frames_.push_back({state, walk_.trail().size(), children_.size()});
+    int64_t next = upper_;
+    for (int op : walk_.ready()) {
+      const Frontier::Move move = walk_.move(op);
+      if (move.during > level_)
+        next = std::min(next, move.during);
+      else if (move.during >= from)
+        children_.push_back({move.after, op});
+    }
+    // The last is visited first.
+    std::sort(children_.rbegin(), children_.rend() - static_cast<long>(frames_.back().children_begin));
+    if (next < upper_) later_.push({next, state});
+  }
+
+  Walk& walk_;
+  int64_t level_;
+  const int64_t upper_;
+  Budget& budget_;
+  StateTable table_;
+  std::priority_queue<Later> later_;
+  std::vector<Frame> frames_;
+  std::vector<Child> children_;
+};
+
+// Per segment the peak of an order: all orders agree on the segments.
+std::vector<int64_t> peaks_of(const OrderProblem& problem, const std::vector<Interval>& segments,
+                              const std::vector<int>& order) {
+  std::vector<int64_t> peaks;
+  Frontier frontier(problem);
+  for (const Interval& segment : segments) {
+    int64_t& peak = peaks.emplace_back(frontier.bytes());
+    for (int64_t k = segment.begin; k < segment.end; ++k) {
+      peak = std::max(peak, frontier.move(order[k]).during);
+      frontier.run(order[k]);
+    }
+  }
+  return peaks;
+}
+
+}  // namespace
+
+OrderResult optimal_order(const OrderProblem& problem, const OrderLimits& limits) {
+  const std::vector<Interval> segments = segments_of(problem);
+  std::vector<int64_t> lower = lower_bounds(problem, segments);
+  Budget budget{limits.states, Clock::time_point::max()};
+  if (limits.seconds < 1e6)
+    budget.end = Clock::now() +
+                 std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.seconds));
+
+  // To begin with, of each segment the best simple order; the file's where they are alike.
+  OrderResult best;
+  best.order = file_order(problem);
+  std::vector<int64_t> peaks = peaks_of(problem, segments, best.order);
+  for (const auto& simple : {depth_first_order, breadth_first_order, greedy_order}) {
+    const std::vector<int> order = simple(problem);
+    const std::vector<int64_t> with = peaks_of(problem, segments, order);
+    for (size_t k = 0; k < segments.size(); ++k) {
+      if (with[k] >= peaks[k]) continue;
+      peaks[k] = with[k];
+      std::copy(order.begin() + segments[k].begin, order.begin() + segments[k].end,
+                best.order.begin() + segments[k].begin);
+    }
+  }
+  int64_t level = 0;  // no order of all segments has a lower peak
+  for (int64_t bound : lower) level = std::max(level, bound);
+
+  std::vector<size_t> hardest(segments.size());
+  for (size_t k = 0; k < hardest.size(); ++k) hardest[k] = k;
+  std::stable_sort(hardest.begin(), hardest.end(), [&](size_t a, size_t b) { return peaks[a] > peaks[b]; });
+  for (size_t k : hardest) {
+    if (peaks[k] <= level) continue;
+    Walk walk(problem, segments[k]);
+    const auto keep = [&](const std::optional<Found>& found) {
+      if (!found || found->peak >= peaks[k]) return;
+      peaks[k] = found->peak;
+      std::copy(found->order.begin(), found->order.end(), best.order.begin() + segments[k].begin);
+    };
+    keep(beam(walk, level, peaks[k], 32));
+    if (peaks[k] <= level) continue;
+    LevelSearch search(walk, level, peaks[k], budget);
+    keep(search.run());
+    lower[k] = search.level();
+    level = std::max(level, std::min(lower[k], peaks[k]));
+  }
+  if (!peaks.empty()) best.peak = *std::max_element(peaks.begin(), peaks.end());
+  best.lower_bound = level;
+  best.proven = best.peak == best.lower_bound;
+  best.states = budget.visited;
+  return best;
+}
+
+}  // namespace arenac

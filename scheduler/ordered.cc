@@ -1,0 +1,44 @@
+#include "scheduler/ordered.h"
+
+#include <algorithm>
+
+#include "scheduler/dataflow.h"
+
+namespace arenac {
+
+Ordered best_order(const Graph& graph, const OrderLimits& limits) {
+  Ordered best{assign_storage(graph), {}};
+  OrderReport& report = best.report;
+  report.peak = report.file_peak = best.storage.peak;
+  const Sharing sharing = possible_sharing(graph);
+  const bool concats = std::any_of(sharing.moves.begin(), sharing.moves.end(), [](const Sharing::Move& move) {
+    return move.kind == Sharing::Move::Kind::kPart;
+  });
+  // The first gives the bound; where parts cannot be had one by one, the others say what can be.
+  for (Parts parts : {Parts::kParts, Parts::kWhole, Parts::kCopied}) {
+    const Dataflow flow = dataflow(graph, sharing, parts);
+    const OrderResult found = optimal_order(flow.problem, limits);
+    if (parts == Parts::kParts) report.lower_bound = found.lower_bound;
+    if (report.peak <= report.lower_bound) break;
+    Storage storage = assign_storage(graph, node_order(graph, flow, found.order));
+    if (storage.peak < report.peak) {
+      report.peak = storage.peak;
+      best.storage = std::move(storage);
+    }
+    if (!concats || report.peak <= report.lower_bound) break;
+  }
+  report.proven = report.peak == report.lower_bound;
+  // Copies in place of views can go below what any order with the views needs.
+  report.lower_bound = std::min(report.lower_bound, report.peak);
+  return best;
+}
+
+Ordered in_order(const Graph& graph, std::vector<int> (*order)(const OrderProblem& problem)) {
+  const Dataflow flow = dataflow(graph, possible_sharing(graph), Parts::kWhole);
+  Ordered result{assign_storage(graph, node_order(graph, flow, order(flow.problem))), {}};
+  result.report.peak = result.storage.peak;
+  result.report.file_peak = assign_storage(graph).peak;
+  return result;
+}
+
+}  // namespace arenac

@@ -1,0 +1,133 @@
+// Orders against brute force, and the search on published networks.
+#include "scheduler/order.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "scheduler/order_search.h"
+#include "tests/bench/published_orders.h"
+
+namespace arenac {
+namespace {
+
+using testing::ElementsAre;
+
+// Bytes by the definitions of order.h, from sets of operators that have run.
+struct Naive {
+  const OrderProblem& problem;
+
+  static bool has(uint32_t set, int op) { return set >> op & 1; }
+
+  bool used_up(const OrderTensor& t, uint32_t set) const {
+    const auto ran = [&](int op) { return has(set, op); };
+    return std::all_of(t.writers.begin(), t.writers.end(), ran) &&
+           std::all_of(t.readers.begin(), t.readers.end(), ran);
+  }
+  bool begun(const OrderTensor& t, uint32_t set) const {
+    return t.writers.empty() ||
+           std::any_of(t.writers.begin(), t.writers.end(), [&](int op) { return has(set, op); });
+  }
+  int64_t during(uint32_t set, int op) const {
+    int64_t bytes = problem.operators[op].workspace, saved = 0;
+    for (const OrderTensor& t : problem.tensors)
+      if (begun(t, set | 1u << op) && !used_up(t, set)) bytes += t.bytes;
+    for (const InPlace& i : problem.operators[op].in_place)
+      if (used_up(problem.tensors[i.tensor], set | 1u << op)) saved = std::max(saved, i.bytes);
+    return bytes - saved;
+  }
+  bool ready(uint32_t set, int op) const {
+    const auto& after = problem.operators[op].after;
+    return !has(set, op) && std::all_of(after.begin(), after.end(), [&](int a) { return has(set, a); });
+  }
+  int64_t optimum() const {
+    const int n = static_cast<int>(problem.operators.size());
+    std::vector<int64_t> best(size_t{1} << n, INT64_MAX);
+    best[0] = 0;
+    for (uint32_t set = 0; set + 1 < 1u << n; ++set)
+      for (int op = 0; best[set] < INT64_MAX && op < n; ++op)
+        if (ready(set, op)) {
+          int64_t& next = best[set | 1u << op];
+          next = std::min(next, std::max(best[set], during(set, op)));
+        }
+    return best.back();
+  }
+};
+
+// 3 to 11 operators with one to three results, some of them written by several operators, read by few or
+// many; workspaces and results in place.
+OrderProblem random_problem(std::mt19937& random) {
+  const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
+  const int n = 3 + below(9), most_bytes = 1 + below(40), density = 1 + below(4);
+  OrderProblem problem;
+  problem.operators.resize(n);
+  std::vector<int> own;  // bytes that one operator alone writes
+  for (int k = below(3); k-- > 0;) problem.tensors.push_back({below(most_bytes), {}, {below(n)}});
+  for (int op = 0; op < n; ++op) {
+    OrderOperator& o = problem.operators[op];
+    for (int before = 0; before < op; ++before)
+      if (below(op + 2) < density) o.after.push_back(before);
+    for (int before : o.after) {
+      for (size_t t = 0; t < problem.tensors.size(); ++t) {
+        OrderTensor& tensor = problem.tensors[t];
+        if (tensor.writers != std::vector<int>{before} || below(4) == 0) continue;
+        tensor.readers.push_back(op);
+        if (below(3) == 0)
+          o.in_place.push_back({static_cast<int>(t), below(static_cast<int>(tensor.bytes) + 1)});
+      }
+    }
+    if (below(4) == 0) o.workspace = below(most_bytes);
+    int64_t own_bytes = 0;
+    for (int k = 1 + (below(5) == 0) + (below(9) == 0); k-- > 0;) {
+      problem.tensors.push_back({1 + below(most_bytes), {op}, {}});
+      own_bytes += problem.tensors.back().bytes;
+    }
+    for (InPlace& i : o.in_place) i.bytes = std::min(i.bytes, own_bytes);
+  }
+  // Storage with several writers: a concat's, an accumulator's.
+  for (int k = below(3); k-- > 0;) {
+    const int a = below(n), b = below(n), c = below(n);
+    OrderTensor tensor{1 + below(most_bytes), {a}, {std::max({a, b, c})}};
+    if (b != a) tensor.writers.push_back(b);
+    problem.tensors.push_back(tensor);
+  }
+  return problem;
+}
+
+TEST(Order, EqualsBruteForce) {
+  std::mt19937 random(1);
+  int improved = 0, searched = 0;
+  for (int k = 0; k < 6000; ++k) {
+    const OrderProblem problem = random_problem(random);
+    const int64_t optimum = Naive{problem}.optimum();
+    const OrderResult best = optimal_order(problem);
+    ASSERT_TRUE(best.proven) << k;
+    ASSERT_EQ(best.peak, optimum) << k;
+    ASSERT_EQ(peak_of(problem, best.order), optimum) << k;
+    ASSERT_LE(lower_bound(problem), optimum) << k;
+    improved += optimum < peak_of(problem, file_order(problem));
+    searched += best.states > 0;
+  }
+  EXPECT_GT(improved, 500);
+  EXPECT_GT(searched, 100);
+}
+
+TEST(Order, EveryRowCanRunAndNoneBeatsTheSearch) {
+  std::mt19937 random(2);
+  for (int k = 0; k < 500; ++k) {
+    const OrderProblem problem = random_problem(random);
+    const int64_t best = optimal_order(problem).peak;
+    for (const OrderRow& row : orders()) {
+      const OrderResult result = row.order(problem, {});
+      ASSERT_EQ(result.peak, peak_of(problem, result.order)) << row.name;
+      ASSERT_GE(result.peak, best) << row.name;
+      ASSERT_LE(result.lower_bound, best) << row.name;
+      ASSERT_EQ(result.proven, result.peak == result.lower_bound) << row.name;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace arenac
