@@ -34,6 +34,11 @@ Ordered best_order(const Graph& graph, const OrderLimits& limits) {
 }
 
 Ordered in_order(const Graph& graph, std::vector<int> (*order)(const OrderProblem& problem)) {
+  if (order == file_order) {
+    Ordered file{assign_storage(graph), {}};
+    file.report.peak = file.report.file_peak = file.storage.peak;
+    return file;
+  }
   const Dataflow flow = dataflow(graph, possible_sharing(graph), Parts::kWhole);
   Ordered result{assign_storage(graph, node_order(graph, flow, order(flow.problem))), {}};
   result.report.peak = result.storage.peak;
