@@ -129,5 +129,29 @@ TEST(Order, EveryRowCanRunAndNoneBeatsTheSearch) {
   }
 }
 
+TEST(Order, OfPublishedNetworksIsProven) {
+  for (const PublishedNetwork& network : published_networks())
+    for (Concat concat : {Concat::kCopied, Concat::kParts}) {
+      const OrderProblem problem = network.make(concat);
+      const OrderResult best = optimal_order(problem);
+      EXPECT_TRUE(best.proven) << network.name;
+      EXPECT_EQ(best.peak, peak_of(problem, best.order)) << network.name;
+      for (const auto& simple : {file_order, breadth_first_order, depth_first_order, greedy_order})
+        EXPECT_LE(best.peak, peak_of(problem, simple(problem))) << network.name;
+    }
+}
+
+TEST(Order, WithoutStatesIsStillAnOrderAndABound) {
+  std::mt19937 random(3);
+  for (int k = 0; k < 500; ++k) {
+    const OrderProblem problem = random_problem(random);
+    const OrderResult best = optimal_order(problem, {.states = 0});
+    const int64_t optimum = Naive{problem}.optimum();
+    ASSERT_LE(best.lower_bound, optimum) << k;
+    ASSERT_GE(best.peak, optimum) << k;
+    ASSERT_EQ(best.peak, peak_of(problem, best.order)) << k;
+  }
+}
+
 }  // namespace
 }  // namespace arenac

@@ -68,9 +68,7 @@ class Network {
   Feature elementwise(const Feature& x) { return run_in_place({x}, x.size, x.channels); }
   Feature add(const Feature& a, const Feature& b) { return run_in_place({a, b}, a.size, a.channels); }
   Feature sum(const std::vector<Feature>& terms) {
-    Feature x = terms[0];
-    for (size_t k = 1; k < terms.size(); ++k) x = add(x, terms[k]);
-    return x;
+    return terms.size() == 1 ? terms[0] : run_in_place(terms, terms[0].size, terms[0].channels);
   }
   Feature concat(const std::vector<Feature>& parts) {
     Feature whole{{}, parts[0].size, 0};
