@@ -294,7 +294,8 @@ std::optional<int64_t> worst_pair(const Accesses& all, const Access& read, const
   };
   std::optional<int64_t> most;
   const auto raise = [&](int64_t value) { most = std::max(most.value_or(value), value); };
-  for (size_t level = 0; level < loops.size(); ++level) raise(sum(level));
+  for (size_t level = 0; level < loops.size(); ++level)
+    if (all.axes[loops[level]].extent > width(loops[level])) raise(sum(level));  // else there is one block
   // Within a block, an element is finished after others have been written.
   if (read.in_finish && blocks) raise(sum(loops.size()));
   return most;
