@@ -294,8 +294,11 @@ std::optional<int64_t> worst_pair(const Accesses& all, const Access& read, const
   };
   std::optional<int64_t> most;
   const auto raise = [&](int64_t value) { most = std::max(most.value_or(value), value); };
-  for (size_t level = 0; level < loops.size(); ++level)
-    if (all.axes[loops[level]].extent > width(loops[level])) raise(sum(level));  // else there is one block
+  for (size_t level = 0; level < loops.size(); ++level) {
+    const int a = loops[level];
+    const bool one_block = a == plan.vector_axis && all.axes[a].extent <= width(a);
+    if (!one_block) raise(sum(level));
+  }
   // Within a block, an element is finished after others have been written.
   if (read.in_finish && blocks) raise(sum(loops.size()));
   return most;

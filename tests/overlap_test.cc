@@ -68,8 +68,11 @@ class Trace {
     int64_t width = a == plan.vector_axis ? plan.lanes : 1;
     if (a == plan.tile_axis) width *= plan.tile;
     std::vector<Interval> ranges;
-    for (int64_t i = 0; i < nest.axes[a].extent; i += width)
-      ranges.push_back({i, std::min(i + width, nest.axes[a].extent)});
+    // Pixels at the border come alone.
+    const int64_t extent = nest.axes[a].extent;
+    const bool alone = a == plan.tile_axis && a != plan.vector_axis;
+    for (int64_t i = 0; i < extent; i = ranges.back().end)
+      ranges.push_back({i, alone && i == 0 ? 1 : std::min(i + width, extent)});
     if (plan.sweep == Sweep::kDown) std::reverse(ranges.begin(), ranges.end());
     for (const Interval& range : ranges) {
       ranges_.push_back(range);

@@ -257,9 +257,12 @@ class Shadow {
     const int64_t extent = nest.axes[a].extent;
     int64_t most = plan && a == plan->vector_axis ? plan->lanes : 1;
     if (plan && a == plan->tile_axis) most *= plan->tile;
+    const bool one_block = plan && a == plan->vector_axis && extent <= most;
     std::vector<Interval> ranges;
-    for (int64_t begin = 0; begin < extent; begin = ranges.back().end)
-      ranges.push_back({begin, std::min(extent, begin + 1 + static_cast<int64_t>(random_()) % most)});
+    for (int64_t begin = 0; begin < extent; begin = ranges.back().end) {
+      const int64_t width = one_block ? extent : 1 + static_cast<int64_t>(random_()) % most;
+      ranges.push_back({begin, std::min(extent, begin + width)});
+    }
     if (plan && plan->sweep == Sweep::kDown) std::reverse(ranges.begin(), ranges.end());
     block_.push_back({a, {}});
     for (const Interval& range : ranges) {
