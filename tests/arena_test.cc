@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "frontend/facts.h"
+#include "frontend/inline.h"
 #include "planner/lifetime.h"
 #include "planner/planners.h"
 #include "scheduler/precision.h"
@@ -166,8 +167,7 @@ struct Arenas {
 };
 
 Arenas planned_arenas(const Graph& graph) {
-  const Graph precise = with_free_precision(graph);
-  Problem problem = lifetimes(schedule_layerwise(precise), Io::kExternal, 16).problem;
+  Problem problem = lifetimes(schedule_layerwise(graph), Io::kExternal, 16).problem;
   const int64_t overlapped = plan(problem).pools[0].size;
   problem.overlaps.clear();
   return {plan(problem).pools[0].size, overlapped};
@@ -186,8 +186,11 @@ TEST(Arena, OfTheModelsIsNearTheLivenessBound) {
   for (const Case& model : suite.cases) {
     const DataSet data = read_data_set(data_sets(model.folder).at(0));
     const Graph graph = import_model(model.model().string(), bound_to(model.model(), data.inputs));
-    const Arenas arena = planned_arenas(graph);
+    const Graph precise = with_free_precision(graph);
+    const Arenas arena = planned_arenas(with_inlined_elements(precise)), before = planned_arenas(precise);
     const int64_t bound = Bound(graph).bytes();
+    EXPECT_LE(static_cast<double>(arena.apart - kSlackBytes), kSlack * static_cast<double>(before.apart))
+        << model.id;
     EXPECT_LE(static_cast<double>(arena.apart - kSlackBytes), kSlack * static_cast<double>(bound))
         << model.id;
     EXPECT_LE(arena.overlapped, arena.apart) << model.id;

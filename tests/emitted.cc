@@ -9,6 +9,7 @@
 #include "driver/harness.h"
 #include "driver/process.h"
 #include "frontend/error.h"
+#include "frontend/inline.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
 
@@ -64,7 +65,8 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way) 
   Compilation c;
   c.name = name;
   verify(graph);
-  c.graph = std::make_unique<const Graph>(std::move(graph));
+  c.graph = std::make_unique<const Graph>(with_inlined_elements(std::move(graph)));
+  verify(*c.graph);
   c.schedule = schedulers().at(way.scheduler).schedule(*c.graph, targets().at(way.target));
   c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools);
   c.plan = plan(c.lifetimes.problem);

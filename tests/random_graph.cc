@@ -246,7 +246,7 @@ class Generator {
     const auto unary = [&](const char* op) {
       add(x.type, x.shape, x.bound, x.exact, fmt::format("{}({})", op, x.name));
     };
-    switch (below(10)) {
+    switch (below(11)) {
       case 0:
         return unary("Neg");
       case 1:
@@ -264,9 +264,24 @@ class Generator {
         if (x.type != Type::kFloat32 || x.shape.empty() || !one_in(3)) return unary("Abs");
         add(x.type, x.shape, 1, false, fmt::format("Softmax<axis = {}>({})", -1, x.name));
         return;
+      case 5:
+        return x.type == Type::kFloat32 ? quantised(clipped(x, 30)) : unary("Neg");
       default:
         return binary(bounded(x, 2), bounded(like(x), 2));
     }
+  }
+
+  // Through int8, or uint8, and back.
+  void quantised(const Var& x) {
+    const std::string scale = name(), zero = name();
+    const bool is_signed = one_in(2);
+    constants_.push_back(fmt::format("float {} = {{{}}}", scale, one_in(2) ? 1 : 0.5));
+    constants_.push_back(
+        fmt::format("{} {} = {{{}}}", is_signed ? "int8" : "uint8", zero, is_signed ? below(9) : 65));
+    const Var q = add(is_signed ? Type::kInt8 : Type::kUint8, x.shape, 255, true,
+                      fmt::format("QuantizeLinear({}, {}, {})", x.name, scale, zero));
+    vars_.pop_back();
+    add(x.type, x.shape, x.bound, false, fmt::format("DequantizeLinear({}, {}, {})", q.name, scale, zero));
   }
 
   void binary(const Var& x, Var y) {

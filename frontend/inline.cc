@@ -1,0 +1,380 @@
+#include "frontend/inline.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "frontend/facts.h"
+
+namespace arenac {
+namespace {
+
+constexpr int kLargestExpression = 300;  // operations: a merged nest stays readable
+constexpr int kCheapest = 12;            // operations that may be repeated wherever a result is read
+
+int64_t bytes_of(const Tensor& t) { return element_count(t.shape) * size_of(t.type); }
+
+// Per axis of a nest the dimension that it indexes, where `indices` of a tensor of `shape` name every axis
+// of more than one point once and reach every element: 0 stands for dimensions of extent 1. -1: none.
+std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indices, const Shape& shape,
+                                                  const std::vector<Axis>& axes) {
+  std::vector<int> dimension(axes.size(), -1);
+  for (size_t d = 0; d < indices.size(); ++d) {
+    if (is_constant(indices[d], 0) && shape[d] == 1) continue;
+    const int a = indices[d]->op == Op::kAxis ? indices[d]->index : -1;
+    if (a < 0 || dimension[a] >= 0 || axes[a].reduced || axes[a].extent != shape[d]) return std::nullopt;
+    dimension[a] = static_cast<int>(d);
+  }
+  for (size_t a = 0; a < axes.size(); ++a)
+    if (axes[a].extent != 1 && dimension[a] < 0) return std::nullopt;
+  return dimension;
+}
+
+int operations(const Expr& e) {
+  int count = 0;
+  any_of(e, [&](const Expr& x) {
+    count += x->op != Op::kAxis && x->op != Op::kConst;
+    return false;
+  });
+  return count;
+}
+
+bool is_plain(const Nest& nest) {
+  return nest.combine == Combine::kNone && nest.where.empty() && nest.finish.empty();
+}
+
+// The operands of a node in the making.
+struct Operands {
+  std::vector<TensorId> ids;
+  int of(TensorId id) {
+    const auto at = std::find(ids.begin(), ids.end(), id);
+    if (at == ids.end()) return ids.push_back(id), static_cast<int>(ids.size()) - 1;
+    return static_cast<int>(at - ids.begin());
+  }
+};
+
+// An expression of one nest in the terms of another: its axes are expressions there, and its reads of
+// `replaced` are what `value` makes of their indices.
+struct Translation {
+  const Node& node;
+  Operands& operands;
+  const std::vector<Expr>* axes = nullptr;  // null: as they are
+  TensorId replaced = -1;
+  std::function<Expr(const std::vector<Expr>&)> value = {};
+
+  Expr operator()(const Expr& e) const {
+    if (e.empty()) return e;
+    return substitute(e, [&](const Expr& x) -> Expr {
+      if (x->op == Op::kAxis && x->index >= 0 && axes) return (*axes)[x->index];
+      if (x->op != Op::kRead) return {};
+      std::vector<Expr> indices;
+      for (const Expr& index : x->args) indices.push_back((*this)(index));
+      const TensorId id = node.reads[x->index];
+      return id == replaced ? value(indices) : read(operands.of(id), x->type, std::move(indices));
+    });
+  }
+};
+
+class Inliner {
+ public:
+  explicit Inliner(Graph graph)
+      : graph_(std::move(graph)), written_(graph_.tensors.size()), fixed_(graph_.tensors.size()) {
+    for (TensorId id : graph_.outputs) fixed_[id] = true;
+    count_writers(graph_.block);
+    for (size_t id = 0; id < fixed_.size(); ++id)
+      if (written_[id] > 1) fixed_[id] = true;
+  }
+
+  Graph run() {
+    rewrite(graph_.block);
+    return std::move(graph_);
+  }
+
+ private:
+  // Where a block writes and reads each tensor; a read by a control node's blocks is one of the node's.
+  struct Uses {
+    std::unordered_map<TensorId, int> writer;
+    std::unordered_map<TensorId, std::vector<int>> readers;
+  };
+
+  static const Nests* nests_of(const Node& node) { return std::get_if<Nests>(&node.body); }
+
+  void count_writers(const Block& block) {
+    for (const Node& node : block) {
+      if (const If* branch = std::get_if<If>(&node.body)) {
+        count_writers(branch->then_block), count_writers(branch->else_block);
+      } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+        count_writers(loop->body);
+      } else {
+        for (TensorId id : node.writes) ++written_[id];
+        // Slices of a scan's result: the tensor outlives the iteration.
+        if (const Nests* nests = nests_of(node))
+          for (const Nest& nest : *nests)
+            for (const Expr& index : nest.store)
+              if (any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; }))
+                written_[node.writes[0]] = 2;
+      }
+    }
+  }
+
+  static void collect(const Node& node, int position, Uses& uses) {
+    const auto reads = [&](TensorId id) {
+      std::vector<int>& all = uses.readers[id];
+      if (all.empty() || all.back() != position) all.push_back(position);
+    };
+    for (TensorId id : node.reads) reads(id);
+    for (TensorId id : node.writes) uses.writer[id] = position;
+    if (const If* branch = std::get_if<If>(&node.body)) {
+      for (const Node& inner : branch->then_block) collect(inner, position, uses);
+      for (const Node& inner : branch->else_block) collect(inner, position, uses);
+    } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+      if (loop->count) reads(*loop->count);
+      if (loop->condition) reads(*loop->condition);
+      for (const Node& inner : loop->body) collect(inner, position, uses);
+    }
+  }
+
+  void rewrite(Block& block) {
+    for (Node& node : block) {
+      if (If* branch = std::get_if<If>(&node.body)) {
+        rewrite(branch->then_block), rewrite(branch->else_block);
+      } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
+        rewrite(loop->body);
+      }
+    }
+    for (bool changed = true; changed;) {
+      changed = false;
+      Uses uses;
+      for (size_t p = 0; p < block.size(); ++p) collect(block[p], static_cast<int>(p), uses);
+      std::vector<bool> gone(block.size());
+      for (int p = 0; p < static_cast<int>(block.size()); ++p)
+        if (inline_into_readers(block, p, uses)) gone[p] = changed = true;
+      for (int p = 0; p < static_cast<int>(block.size()); ++p)
+        for (int c = gone[p] ? -1 : only_reader(block, p, uses); c >= 0; c = only_reader(block, p, uses)) {
+          if (!append(block, p, c, uses)) break;
+          gone[c] = changed = true;
+        }
+      size_t kept = 0;
+      for (size_t p = 0; p < block.size(); ++p) {
+        if (gone[p]) continue;
+        if (kept != p) block[kept] = std::move(block[p]);
+        ++kept;
+      }
+      block.resize(kept);
+    }
+  }
+
+  // Whether a node's result may vanish: nests make it, nothing rounds it, only nodes of the block read it.
+  bool may_vanish(const Node& node) const {
+    const Nests* nests = nests_of(node);
+    if (!nests || nests->empty()) return false;
+    const Tensor& t = graph_.tensors[node.writes[0]];
+    if (fixed_[node.writes[0]] || t.type != compute_type(t.type) || element_count(t.shape) == 0) return false;
+    return std::all_of(nests->begin(), nests->end(), [&](const Nest& nest) {
+      const Expr& value = nest.finish.empty() ? nest.body : nest.finish;
+      return !nest.accumulate && value->type == t.type && !copied_read(nest, node, graph_);
+    });
+  }
+
+  // Its elements are the same now and later.
+  bool is_settled(TensorId id) const { return written_[id] <= 1; }
+
+  static const std::vector<int>& readers(TensorId id, const Uses& uses) {
+    static const std::vector<int> none;
+    const auto at = uses.readers.find(id);
+    return at == uses.readers.end() ? none : at->second;
+  }
+
+  static void replace_reader(TensorId id, int from, int to, Uses& uses) {
+    std::vector<int>& all = uses.readers[id];
+    std::erase(all, from);
+    if (std::find(all.begin(), all.end(), to) == all.end()) all.push_back(to);
+  }
+
+  // ---- a cheap producer goes into its readers
+
+  bool is_cheap(const Node& node) const {
+    const Nests& nests = std::get<Nests>(node.body);
+    if (nests.size() != 1 || !is_plain(nests[0]) || operations(nests[0].body) > kCheapest) return false;
+    const auto dear = [](const Expr& e) {
+      const bool index = std::all_of(e->args.begin(), e->args.end(), [](const Expr& arg) {
+        return arg->op == Op::kConst || (arg->op == Op::kAxis && arg->index >= 0);
+      });
+      return e->op == Op::kRead ? !index
+                                : e->op != Op::kConst && e->op != Op::kAxis && e->op != Op::kCast &&
+                                      e->op != Op::kAdd && e->op != Op::kSub && e->op != Op::kMul;
+    };
+    if (any_of(nests[0].body, dear)) return false;
+    int64_t bytes = 0;
+    for (TensorId id : node.reads)
+      if (!graph_.tensors[id].constant) bytes += bytes_of(graph_.tensors[id]);
+    return bytes < bytes_of(graph_.tensors[node.writes[0]]);
+  }
+
+  bool inline_into_readers(Block& block, int p, Uses& uses) {
+    const Node& node = block[p];
+    if (!may_vanish(node) || !is_cheap(node)) return false;
+    if (!std::all_of(node.reads.begin(), node.reads.end(), [&](TensorId id) { return is_settled(id); }))
+      return false;
+    const TensorId out = node.writes[0];
+    const Nest& nest = std::get<Nests>(node.body)[0];
+    const auto dimensions = dimension_of_axes(nest.store, graph_.tensors[out].shape, nest.axes);
+    const std::vector<int> all = readers(out, uses);
+    if (!dimensions || all.empty()) return false;
+    for (int c : all)
+      if (!nests_of(block[c]) || !is_settled(block[c].writes[0])) return false;
+    for (int c : all) {
+      block[c] = inlined(block[c], node, nest, *dimensions);
+      for (TensorId id : node.reads) replace_reader(id, p, c, uses);
+    }
+    uses.readers.erase(out);
+    return true;
+  }
+
+  static Node inlined(const Node& reader, const Node& node, const Nest& nest,
+                      const std::vector<int>& dimensions) {
+    Operands operands;
+    const auto value = [&](const std::vector<Expr>& indices) {
+      std::vector<Expr> axes;
+      for (int d : dimensions) axes.push_back(d < 0 ? integer(0) : indices[d]);
+      return Translation{node, operands, &axes}(nest.body);
+    };
+    const Translation translated{reader, operands, nullptr, node.writes[0], value};
+    Nests nests;
+    for (Nest n : std::get<Nests>(reader.body)) {
+      for (Bound& bound : n.where) bound.index = translated(bound.index);
+      for (Expr& index : n.store) index = translated(index);
+      n.body = translated(n.body), n.finish = translated(n.finish);
+      nests.push_back(std::move(n));
+    }
+    return {reader.origin, reader.op, operands.ids, reader.writes, std::move(nests)};
+  }
+
+  // ---- a consumer is appended to its producer
+
+  int only_reader(const Block& block, int p, const Uses& uses) const {
+    if (!may_vanish(block[p])) return -1;
+    const std::vector<int>& all = readers(block[p].writes[0], uses);
+    return all.size() == 1 ? all[0] : -1;
+  }
+
+  // The indices at which the nest reads operand `operand`, everywhere the same; null if they are not.
+  static const std::vector<Expr>* read_indices(const Nest& nest, int operand) {
+    const std::vector<Expr>* indices = nullptr;
+    const bool differ = any_of(nest.body, [&](const Expr& e) {
+      if (e->op != Op::kRead || e->index != operand) return false;
+      if (indices && !std::equal(indices->begin(), indices->end(), e->args.begin(), same)) return true;
+      indices = &e->args;
+      return false;
+    });
+    return differ ? nullptr : indices;
+  }
+
+  // Per axis of the consumer the dimension of the producer's result that it walks.
+  std::optional<std::vector<int>> element_wise(const Node& consumer, TensorId x) const {
+    const Nests* nests = nests_of(consumer);
+    if (!nests || nests->size() != 1 || !is_plain(nests->front()) || !is_settled(consumer.writes[0]))
+      return std::nullopt;
+    const Nest& nest = nests->front();
+    if (copied_read(nest, consumer, graph_)) return std::nullopt;
+    const auto at = std::find(consumer.reads.begin(), consumer.reads.end(), x);
+    const int operand = static_cast<int>(at - consumer.reads.begin());
+    const std::vector<Expr>* indices = read_indices(nest, operand);
+    if (!indices) return std::nullopt;
+    // An index that is itself x's element is no place of x.
+    const auto reads_x = [&](const Expr& e) { return e->op == Op::kRead && e->index == operand; };
+    const auto indexed_by_x = [&](const Expr& e) {
+      return e->op == Op::kRead && std::any_of(e->args.begin(), e->args.end(),
+                                               [&](const Expr& arg) { return any_of(arg, reads_x); });
+    };
+    for (const Expr& index : nest.store)
+      if (any_of(index, [](const Expr& e) { return e->op == Op::kRead; })) return std::nullopt;
+    if (any_of(nest.body, indexed_by_x)) return std::nullopt;
+    return dimension_of_axes(*indices, graph_.tensors[x].shape, nest.axes);
+  }
+
+  bool append(Block& block, int p, int c, Uses& uses) {
+    Node& producer = block[p];
+    const Node& consumer = block[c];
+    const TensorId x = producer.writes[0], out = consumer.writes.empty() ? -1 : consumer.writes[0];
+    const auto dimensions = element_wise(consumer, x);
+    if (!dimensions || !fits(producer, consumer)) return false;
+    for (TensorId id : consumer.reads) {
+      const auto writer = uses.writer.find(id);
+      if (!is_settled(id) || (id != x && writer != uses.writer.end() && writer->second >= p)) return false;
+    }
+    auto merged = appended(producer, consumer, *dimensions);
+    if (!merged) return false;
+    for (TensorId id : consumer.reads)
+      if (id != x) replace_reader(id, c, p, uses);
+    uses.readers.erase(x);
+    uses.writer[out] = p;
+    producer = std::move(*merged);
+    return true;
+  }
+
+  // Whether no more memory is in use where the consumer's result replaces the producer's.
+  bool fits(const Node& producer, const Node& consumer) const {
+    const Tensor &before = graph_.tensors[producer.writes[0]], &after = graph_.tensors[consumer.writes[0]];
+    if (size_of(after.type) > size_of(before.type)) return false;
+    if (size_of(after.type) == size_of(before.type)) return true;
+    const Nests& nests = std::get<Nests>(producer.body);
+    const bool reduces =
+        std::any_of(nests.begin(), nests.end(), [](const Nest& n) { return n.combine != Combine::kNone; });
+    int64_t bytes = 0;
+    for (TensorId id : producer.reads)
+      if (!graph_.tensors[id].constant) bytes += bytes_of(graph_.tensors[id]);
+    return reduces || bytes <= bytes_of(before);  // else the operand in whose place the producer wrote stays
+  }
+
+  // Null where the result would be unwieldy or could not be proven to stay inside.
+  std::optional<Node> appended(const Node& producer, const Node& consumer,
+                               const std::vector<int>& dimensions) const {
+    const TensorId x = producer.writes[0];
+    const Shape& shape = graph_.tensors[x].shape;
+    const Nest& tail = std::get<Nests>(consumer.body)[0];
+    Operands operands{producer.reads};
+    Nests nests = std::get<Nests>(producer.body);
+    for (Nest& nest : nests) {
+      for (size_t d = 0; d < shape.size(); ++d) {
+        const Interval range = interval(nest.store[d], axis_intervals(nest), {});
+        if (range.begin < 0 || range.end > shape[d]) return std::nullopt;
+      }
+      const bool reduces = nest.combine != Combine::kNone;
+      const Expr value = !nest.finish.empty() ? nest.finish
+                         : reduces            ? accumulator(nest.body->type)
+                                              : nest.body;
+      std::vector<Expr> axes;
+      for (int d : dimensions) axes.push_back(d < 0 ? integer(0) : nest.store[d]);
+      const Translation translated{consumer, operands, &axes, x, [&](const auto&) { return value; }};
+      const Expr result = translated(tail.body);
+      const int added = operations(tail.body);
+      if (operations(result) > std::max(kLargestExpression, added)) return std::nullopt;
+      if (repeats(tail, consumer, x) && operations(value) > kCheapest) return std::nullopt;
+      std::vector<Expr> store;
+      for (const Expr& index : tail.store) store.push_back(translated(index));
+      nest.store = std::move(store);
+      (reduces ? nest.finish : nest.body) = result;
+    }
+    return Node{producer.origin, producer.op + "+" + consumer.op, operands.ids, consumer.writes,
+                std::move(nests)};
+  }
+
+  static bool repeats(const Nest& nest, const Node& node, TensorId x) {
+    int count = 0;
+    any_of(nest.body, [&](const Expr& e) {
+      count += e->op == Op::kRead && node.reads[e->index] == x;
+      return false;
+    });
+    return count > 1;
+  }
+
+  Graph graph_;
+  std::vector<int> written_;  // per tensor: the nodes that write it
+  std::vector<bool> fixed_;   // graph outputs and what control flow assigns
+};
+
+}  // namespace
+
+Graph with_inlined_elements(Graph graph) { return Inliner(std::move(graph)).run(); }
+
+}  // namespace arenac

@@ -1,0 +1,24 @@
+// Element-wise nodes become part of their neighbours, so that their intermediate tensors vanish:
+//
+//   x int8 --DequantizeLinear--> float32 --Conv--> float32 --Relu--> float32 --QuantizeLinear--> y int8
+//   x int8 ------- [sum (x - zero) * scale * w, then round(max(sum, 0) / s) + z] -------------> y int8
+#pragma once
+
+#include "frontend/graph.h"
+
+namespace arenac {
+
+// The graph with fewer and larger nodes that computes the same bits.
+//
+// A consumer that maps every element of its producer's result to one element of its own, and is its only
+// reader, is appended to the producer's nests: to `finish` where they reduce, else to `body`. Its other
+// operands are there by then, and its elements are no larger.
+//
+// A producer of a few casts, additions and multiplications an element, whose operands take less memory than
+// its result, is inlined into the reads of all its consumers, whatever they reduce: dequantisation, casts.
+//
+// Left alone are results that a 16-bit type rounds, graph outputs, what control flow assigns or reads, and
+// copies, which the scheduler turns into views.
+Graph with_inlined_elements(Graph graph);
+
+}  // namespace arenac

@@ -1,0 +1,184 @@
+// Element-wise nodes merge with their neighbours where the bits and the memory allow it.
+#include "frontend/inline.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "frontend/import.h"
+#include "frontend/interpret.h"
+#include "models/model_table.h"
+#include "models/onnx_builder.h"
+#include "planner/lifetime.h"
+#include "planner/planners.h"
+#include "tests/random_graph.h"
+
+namespace arenac {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+Graph model(const std::string& text) {
+  return import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g )" + text);
+}
+
+std::vector<std::string> ops(const Graph& graph) {
+  std::vector<std::string> all;
+  for (const Node& node : graph.block) all.push_back(node.op);
+  return all;
+}
+
+// The operators after inlining; the graph's outputs are the same bits as before.
+std::vector<std::string> inlined_ops(const std::string& text) {
+  const Graph before = model(text), after = with_inlined_elements(before);
+  verify(after);
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    const auto inputs = random_inputs(before, seed, Numbers::kAny);
+    const auto want = interpret(before, inputs), got = interpret(after, inputs);
+    for (TensorId id : before.outputs)
+      EXPECT_EQ(got[id]->bytes, want[id]->bytes) << dump(before) << dump(after);
+  }
+  return ops(after);
+}
+
+TEST(Inline, MakesOneNodeOfAQuantisedConvolution) {
+  const std::string text = R"((int8[1, 2, 4, 4] x) => (int8[1, 1, 4, 4] y)
+      <float s = {0.5}, int8 z = {3}, float[1, 2, 3, 3] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, -1, 2, -3, 4, -5, 6, -7, 8, 9},
+       float[1] b = {0.25}> {
+      r = DequantizeLinear(x, s, z)
+      c = Conv<pads = [1, 1, 1, 1]>(r, w, b)
+      a = Relu(c)
+      y = QuantizeLinear(a, s, z) })";
+  EXPECT_THAT(inlined_ops(text), ElementsAre("Conv+Relu+QuantizeLinear"));
+}
+
+TEST(Inline, AppendsTheResidualAddition) {
+  EXPECT_THAT(inlined_ops(R"((float[2, 3] x, float[3, 3] w) => (float[2, 3] y)
+      { m = MatMul(x, w) a = Add(m, x) y = Relu(a) })"),
+              ElementsAre("MatMul+Add+Relu"));
+}
+
+TEST(Inline, LeavesViews) {
+  const Graph after = with_inlined_elements(model(R"((float[2, 3] x, float[3, 4] w) => (float[4, 2] y)
+      { m = MatMul(x, w) t = Transpose(m) y = Relu(t) })"));
+  EXPECT_THAT(ops(after), ElementsAre("MatMul", "Transpose", "Relu"));
+}
+
+TEST(Inline, ClosesDiamonds) {
+  EXPECT_THAT(inlined_ops(R"((float[2, 3] x, float[3, 3] w) => (float[2, 3] y)
+      { m = MatMul(x, w) a = Sin(m) y = Mul(m, a) })"),
+              ElementsAre("MatMul+Sin+Mul"));
+}
+
+TEST(Inline, LeavesWhatOthersRead) {
+  EXPECT_THAT(inlined_ops(R"((float[2, 3] x, float[3, 3] w) => (float[2, 3] y)
+      { m = MatMul(x, w) a = ReduceMax<axes = [1]>(m) y = Sub(m, a) })"),
+              ElementsAre("MatMul", "ReduceMax", "Sub"));
+  EXPECT_THAT(inlined_ops(R"((float[2, 3] x, float[3, 3] w) => (float[2, 3] m, float[2, 3] y)
+      { m = MatMul(x, w) y = Sin(m) })"),
+              ElementsAre("MatMul", "Sin"));
+}
+
+TEST(Inline, RepeatsNothingDearInAReduction) {
+  EXPECT_THAT(inlined_ops(R"((float[2, 3] x, float[3, 3] w) => (float[2, 3] y)
+      { a = Sin(x) y = MatMul(a, w) })"),
+              ElementsAre("Sin", "MatMul"));
+  // As many bytes as its operand: repeating it would free nothing.
+  EXPECT_THAT(inlined_ops(R"((float[2, 3] x, float[3, 3] w) => (float[2, 3] y)
+      { a = Neg(x) y = MatMul(a, w) })"),
+              ElementsAre("Neg", "MatMul"));
+}
+
+TEST(Inline, CastsGoToAllReaders) {
+  EXPECT_THAT(inlined_ops(R"((int8[2, 3] x, float[3, 3] w) => (float[2, 3] y, float[2, 3] z)
+      { a = Cast<to = 1>(x) y = MatMul(a, w) z = Sin(a) })"),
+              ElementsAre("MatMul", "Sin"));
+}
+
+TEST(Inline, KeepsTheRoundingOf16Bits) {
+  EXPECT_THAT(inlined_ops(R"((float16[2, 3] x, float16[3, 3] w) => (float16[2, 3] y)
+      { m = MatMul(x, w) y = Relu(m) })"),
+              ElementsAre("MatMul", "Relu"));
+}
+
+TEST(Inline, AppendsNothingLarger) {
+  EXPECT_THAT(inlined_ops(R"((float[2, 3] x, float[3, 3] w) => (double[2, 3] y)
+      { m = MatMul(x, w) c = Cast<to = 11>(m) y = Sin(c) })"),
+              ElementsAre("MatMul", "Sin"));  // which reads m, and casts
+}
+
+TEST(Inline, WaitsForOtherOperands) {
+  // b is written after the first product, so that only the second one can take the sum.
+  EXPECT_THAT(inlined_ops(R"((float[2, 3] x, float[3, 3] w) => (float[2, 3] y)
+      { a = MatMul(x, w) s = Sin(x) b = MatMul(s, w) y = Add(a, b) })"),
+              ElementsAre("MatMul", "Sin", "MatMul+Add"));
+}
+
+TEST(Inline, LeavesWhatALoopAssigns) {
+  const Graph before = model(R"((float[3] x, int64 n) => (float[3] y)
+      <bool yes = {1}> {
+      y = Loop (n, yes, x) <body = b (int64 i, bool c, float[3] v) => (bool d, float[3] u)
+        { d = Identity(c) f = Sin(v) u = Add(f, v) }> })");
+  const Graph after = with_inlined_elements(before);
+  verify(after);
+  auto inputs = random_inputs(before, 1, Numbers::kAny);
+  store(inputs[1], 0, {.i = 3});
+  EXPECT_EQ(interpret(after, inputs)[after.outputs[0]]->bytes,
+            interpret(before, inputs)[before.outputs[0]]->bytes);
+}
+
+int64_t arena(const Graph& graph) {
+  return plan(lifetimes(schedule_layerwise(graph), Io::kExternal, 16).problem).pools[0].size;
+}
+
+TEST(Inline, RandomGraphsComputeTheSameBits) {
+  int fewer = 0;
+  for (unsigned seed = 0; seed < 1500; ++seed) {
+    const std::string text = random_graph(seed);
+    const Graph before = import_text(text), after = with_inlined_elements(before);
+    verify(after);
+    fewer += after.block.size() < before.block.size();
+    const auto inputs = random_inputs(before, seed, Numbers::kWhole);
+    const auto want = interpret(before, inputs), got = interpret(after, inputs);
+    for (TensorId id : before.outputs)
+      ASSERT_EQ(got[id]->bytes, want[id]->bytes) << seed << "\n" << text << dump(before) << dump(after);
+  }
+  EXPECT_GT(fewer, 500);
+}
+
+// ---- the networks of issue-sized microcontrollers, layer by layer: no more than the two largest neighbours
+
+struct Figure {
+  const char* model;
+  int64_t bytes;  // of the int8 forms, at most; float32 takes four times as much
+};
+void PrintTo(const Figure& figure, std::ostream* out) { *out << figure.model; }
+
+class Figures : public ::testing::TestWithParam<Figure> {};
+
+INSTANTIATE_TEST_SUITE_P(Networks, Figures,
+                         ::testing::Values(Figure{"mobilenet_v1_025_96", 55296}, Figure{"resnet8", 49152},
+                                           Figure{"ds_cnn", 16000}, Figure{"mobilenet_v2_035_144", 311040},
+                                           Figure{"mobilenet_v2_100_224", 1505280},
+                                           Figure{"fsrcnn", 37324800}, Figure{"resnet18", 1003520}),
+                         [](const auto& info) { return std::string(info.param.model); });
+
+TEST_P(Figures, HoldLayerByLayer) {
+  const std::pair<std::string, int64_t> forms[] = {{"", 4}, {"_qdq", 1}, {"_qop", 1}};
+  int found = 0;
+  for (const auto& [form, factor] : forms)
+    for (const models::ModelRow& row : models::model_table())
+      if (row.name == GetParam().model + form) {
+        ++found;
+        const Graph graph = with_inlined_elements(import_bytes(models::serialize(row.make()), row.name));
+        EXPECT_LE(arena(graph), factor * GetParam().bytes) << row.name;
+      }
+  EXPECT_EQ(found, 3);
+}
+
+}  // namespace
+}  // namespace arenac
