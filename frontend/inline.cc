@@ -38,6 +38,26 @@ int operations(const Expr& e) {
   return count;
 }
 
+// The expression without comparisons of indices that can only go one way: clamps where a narrow type already
+// bounds the index.
+Expr decided(const Expr& e, const std::vector<Interval>& axes, const std::vector<const Tensor*>& reads) {
+  if (e.empty()) return e;
+  const Expr smaller = substitute(e, [&](const Expr& x) -> Expr {
+    const bool compares = x->op == Op::kLt || x->op == Op::kLe;
+    if ((!compares && x->op != Op::kMin && x->op != Op::kMax) || x->args[0]->type != Type::kInt64) return {};
+    const Interval a = interval(x->args[0], axes, reads), b = interval(x->args[1], axes, reads);
+    if (compares) {
+      const bool closed = x->op == Op::kLe;
+      if (a.end - 1 < b.begin + closed) return constant(Type::kBool, 1);
+      if (b.end - 1 < a.begin + !closed) return constant(Type::kBool, 0);
+      return {};
+    }
+    const int least = a.end - 1 <= b.begin ? 0 : b.end - 1 <= a.begin ? 1 : -1;
+    return least < 0 ? Expr() : decided(x->args[x->op == Op::kMin ? least : 1 - least], axes, reads);
+  });
+  return same(smaller, e) ? e : decided(smaller, axes, reads);  // ranges may have become smaller
+}
+
 bool is_plain(const Nest& nest) {
   return nest.combine == Combine::kNone && nest.where.empty() && nest.finish.empty();
 }
@@ -230,8 +250,8 @@ class Inliner {
     return true;
   }
 
-  static Node inlined(const Node& reader, const Node& node, const Nest& nest,
-                      const std::vector<int>& dimensions) {
+  Node inlined(const Node& reader, const Node& node, const Nest& nest,
+               const std::vector<int>& dimensions) const {
     Operands operands;
     const auto value = [&](const std::vector<Expr>& indices) {
       std::vector<Expr> axes;
@@ -239,13 +259,18 @@ class Inliner {
       return Translation{node, operands, &axes}(nest.body);
     };
     const Translation translated{reader, operands, nullptr, node.writes[0], value};
-    Nests nests;
-    for (Nest n : std::get<Nests>(reader.body)) {
-      for (Bound& bound : n.where) bound.index = translated(bound.index);
-      for (Expr& index : n.store) index = translated(index);
-      n.body = translated(n.body), n.finish = translated(n.finish);
-      nests.push_back(std::move(n));
-    }
+    Nests nests = std::get<Nests>(reader.body);
+    const auto rewrite = [&](const auto& rewritten) {
+      for (Nest& n : nests) {
+        for (Bound& bound : n.where) bound.index = rewritten(bound.index, n);
+        for (Expr& index : n.store) index = rewritten(index, n);
+        n.body = rewritten(n.body, n), n.finish = rewritten(n.finish, n);
+      }
+    };
+    rewrite([&](const Expr& e, const Nest&) { return translated(e); });
+    std::vector<const Tensor*> reads;
+    for (TensorId id : operands.ids) reads.push_back(&graph_.tensors[id]);
+    rewrite([&](const Expr& e, const Nest& n) { return decided(e, axis_intervals(n), reads); });
     return {reader.origin, reader.op, operands.ids, reader.writes, std::move(nests)};
   }
 

@@ -99,6 +99,14 @@ TEST(Inline, CastsGoToAllReaders) {
               ElementsAre("MatMul", "Sin"));
 }
 
+TEST(Inline, DropsClampsThatANarrowIndexFulfils) {
+  const Graph after = with_inlined_elements(model(R"((uint8[4] i, float[256] x) => (float[4] y)
+      { k = Cast<to = 7>(i) y = Gather(x, k) })"));
+  verify(after);
+  ASSERT_THAT(ops(after), ElementsAre("Gather"));
+  EXPECT_EQ(to_string(std::get<Nests>(after.block[0].body)[0].body), "x1[cast<int64>(x0[i0])]");
+}
+
 TEST(Inline, KeepsTheRoundingOf16Bits) {
   EXPECT_THAT(inlined_ops(R"((float16[2, 3] x, float16[3, 3] w) => (float16[2, 3] y)
       { m = MatMul(x, w) y = Relu(m) })"),
