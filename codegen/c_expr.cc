@@ -190,11 +190,11 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
           a, b);
     case Op::kMin:
     case Op::kMax: {
-      // A NaN on either side stays.
+      // A NaN on either side stays. No branches: compilers vectorise this.
       const char* less = op == Op::kMin ? "<" : ">";
-      const std::string nan = f ? " || a != a" : "";
-      return fmt::format("{}({}, {})",
-                         binary_helper(name, type, fmt::format("return a {} b{} ? a : b;", less, nan)), a, b);
+      const char* choice = f ? "b = a {} b ? a : b; return a == a ? b : a;" : "return a {} b ? a : b;";
+      return fmt::format("{}({}, {})", binary_helper(name, type, fmt::format(fmt::runtime(choice), less)), a,
+                         b);
     }
     case Op::kAnd:
     case Op::kOr:
@@ -264,6 +264,14 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
 
 std::string CExpr::call(const Expr& e) const {
   const std::string a = value(e->args[0]);
+  const bool clamps = (e->op == Op::kMin || e->op == Op::kMax) && is_float(e->type) &&
+                      e->args[1]->op == Op::kConst && !std::isnan(e->args[1]->value.f);
+  if (clamps) {  // only the NaN on the left remains
+    const bool low = e->op == Op::kMax;
+    const std::string body = fmt::format("return a {} b ? b : a;", low ? "<=" : ">=");
+    return fmt::format("{}({}, {})", binary_helper(low ? "at_least" : "at_most", e->type, body), a,
+                       value(e->args[1]));
+  }
   return operation(e->op, e->args[0]->type, a, e->args.size() > 1 ? value(e->args[1]) : a);
 }
 

@@ -481,18 +481,25 @@ class NestWriter {
     }
   }
 
+  // Stores what the accumulators have become. One loop over the lanes for all pixels: gcc takes loops of one
+  // statement apart before it vectorises, and then fails at selections and conversions.
   void finish(int lanes, int tile) {
     const Expr value = nest_.finish.empty() ? accumulator(type_) : nest_.finish;
+    const bool joined = lanes > 1 && any_of(value, [](const Expr& e) {
+      return e->op == Op::kCast || e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect;
+    });
+    if (joined) c_.open("for (int l = 0; l < {}; ++l)", lanes);
     for (int j = 0; j < tile; ++j) {
       const CExpr p = printer(lanes > 1 ? fmt::format("a{}[l]", j) : fmt::format("a{}", j));
       const std::string statement =
           fmt::format("y[{}] = {};", p.index(at_point(nest_.store, j, lanes)),
                       p.stored(write_type_, value->type, p.value(at_point(value, j, lanes))));
-      if (lanes > 1)
+      if (lanes > 1 && !joined)
         lane_loop(lanes, statement);
       else
         c_.put(statement);
     }
+    if (joined) c_.close();
   }
 
   const FlatNest& nest_;
