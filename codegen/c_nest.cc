@@ -481,25 +481,44 @@ class NestWriter {
     }
   }
 
-  // Stores what the accumulators have become. One loop over the lanes for all pixels: gcc takes loops of one
-  // statement apart before it vectorises, and then fails at selections and conversions.
+  // The statements that store `value` for each pixel of the tile, where `letter` 0, 1, ... is the
+  // accumulator.
+  std::vector<std::string> stores(const Expr& value, int lanes, int tile, char letter) const {
+    std::vector<std::string> all;
+    for (int j = 0; j < tile; ++j) {
+      const CExpr p = printer(fmt::format("{}{}{}", letter, j, lanes > 1 ? "[l]" : ""));
+      all.push_back(fmt::format("y[{}] = {};", p.index(at_point(nest_.store, j, lanes)),
+                                p.stored(write_type_, value->type, p.value(at_point(value, j, lanes)))));
+    }
+    return all;
+  }
+
+  // One loop over the lanes for all pixels: gcc takes loops of one statement apart before it vectorises, and
+  // then fails at selections and conversions. What changes the width at the end has a loop of its own.
   void finish(int lanes, int tile) {
     const Expr value = nest_.finish.empty() ? accumulator(type_) : nest_.finish;
-    const bool joined = lanes > 1 && any_of(value, [](const Expr& e) {
+    const bool selects = any_of(value, [](const Expr& e) {
       return e->op == Op::kCast || e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect;
     });
-    if (joined) c_.open("for (int l = 0; l < {}; ++l)", lanes);
-    for (int j = 0; j < tile; ++j) {
-      const CExpr p = printer(lanes > 1 ? fmt::format("a{}[l]", j) : fmt::format("a{}", j));
-      const std::string statement =
-          fmt::format("y[{}] = {};", p.index(at_point(nest_.store, j, lanes)),
-                      p.stored(write_type_, value->type, p.value(at_point(value, j, lanes))));
-      if (lanes > 1 && !joined)
-        lane_loop(lanes, statement);
-      else
-        c_.put(statement);
+    if (lanes == 1 || !selects) {
+      for (const std::string& statement : stores(value, lanes, tile, 'a')) lane_loop(lanes, statement);
+      return;
     }
-    if (joined) c_.close();
+    const bool narrows = value->op == Op::kCast && size_of(value->type) != size_of(value->args[0]->type);
+    if (narrows) {
+      const Expr& wide = value->args[0];
+      std::string names;
+      for (int j = 0; j < tile; ++j) names += fmt::format("{}r{}[{}]", j ? ", " : "", j, lanes);
+      c_.line("{} {};", c_value_type(wide->type), names);
+      c_.open("for (int l = 0; l < {}; ++l)", lanes);
+      for (int j = 0; j < tile; ++j)
+        c_.line("r{}[l] = {};", j, printer(fmt::format("a{}[l]", j)).value(at_point(wide, j, lanes)));
+      c_.close();
+    }
+    const Expr last = narrows ? cast(value->type, accumulator(value->args[0]->type)) : value;
+    c_.open("for (int l = 0; l < {}; ++l)", lanes);
+    for (const std::string& statement : stores(last, lanes, tile, narrows ? 'r' : 'a')) c_.put(statement);
+    c_.close();
   }
 
   const FlatNest& nest_;
