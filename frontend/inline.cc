@@ -9,6 +9,7 @@ namespace arenac {
 namespace {
 
 constexpr int kLargestExpression = 300;  // operations: a merged nest stays readable
+constexpr int kSmallPart = 8;            // of a result: an operand that may be there early
 constexpr int kCheapest = 12;            // operations that may be repeated wherever a result is read
 
 int64_t bytes_of(const Tensor& t) { return element_count(t.shape) * size_of(t.type); }
@@ -322,7 +323,7 @@ class Inliner {
     const Node& consumer = block[c];
     const TensorId x = producer.writes[0], out = consumer.writes.empty() ? -1 : consumer.writes[0];
     const auto dimensions = element_wise(consumer, x);
-    if (!dimensions || !fits(producer, consumer)) return false;
+    if (!dimensions || !fits(producer, consumer) || hastens(block, p, c, uses)) return false;
     for (TensorId id : consumer.reads) {
       const auto writer = uses.writer.find(id);
       if (!is_settled(id) || (id != x && writer != uses.writer.end() && writer->second >= p)) return false;
@@ -349,6 +350,24 @@ class Inliner {
     for (TensorId id : producer.reads)
       if (!graph_.tensors[id].constant) bytes += bytes_of(graph_.tensors[id]);
     return reduces || bytes <= bytes_of(before);  // else the operand in whose place the producer wrote stays
+  }
+
+  // Whether tensors of some size would have to be there before the producer runs, and nothing is won by that:
+  // a sum in place of its operand takes no memory, and leaves the order of what it adds to the scheduler.
+  bool hastens(const Block& block, int p, int c, const Uses& uses) const {
+    const Node &producer = block[p], &consumer = block[c];
+    const Tensor& before = graph_.tensors[producer.writes[0]];
+    // Narrower at the end of the element-wise nodes that follow?
+    TensorId x = producer.writes[0];
+    for (int next = c; next >= 0 && element_wise(block[next], x); next = only_reader(block, next, uses)) {
+      x = block[next].writes[0];
+      if (size_of(graph_.tensors[x].type) < size_of(before.type)) return false;
+    }
+    return std::any_of(consumer.reads.begin(), consumer.reads.end(), [&](TensorId id) {
+      const bool there = id == producer.writes[0] || graph_.tensors[id].constant ||
+                         std::find(producer.reads.begin(), producer.reads.end(), id) != producer.reads.end();
+      return !there && bytes_of(graph_.tensors[id]) > bytes_of(before) / kSmallPart;
+    });
   }
 
   // Null where the result would be unwieldy or could not be proven to stay inside.

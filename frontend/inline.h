@@ -12,7 +12,8 @@ namespace arenac {
 //
 // A consumer that maps every element of its producer's result to one element of its own, and is its only
 // reader, is appended to the producer's nests: to `finish` where they reduce, else to `body`. Its other
-// operands are there by then, and its elements are no larger.
+// operands are there by then, and its elements are no larger; where they are as large, those operands are
+// small, or the producer's own too, so that the order of large ones stays open.
 //
 // A producer of a few casts, additions and multiplications an element, whose operands take less memory than
 // its result, is inlined into the reads of all its consumers, whatever they reduce: dequantisation, casts.

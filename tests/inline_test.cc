@@ -121,9 +121,13 @@ TEST(Inline, AppendsNothingLarger) {
 
 TEST(Inline, WaitsForOtherOperands) {
   // b is written after the first product, so that only the second one can take the sum.
+  EXPECT_THAT(inlined_ops(R"((float[2, 3] x, float[3, 3] w) => (uint8[2, 3] y) <float one = {1}>
+      { a = MatMul(x, w) s = Sin(x) b = MatMul(s, w) c = Add(a, b) y = QuantizeLinear(c, one) })"),
+              ElementsAre("MatMul", "Sin", "MatMul+Add+QuantizeLinear"));
+  // Where nothing is won, either product may run first.
   EXPECT_THAT(inlined_ops(R"((float[2, 3] x, float[3, 3] w) => (float[2, 3] y)
-      { a = MatMul(x, w) s = Sin(x) b = MatMul(s, w) y = Add(a, b) })"),
-              ElementsAre("MatMul", "Sin", "MatMul+Add"));
+      { a = MatMul(x, w) s = Sin(x) b = MatMul(s, w) c = Add(a, b) y = Relu(c) })"),
+              ElementsAre("MatMul", "Sin", "MatMul", "Add+Relu"));
 }
 
 TEST(Inline, LeavesWhatALoopAssigns) {
