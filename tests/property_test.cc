@@ -28,8 +28,14 @@ unsigned seeds(unsigned few) {
   return factor ? few * static_cast<unsigned>(std::atoi(factor)) : few;
 }
 
-// Every combination of the inputs' and outputs' place and the target.
-Way way_of(unsigned seed) { return {seed % 2 ? Io::kArena : Io::kExternal, seed / 2 % targets().size()}; }
+// Every combination of the inputs' and outputs' place, the target and the scheduler.
+Way way_of(unsigned seed) {
+  Way way;
+  way.io = seed % 2 ? Io::kArena : Io::kExternal;
+  way.target = seed / 2 % targets().size();
+  way.scheduler = seed / 2 / targets().size() % schedulers().size();
+  return way;
+}
 
 // A way whose fast pool holds half of what the model needs in one.
 Way way_in_two_pools(const Graph& graph, unsigned seed) {

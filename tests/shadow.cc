@@ -11,6 +11,7 @@
 #include "frontend/error.h"
 #include "frontend/interpret.h"
 #include "frontend/kernels.h"
+#include "scheduler/groups.h"
 #include "scheduler/loops.h"
 
 namespace arenac {
@@ -22,6 +23,7 @@ class Shadow {
       : c_(c),
         graph_(*c.graph),
         random_(random),
+        facts_(step_facts(graph_, c.schedule.steps, c.schedule.layouts)),
         values_(graph_.tensors.size()),
         memory_(graph_.tensors.size()) {
     for (size_t s = 0; s < c.schedule.steps.size(); ++s)
@@ -86,11 +88,14 @@ class Shadow {
     }
   }
 
-  // Element `element` of tensor id beyond the tensor's offset.
+  // Element `element` of tensor id beyond the tensor's offset, or of its ring.
   std::byte* at(TensorId id, int64_t element) {
     const Layout& layout = c_.schedule.layouts[id];
     const int size = size_of(graph_.tensors[id].type);
-    const int64_t byte = (layout.offset + element) * size;
+    const auto [row, kept] = layout.ring;
+    ARENAC_CHECK(kept == 0 || (0 <= element && element < row * kept),
+                 fmt::format("'{}' leaves its ring", graph_.tensors[id].name));
+    const int64_t byte = (kept > 0 ? element : layout.offset + element) * size;
     const Room& room = memory_[layout.root];
     ARENAC_CHECK(byte >= 0 && byte + size <= room.size,
                  fmt::format("'{}' leaves its storage", graph_.tensors[id].name));
@@ -162,28 +167,69 @@ class Shadow {
     }
   }
 
-  // Views take no step, but must hold the same elements nevertheless.
+  // The steps of a group wait for its last one. Views take no step, but must hold the same elements
+  // nevertheless, unless their ring or a group left some out that nobody reads.
   void run(const Node& node) {
-    const bool takes_a_step = scheduled_.contains(&node);
-    const Nests* nests = std::get_if<Nests>(&node.body);
-    bool whole = true;
-    if (nests) {
-      const StorageOverlap* overlap =
-          takes_a_step ? overlap_in_use(c_.schedule, c_.lifetimes, c_.plan, scheduled_.at(&node)) : nullptr;
-      for (size_t k = 0; k < nests->size(); ++k) {
-        const Nest& nest = (*nests)[k];
-        for (const Expr& index : nest.store)
-          whole &= !any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; });
-        if (takes_a_step && element_count(graph_.tensors[node.writes[0]].shape) > 0 &&
-            !is_elided(nest, node, graph_, c_.schedule.layouts))
-          run_nest(node, nest, overlap ? &overlap->loops[k] : nullptr);
-      }
-    } else if (const Call* call = std::get_if<Call>(&node.body); call && takes_a_step) {
-      run_call(node, *call);
-    }
+    const auto at = scheduled_.find(&node);
+    const int step = at == scheduled_.end() ? -1 : at->second;
+    const Group* group = nullptr;
+    for (const Group& g : c_.schedule.groups)
+      if (g.begin <= step && step < g.end) group = &g;
+    if (step >= 0 && !group) run_step(step, node);
     run_node(node, graph_, values_, iterations_);
+    if (group && step == group->end - 1) return run_group(*group);
+    if (group || !stores_whole(node)) return;
+    if (step >= 0) done_ = step + 1;
     for (TensorId id : node.writes)
-      if (whole) compare(id, fmt::format("after {} ({})", node.origin, node.op));
+      if (step >= 0 || in_memory(id)) compare(id, fmt::format("after {} ({})", node.origin, node.op));
+  }
+
+  static bool stores_whole(const Node& node) {
+    const Nests* nests = std::get_if<Nests>(&node.body);
+    return !nests || std::none_of(nests->begin(), nests->end(), [](const Nest& nest) {
+      return std::any_of(nest.store.begin(), nest.store.end(), [](const Expr& index) {
+        return any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; });
+      });
+    });
+  }
+
+  // What a group wrote is there after it where somebody reads it.
+  bool in_memory(TensorId id) const {
+    const TensorId source = facts_.source[id];
+    for (const Group& group : c_.schedule.groups)
+      if (group.begin <= facts_.writer[source] && facts_.writer[source] < group.end)
+        return group.end <= done_ && facts_.last_reader[source] >= done_;
+    return true;
+  }
+
+  void run_group(const Group& group) {
+    iterations_.resize(std::max<size_t>(iterations_.size(), kSlabSymbol + 1));
+    for (const auto& [k, slab] : runs_of(group)) {
+      const Stage& stage = group.stages[k];
+      iterations_[kSlabSymbol] = slab;
+      run_step(stage.step, *c_.schedule.steps[stage.step].node, &stage);
+    }
+    done_ = group.end;
+    for (const Stage& stage : group.stages)
+      for (TensorId id : c_.schedule.steps[stage.step].node->writes)
+        if (in_memory(id)) compare(id, fmt::format("after the steps {} to {}", group.begin, group.end));
+  }
+
+  void run_step(int step, const Node& node, const Stage* stage = nullptr) {
+    if (const Call* call = std::get_if<Call>(&node.body)) return run_call(node, *call);
+    if (!std::holds_alternative<Nests>(node.body)) return;
+    if (element_count(graph_.tensors[node.writes[0]].shape) == 0) return;
+    const Nests nests = nests_of(c_.schedule, static_cast<size_t>(step));
+    const StorageOverlap* overlap = overlap_in_use(c_.schedule, c_.lifetimes, c_.plan, step);
+    for (size_t k = 0; k < nests.size(); ++k) {
+      if (is_elided(nests[k], node, graph_, c_.schedule.layouts)) continue;
+      if (stage) {
+        const Interval active = active_slabs(std::get<Nests>(node.body)[k], stage->nests[k], stage->slabs);
+        const int64_t slab = iterations_[kSlabSymbol];
+        if (slab < active.begin || active.end <= slab) continue;
+      }
+      run_nest(node, nests[k], overlap ? &overlap->loops[k] : nullptr);
+    }
   }
 
   void run_call(const Node& node, const Call& call) {
@@ -346,7 +392,9 @@ class Shadow {
   const Compilation& c_;
   const Graph& graph_;
   std::mt19937& random_;
+  const StepFacts facts_;
   std::map<const Node*, int> scheduled_;              // the node's step
+  int done_ = 0;                                      // steps, at the top level
   std::vector<std::shared_ptr<const Value>> values_;  // what the interpreter computes
   std::vector<std::vector<std::byte>> arenas_;        // per pool
   std::vector<std::vector<std::byte>> outside_;       // constants and the caller's memory
