@@ -31,11 +31,27 @@ Closed of_type(Type type) {
   return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
 }
 
-Closed of_value(const Value& value) {
+// The elements at the indices within `box`.
+Closed of_values(const Value& value, std::vector<Closed> box) {
   if (is_float(value.type) || value.count() == 0) return of_type(value.type);
-  Closed all = {load(value, 0).i, load(value, 0).i};
-  for (int64_t k = 1; k < value.count(); ++k) all = hull(all, {load(value, k).i, load(value, k).i});
-  return all;
+  if (box.size() != value.shape.size())
+    box.assign(value.shape.size(), {0, INT64_MAX});  // read by its address
+  std::vector<int64_t> elements = {0};
+  for (size_t d = 0; d < box.size(); ++d) {
+    const int64_t last = value.shape[d] - 1;
+    const int64_t low = std::clamp<int64_t>(box[d].low, 0, last),
+                  high = std::clamp<int64_t>(box[d].high, 0, last);
+    std::vector<int64_t> all;
+    for (int64_t e : elements)
+      for (int64_t i = low; i <= high; ++i) all.push_back(e * value.shape[d] + i);
+    elements = std::move(all);
+  }
+  Closed hull_of_all = {INT64_MAX, INT64_MIN};
+  for (int64_t e : elements) {
+    const int64_t v = load(value, e).i;
+    hull_of_all = {std::min(hull_of_all.low, v), std::max(hull_of_all.high, v)};
+  }
+  return hull_of_all;
 }
 
 Closed times(Closed a, Closed b) {
@@ -53,7 +69,10 @@ Closed range(const Expr& e, const std::vector<Interval>& axes, std::span<const T
       return e->index < 0 ? Closed{0, e->extent - 1} : closed(axes.at(e->index));
     case Op::kRead: {
       const bool known = e->index < static_cast<int>(reads.size()) && reads[e->index]->constant;
-      return known ? of_value(*reads[e->index]->constant) : of_type(e->type);
+      if (!known) return of_type(e->type);
+      std::vector<Closed> box;
+      for (const Expr& index : e->args) box.push_back(range(index, axes, reads));
+      return of_values(*reads[e->index]->constant, std::move(box));
     }
     case Op::kCast: {
       const Closed from = arg(0), to = of_type(e->type);

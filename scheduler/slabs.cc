@@ -42,12 +42,13 @@ Interval indices_at(const Nest& nest, const NestSlabs& part, int64_t slab) {
 }
 
 Interval rows_touched(const Layout& layout, const Rows& rows, const Shape& shape,
-                      const std::vector<Expr>& indices, const std::vector<Interval>& axes) {
+                      const std::vector<Expr>& indices, const std::vector<Interval>& axes,
+                      const std::vector<const Tensor*>& operands) {
   if (rows.size == 0) return {0, 1};
   Interval all = {layout.offset / rows.size, layout.offset / rows.size};  // closed
   for (size_t d = 0; d < shape.size(); ++d) {
     if (shape[d] <= 1 || !across_rows(layout, rows, d)) continue;
-    const Interval index = clipped(interval(indices[d], axes, {}), shape[d]);
+    const Interval index = clipped(interval(indices[d], axes, operands), shape[d]);
     if (index.begin >= index.end) return {0, 0};
     const int64_t step = layout.strides[d] / rows.size;
     all.begin += step * (step > 0 ? index.begin : index.end - 1);
@@ -137,12 +138,15 @@ class Facts {
  public:
   Facts(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
         const std::vector<Rows>& rows)
-      : node_(node), nests_(std::get<Nests>(node.body)), graph_(graph), layouts_(layouts), rows_(rows) {}
+      : node_(node), nests_(std::get<Nests>(node.body)), graph_(graph), layouts_(layouts), rows_(rows) {
+    for (TensorId id : node.reads) operands_.push_back(&graph.tensors[id]);
+  }
 
   Slabs run() const {
-    if (rows_of(node_.writes[0]).size > 0) return accesses(cut_by_storage().value_or(uncut(nests_)));
-    Slabs best = accesses(uncut(nests_));
+    const bool in_rows = rows_of(node_.writes[0]).size > 0;
+    Slabs best = accesses((in_rows ? cut_by_storage() : std::nullopt).value_or(uncut(nests_)));
     const int64_t least = streamed(best);
+    if (in_rows && (least > 0 || best.reads.empty())) return best;
     for (size_t d = 0; d < shape_of(node_.writes[0]).size(); ++d) {
       const auto cut = cut_by_dimension(d);
       if (!cut || cut->slabs < 2) continue;
@@ -196,7 +200,7 @@ class Facts {
     auto axes = axis_intervals(nest);
     if (part.axis >= 0) axes[part.axis] = indices;
     const auto touched = [&](TensorId id, const std::vector<Expr>& at) {
-      return rows_touched(layouts_[id], rows_of(id), shape_of(id), at, axes);
+      return rows_touched(layouts_[id], rows_of(id), shape_of(id), at, axes, operands_);
     };
     slabs.write.rows[t] = hull(slabs.write.rows[t], touched(slabs.write.tensor, nest.store));
     visit_reads(nest, [&](const Expr& e) {
@@ -211,6 +215,7 @@ class Facts {
   const Graph& graph_;
   const std::vector<Layout>& layouts_;
   const std::vector<Rows>& rows_;
+  std::vector<const Tensor*> operands_;
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
 // ONNX's backend cases the whole way: compiled to C, built with warnings as errors and sanitizers, run on a
 // poisoned arena, compared. clang and g++ accept the same C. A second compilation must give the same bytes.
+// ARENAC_SCHEDULER: another one than the default.
 #include "tests/conformance.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <future>
 #include <thread>
@@ -44,6 +46,7 @@ CompileOptions options_of(const Unit& unit, const std::vector<Value>& inputs) {
   options.import = bound_to(options.model, inputs);
   options.weights = WeightsForm::kC;
   options.verbosity = Verbosity::kQuiet;
+  if (const char* scheduler = std::getenv("ARENAC_SCHEDULER")) options.scheduler = scheduler;
   return options;
 }
 

@@ -1,0 +1,111 @@
+// Layers that run row by row compute what whole layers do, bit for bit, on random models. ARENAC_SEEDS
+// multiplies their number.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "frontend/import.h"
+#include "frontend/interpret.h"
+#include "tests/emitted.h"
+#include "tests/random_graph.h"
+#include "tests/random_layers.h"
+#include "tests/shadow.h"
+
+namespace arenac {
+namespace {
+
+unsigned seeds(unsigned few) {
+  const char* factor = std::getenv("ARENAC_SEEDS");
+  return factor ? few * static_cast<unsigned>(std::atoi(factor)) : few;
+}
+
+// What the file's order gives, and in groups.
+constexpr const char* kSchedulers[] = {"file-order", "fused", "rows"};
+constexpr size_t kWays = std::size(kSchedulers);
+constexpr unsigned kBatch = 16;  // models of a program
+
+Way way_of(unsigned seed, const std::string& scheduler) {
+  Way way;
+  way.io = seed % 2 ? Io::kArena : Io::kExternal;
+  way.target = seed / 2 % targets().size();
+  while (schedulers().at(way.scheduler).name != scheduler) ++way.scheduler;
+  return way;
+}
+
+std::string model_text(unsigned seed) { return seed % 4 == 3 ? random_graph(seed) : random_layers(seed); }
+
+TEST(RandomLayers, KeepTheirRowsInTheArena) {
+  unsigned faults = 0, groups = 0, rings = 0;
+  const unsigned count = seeds(400);
+  for (unsigned seed = 0; seed < count && faults < 3; ++seed) {
+    const std::string text = random_layers(seed);
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+    try {
+      const Compilation c =
+          compile_graph(import_text(text), "m", way_of(seed, kSchedulers[1 + seed / 4 % 2]));
+      groups += !c.schedule.groups.empty();
+      rings += std::any_of(c.schedule.layouts.begin(), c.schedule.layouts.end(),
+                           [](const Layout& layout) { return layout.ring.kept > 0; });
+      std::mt19937 random(seed);
+      const std::string fault = shadow_fault(c, random_inputs(*c.graph, seed, Numbers::kWhole), random);
+      EXPECT_EQ(fault, "") << dump(*c.graph) << dump(c.schedule);
+      faults += !fault.empty();
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << error.what();
+      ++faults;
+    }
+  }
+  EXPECT_GT(groups, count / 2);
+  EXPECT_GT(rings, count / 4);
+}
+
+// The outputs of a model by each way, interpreted by the first and equal bytes by the others.
+void expect_same(const Emitted* ways, const std::string& text) {
+  SCOPED_TRACE(text);
+  const Graph& graph = *ways[0].compilation.graph;
+  for (size_t w = 0; w < kWays; ++w) EXPECT_EQ(ways[w].fault, "");
+  if (testing::Test::HasFailure()) return;
+  const auto values = interpret(graph, ways[0].inputs);
+  for (size_t k = 0; k < graph.outputs.size(); ++k) {
+    const Value& first = ways[0].outputs[k];
+    const auto wrong = difference(first, *values[graph.outputs[k]], tolerance_of(first.type));
+    EXPECT_FALSE(wrong) << graph.output_names[k] << ": " << *wrong;
+    for (size_t w = 1; w < kWays; ++w)
+      EXPECT_TRUE(ways[w].outputs[k].bytes == first.bytes)
+          << graph.output_names[k] << " by " << kSchedulers[w] << "\n"
+          << dump(graph) << dump(ways[w].compilation.schedule);
+  }
+}
+
+class FusedC : public testing::TestWithParam<CompilerRow> {};
+INSTANTIATE_TEST_SUITE_P(By, FusedC, testing::ValuesIn(compilers()), [](const auto& row) {
+  std::string name;
+  for (const char* c = row.param.name; *c; ++c)
+    if (std::isalnum(static_cast<unsigned char>(*c))) name += *c;
+  return name;
+});
+
+TEST_P(FusedC, GivesTheSameBytes) {
+  unsigned number = 0;
+  while (std::string(compilers()[number].name) != GetParam().name) ++number;
+  const unsigned from = 100000 * (1 + number), count = seeds(16);
+  for (unsigned begin = from; begin < from + count && !HasFailure(); begin += kBatch) {
+    std::vector<Emitted> batch;
+    for (unsigned seed = begin; seed < std::min(begin + kBatch, from + count); ++seed)
+      for (const char* scheduler : kSchedulers) {
+        Emitted& e = batch.emplace_back(Emitted{compile_graph(
+            import_text(model_text(seed)), fmt::format("m{}", batch.size()), way_of(seed, scheduler))});
+        e.inputs = random_inputs(*e.compilation.graph, seed, Numbers::kWhole);
+      }
+    run_emitted(batch, GetParam());
+    for (size_t k = 0; k < batch.size() && !HasFailure(); k += kWays) {
+      const unsigned seed = begin + static_cast<unsigned>(k / kWays);
+      expect_same(&batch[k], fmt::format("{}, seed {}\n{}", GetParam().name, seed, model_text(seed)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace arenac

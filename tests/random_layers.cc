@@ -100,8 +100,8 @@ class Generator {
     return v;
   }
   static bool fits(const Shape& shape) {
-    return element_count(shape) <= kMostElements &&
-           std::all_of(shape.begin(), shape.end(), [](int64_t n) { return n > 0; });
+    return std::all_of(shape.begin(), shape.end(), [](int64_t n) { return n > 0; }) &&
+           element_count(shape) <= kMostElements;
   }
   // After what makes values grow.
   void clip() {
@@ -173,8 +173,7 @@ class Generator {
   }
   std::vector<Window> windows(const Var& x, int64_t most_kernel, int64_t most_dilation) {
     std::vector<Window> all;
-    for (size_t d = 2; d < x.shape.size(); ++d)
-      all.push_back(window(x.shape[d], most_kernel, most_dilation));
+    for (size_t d = 2; d < x.shape.size(); ++d) all.push_back(window(x.shape[d], most_kernel, most_dilation));
     return all;
   }
   template <typename Part>
@@ -218,8 +217,7 @@ class Generator {
       case 0:
         return convolve(x, c * between(1, 2), c, windows(x, 4, 3));  // depthwise
       case 1:
-        return convolve(x, between(1, 6), 1,
-                        std::vector<Window>(x.shape.size() - 2, Window{1, 1, 1, 0, 0}));
+        return convolve(x, between(1, 6), 1, std::vector<Window>(x.shape.size() - 2, Window{1, 1, 1, 0, 0}));
       case 2:
         if (c % 2 == 0) return convolve(x, 2 * between(1, 3), 2, windows(x, 3, 2));
         [[fallthrough]];
@@ -284,10 +282,9 @@ class Generator {
   void resize(const Var& x) {
     Shape shape = x.shape;
     const bool linear = x.shape.size() == 4 && one_in(2);
-    const std::string how =
-        fmt::format("Resize<mode = \"{}\", coordinate_transformation_mode = \"{}\">",
-                    linear ? "linear" : "nearest",
-                    std::vector{"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"}[below(4)]);
+    const std::string how = fmt::format(
+        "Resize<mode = \"{}\", coordinate_transformation_mode = \"{}\">", linear ? "linear" : "nearest",
+        std::vector{"half_pixel", "asymmetric", "align_corners", "pytorch_half_pixel"}[below(4)]);
     for (size_t d = 2; d < shape.size(); ++d)
       shape[d] = one_in(3) ? between(1, 2 * shape[d]) : shape[d] * between(1, 3);
     if (fits(shape)) add(how, {x.name, "", "", ints(shape)}, shape);
@@ -437,11 +434,13 @@ class Generator {
         return residual(x);
       case 4: {  // x, its other self turned, softmax, x again
         const Var k = vars_.back();
-        if (k.shape.size() != rank || k.shape.back() != x.shape.back() || k.shape[0] != x.shape[0] || rank > 3)
+        if (k.shape.size() != rank || k.shape.back() != x.shape.back() || k.shape[0] != x.shape[0] ||
+            rank > 3)
           return;
         Shape turned = k.shape;
         std::swap(turned[rank - 1], turned[rank - 2]);
-        const Var kt = add(fmt::format("Transpose<perm = [{}]>", rank == 2 ? "1, 0" : "0, 2, 1"), {k.name}, turned);
+        const Var kt =
+            add(fmt::format("Transpose<perm = [{}]>", rank == 2 ? "1, 0" : "0, 2, 1"), {k.name}, turned);
         shape.back() = turned.back();
         add("MatMul", {x.name, kt.name}, shape);
         clip();

@@ -1,0 +1,345 @@
+// Which rows a slab touches and how many rows a ring keeps, against closed formulas; groups that must not be.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+#include <random>
+
+#include "frontend/error.h"
+#include "frontend/import.h"
+#include "scheduler/groups.h"
+#include "scheduler/storage.h"
+#include "tests/emitted.h"
+#include "tests/random_graph.h"
+#include "tests/shadow.h"
+
+namespace arenac {
+namespace {
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
+
+std::string floats(const std::string& name, int64_t m, int64_t c, int64_t k) {
+  std::string values = "1";
+  for (int64_t n = m * c * k * k; n > 1; --n) values += ", 1";
+  return fmt::format("float[{}, {}, {}, {}] {} = {{{}}}", m, c, k, k, name, values);
+}
+
+// `body` makes y from a. 1x1 convolutions lay out both channels-last: a as [1, 2, rows, 5].
+Graph after_pointwise(int64_t rows, const std::string& y_shape, const std::string& constants,
+                      const std::string& body) {
+  return import_text(fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[1, 2, {}, 5] x) => (float[{}] z)\n  <{}{}>\n{{\n"
+      "  a = Conv<kernel_shape = [1, 1]>(x, pw)\n  {}\n  z = Conv<kernel_shape = [1, 1]>(y, pw)\n}}\n",
+      rows, y_shape, floats("pw", 2, 2, 1), constants.empty() ? "" : ", " + constants, body));
+}
+
+struct Access {
+  std::vector<Interval> read, written;  // per slab
+};
+
+// The rows of `a` and of what the step that reads it writes.
+Access access_of(const Graph& graph) {
+  const Storage storage = assign_storage(graph);
+  const auto rows = storage_rows(graph, storage.layouts);
+  for (const Step& step : storage.steps)
+    for (TensorId id : step.node->reads)
+      if (graph.tensors[id].name == "a") {
+        const Slabs slabs = slabs_of(*step.node, graph, storage.layouts, rows);
+        for (const RowAccess& read : slabs.reads)
+          if (read.tensor == id) return {read.rows, slabs.write.rows};
+      }
+  ADD_FAILURE() << "nothing reads a\n" << dump(graph);
+  return {};
+}
+
+using Needs = std::function<Interval(int64_t)>;  // rows [begin, end) that row r is computed from
+
+// Every row of y is written by one slab, ascending, from what `needs` says, clipped to `rows`, and at most
+// `slack` rows more.
+void expect_rows(const Graph& graph, int64_t rows, const Needs& needs, int64_t slack = 0) {
+  const auto [read, written] = access_of(graph);
+  int64_t next = 0;
+  ASSERT_GT(read.size(), 1u) << dump(graph);
+  for (size_t t = 0; t < read.size(); ++t) {
+    Interval want = {INT64_MAX, INT64_MIN};
+    EXPECT_TRUE(written[t].begin >= written[t].end || written[t].begin == next)
+        << "slab " << t << ": " << written[t].begin << " to " << written[t].end << " next " << next;
+    for (int64_t r = written[t].begin; r < written[t].end; ++r) {
+      const Interval one = needs(r);
+      const Interval clipped = {std::max<int64_t>(one.begin, 0), std::min(one.end, rows)};
+      if (clipped.begin < clipped.end)
+        want = {std::min(want.begin, clipped.begin), std::max(want.end, clipped.end)};
+      next = r + 1;
+    }
+    if (want.begin > want.end) continue;  // rows of padding only
+    EXPECT_LE(read[t].begin, want.begin) << "slab " << t;
+    EXPECT_GE(read[t].end, want.end) << "slab " << t;
+    EXPECT_LE(read[t].end - read[t].begin, want.end - want.begin + slack) << "slab " << t;
+  }
+}
+
+struct Window {
+  int64_t k, s, p, d;
+};
+void PrintTo(const Window& w, std::ostream* out) {
+  *out << fmt::format("{{k {} s {} p {} d {}}}", w.k, w.s, w.p, w.d);
+}
+class Windows : public testing::TestWithParam<Window> {};
+INSTANTIATE_TEST_SUITE_P(Of, Windows,
+                         testing::Values(Window{1, 1, 0, 1}, Window{3, 1, 1, 1}, Window{3, 2, 1, 1},
+                                         Window{3, 1, 0, 1}, Window{5, 1, 2, 1}, Window{3, 1, 2, 2},
+                                         Window{3, 2, 3, 3}, Window{2, 2, 0, 1}, Window{1, 2, 0, 1},
+                                         Window{2, 3, 1, 1}));
+
+constexpr int64_t kRows = 17;
+int64_t windows_of(int64_t rows, const Window& w) { return (rows + 2 * w.p - (w.k - 1) * w.d - 1) / w.s + 1; }
+int64_t width_of(const Window& w) { return (5 + 2 * (w.k / 2) - w.k) / w.s + 1; }
+std::string window_text(const Window& w) {
+  return fmt::format(
+      "kernel_shape = [{0}, {0}], strides = [{1}, {1}], pads = [{2}, {3}, {2}, {3}], "
+      "dilations = [{4}, 1]",
+      w.k, w.s, w.p, w.k / 2, w.d);
+}
+std::string window_shape(const Window& w) {
+  return fmt::format("1, 2, {}, {}", windows_of(kRows, w), width_of(w));
+}
+Needs rows_of(const Window& w) {
+  return [w](int64_t r) -> Interval { return {r * w.s - w.p, r * w.s - w.p + (w.k - 1) * w.d + 1}; };
+}
+
+TEST_P(Windows, OfConvolutionsAreTheirRows) {
+  const Window w = GetParam();
+  expect_rows(after_pointwise(kRows, window_shape(w), floats("w", 2, 2, w.k),
+                              fmt::format("y = Conv<{}>(a, w)", window_text(w))),
+              kRows, rows_of(w));
+}
+
+TEST_P(Windows, OfDepthwiseConvolutionsAreTheirRows) {
+  const Window w = GetParam();
+  expect_rows(after_pointwise(kRows, window_shape(w), floats("w", 2, 1, w.k),
+                              fmt::format("y = Conv<group = 2, {}>(a, w)", window_text(w))),
+              kRows, rows_of(w));
+}
+
+TEST_P(Windows, OfPoolsAreTheirRows) {
+  const Window w = GetParam();
+  if (w.p >= (w.k - 1) * w.d + 1) GTEST_SKIP() << "a window of padding only";
+  expect_rows(after_pointwise(kRows, window_shape(w), "", fmt::format("y = MaxPool<{}>(a)", window_text(w))),
+              kRows, rows_of(w));
+}
+
+TEST_P(Windows, OfTransposedConvolutionsAreTheirRows) {
+  const Window w = GetParam();
+  const int64_t reach = (w.k - 1) * w.d, p = std::min(w.p, reach);
+  const std::string shape =
+      fmt::format("1, 2, {}, {}", (kRows - 1) * w.s + reach + 1 - 2 * p, 4 * w.s + w.k - 2 * (w.k / 2));
+  expect_rows(
+      after_pointwise(kRows, shape, floats("w", 2, 2, w.k),
+                      fmt::format("y = ConvTranspose<{}>(a, w)", window_text({w.k, w.s, p, w.d}))),
+      kRows,
+      [&](int64_t r) -> Interval {  // ceil((r + p - reach) / s) to floor((r + p) / s), of the taps that hit
+        Interval rows = {INT64_MAX, INT64_MIN};
+        for (int64_t tap = 0; tap < w.k; ++tap)
+          if (const int64_t from = r + p - tap * w.d; from % w.s == 0 && 0 <= from && from < kRows * w.s)
+            rows = {std::min(rows.begin, from / w.s), std::max(rows.end, from / w.s + 1)};
+        return rows;
+      });
+}
+
+TEST(Slabs, OfResizes) {
+  for (const int64_t f : {2, 3}) {
+    const std::string shape = fmt::format("1, 2, {}, 5", kRows * f),
+                      sizes = fmt::format("int64[4] s = {{1, 2, {}, 5}}", kRows * f);
+    expect_rows(after_pointwise(kRows, shape, sizes,
+                                "y = Resize<mode = \"nearest\", coordinate_transformation_mode = "
+                                "\"asymmetric\", nearest_mode = \"floor\">(a, , , s)"),
+                kRows, [&](int64_t r) -> Interval {
+                  return {r / f, r / f + 1};
+                });
+    // floor(c) and the next, c = (r + 0.5) / f - 0.5
+    expect_rows(
+        after_pointwise(kRows, shape, sizes, "y = Resize<mode = \"linear\">(a, , , s)"), kRows,
+        [&](int64_t r) -> Interval {
+          const int64_t low = floor_div(2 * r + 1 - f, 2 * f);
+          return {low, low + 2};
+        },
+        1);
+  }
+}
+
+TEST(Slabs, OfPads) {
+  expect_rows(after_pointwise(kRows, "1, 2, 20, 5", "int64[8] p = {0, 0, 2, 0, 0, 0, 1, 0}", "y = Pad(a, p)"),
+              kRows, [](int64_t r) -> Interval {
+                return {r - 2, r - 1};
+              });
+}
+
+TEST(Slabs, OfDepthToSpace) {
+  const Graph graph =
+      import_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[1, 2, 6, 5] x) => "
+                              "(float[1, 2, 12, 10] z)\n  <{}, {}>\n"
+                              "{{\n  a = Conv<kernel_shape = [1, 1]>(x, pw)\n  y = DepthToSpace<blocksize = "
+                              "2>(a)\n  z = Conv<kernel_shape = [1, 1]>(y, qw)\n}}\n",
+                              floats("pw", 8, 2, 1), floats("qw", 2, 2, 1)));
+  expect_rows(graph, 6, [](int64_t r) -> Interval { return {r / 2, r / 2 + 1}; });
+}
+
+// The parts of a concat along rows write rows of their own.
+TEST(Slabs, OfAConcatAlongRows) {
+  const Graph graph = import_text(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[6, 4] a, float[3, 4] b) => (float[9, 4] y)\n"
+      "{\n  y = Concat<axis = 0>(a, b)\n}\n");
+  const Storage storage = assign_storage(graph);
+  const Slabs slabs =
+      slabs_of(*storage.steps.at(0).node, graph, storage.layouts, storage_rows(graph, storage.layouts));
+  ASSERT_EQ(slabs.count, 9);
+  for (int64_t t = 0; t < 9; ++t) {
+    EXPECT_EQ(slabs.write.rows[t], (Interval{t, t + 1}));
+    EXPECT_EQ(slabs.reads[0].rows[t], (t < 6 ? Interval{t, t + 1} : Interval{0, 0}));
+    EXPECT_EQ(slabs.reads[1].rows[t], (t < 6 ? Interval{0, 0} : Interval{t - 6, t - 5}));
+  }
+}
+
+// The caller's memory is row-major, its rows are channels; it is written row by row of the image
+// nevertheless.
+TEST(Slabs, OfAnOutput) {
+  const Graph graph = after_pointwise(kRows, "1, 2, 17, 5", "", "y = Relu(a)");
+  const Storage storage = assign_storage(graph);
+  const Slabs slabs =
+      slabs_of(*storage.steps.back().node, graph, storage.layouts, storage_rows(graph, storage.layouts));
+  ASSERT_EQ(slabs.count, kRows);
+  for (int64_t t = 0; t < kRows; ++t) {
+    EXPECT_EQ(slabs.reads[0].rows[t], (Interval{t, t + 1}));
+    EXPECT_EQ(slabs.write.rows[t], (Interval{0, 2}));
+  }
+}
+
+// ---- rings
+
+int64_t kept_of(const Schedule& schedule, const std::string& name) {
+  const Graph& graph = *schedule.graph;
+  for (size_t id = 0; id < graph.tensors.size(); ++id)
+    if (graph.tensors[id].name == name) return schedule.layouts[id].ring.kept;
+  ADD_FAILURE() << "no tensor " << name;
+  return -1;
+}
+
+// (k - 1) d + 1 rows for a producer of single rows.
+TEST_P(Windows, KeepTheirRows) {
+  const Window w = GetParam();
+  const Graph graph = after_pointwise(kRows, window_shape(w), floats("w", 2, 2, w.k),
+                                      fmt::format("y = Conv<{}>(a, w)", window_text(w)));
+  const Schedule schedule = schedule_by_rows(graph);
+  EXPECT_EQ(kept_of(schedule, "a"), (w.k - 1) * w.d + 1) << dump(schedule);
+}
+
+// A producer of g rows at a time: (k - 1) d + 1 + g - gcd(g, s), or up to gcd(g, s) - 1 more by the padding.
+TEST_P(Windows, KeepWhatAProducerOfSeveralRowsWrites) {
+  const Window w = GetParam();
+  for (const int64_t g : {2, 3}) {
+    const int64_t rows = kRows * g, reach = (w.k - 1) * w.d + 1;
+    const Graph graph = after_pointwise(
+        kRows, fmt::format("1, 2, {}, {}", windows_of(rows, w), width_of(w)),
+        fmt::format("{}, {}", floats("up", 2, 2, 1), floats("w", 2, 2, w.k)),
+        fmt::format(
+            "b = ConvTranspose<strides = [{0}, 1], output_padding = [{1}, 0]>(a, up)\n  y = Conv<{2}>(b, "
+            "w)",
+            g, g - 1, window_text(w)));
+    const Schedule schedule = schedule_by_rows(graph);
+    int64_t most = 0;  // produced and still needed
+    for (int64_t r = 0; r < windows_of(rows, w); ++r) {
+      const Interval need = rows_of(w)(r);
+      most = std::max(most, std::min(ceil_div(std::max<int64_t>(need.end, 1), g) * g, rows) -
+                                std::max<int64_t>(need.begin, 0));
+    }
+    EXPECT_EQ(kept_of(schedule, "b"), most) << dump(schedule);
+    if (std::gcd(g, w.s) == 1) {
+      EXPECT_EQ(most, reach + g - 1);
+    }
+  }
+}
+
+// An edge around convolutions: 1 + sum of (k - 1) d - p.
+TEST(Rings, OfResidualEdges) {
+  for (const int64_t k : {3, 5})
+    for (const int64_t d : {1, 2}) {
+      const int64_t p = (k - 1) * d / 2;
+      const std::string conv = fmt::format(
+          "Conv<kernel_shape = [{0}, {0}], pads = [{1}, {1}, {1}, {1}], dilations = [{2}, {2}]>", k, p, d);
+      const Graph graph =
+          after_pointwise(24, "1, 2, 24, 5", floats("w", 2, 2, k),
+                          fmt::format("b = {0}(a, w)\n  c = {0}(b, w)\n  y = Add(c, a)", conv));
+      const Schedule schedule = schedule_by_rows(graph);
+      EXPECT_EQ(kept_of(schedule, "a"), std::max(1 + 2 * ((k - 1) * d - p), (k - 1) * d + 1))
+          << dump(schedule);
+      EXPECT_EQ(kept_of(schedule, "b"), (k - 1) * d + 1) << dump(schedule);
+    }
+}
+
+// ---- hazards
+
+// b needs rows of a below the one that c, in place, has already overwritten.
+TEST(Groups, DoNotOverwriteWhatIsRead) {
+  const Graph graph = after_pointwise(
+      kRows, "1, 2, 17, 5", floats("w", 2, 2, 3),
+      "b = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, w)\n  c = Neg(a)\n  y = Mul(b, c)");
+  const Storage storage = assign_storage(graph);
+  ASSERT_EQ(storage.steps.size(), 5u) << dump(graph);
+  const auto root_of = [&](size_t step) { return storage.layouts[storage.steps[step].node->writes[0]].root; };
+  ASSERT_EQ(root_of(2), root_of(0)) << "c is in place";
+  const StepFacts facts = step_facts(graph, storage.steps, storage.layouts);
+  const auto group = [&](int begin, int end) {
+    return form_group(begin, end, storage.steps, storage.layouts, graph, facts).has_value();
+  };
+  EXPECT_FALSE(group(0, 4));
+  EXPECT_FALSE(group(1, 4));
+  EXPECT_FALSE(group(1, 3));
+  EXPECT_TRUE(group(0, 2));
+  EXPECT_TRUE(group(2, 4));
+}
+
+Graph two_convolutions() {
+  return after_pointwise(kRows, "1, 2, 17, 5", floats("w", 2, 2, 3),
+                         "b = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, w)\n  y = "
+                         "Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(b, w)");
+}
+
+TEST(Rings, OfOneRowLessAreRefused) {
+  const Graph graph = two_convolutions();
+  Schedule schedule = schedule_by_rows(graph);
+  verify_rings(schedule);
+  for (size_t id = 0; id < graph.tensors.size(); ++id) {
+    int64_t& kept = schedule.layouts[id].ring.kept;
+    if (kept < 2) continue;
+    --kept;
+    EXPECT_THROW(verify_rings(schedule), InternalError) << graph.tensors[id].name;
+    ++kept;
+  }
+}
+
+// What the property tests rely on: the shadow arena sees a ring that is too small, and a slab that ran late.
+TEST(Rings, OfOneRowLessGiveOtherNumbers) {
+  size_t rows = 0;
+  while (std::string(schedulers()[rows].name) != "rows") ++rows;
+  Way way;
+  way.scheduler = rows;
+  Compilation c = compile_graph(two_convolutions(), "m", way);
+  const auto inputs = random_inputs(*c.graph, 1, Numbers::kWhole);
+  std::mt19937 random(1);
+  EXPECT_EQ(shadow_fault(c, inputs, random), "");
+  int rings = 0;
+  for (Layout& layout : c.schedule.layouts) {
+    if (layout.ring.kept < 2) continue;
+    --layout.ring.kept;
+    EXPECT_NE(shadow_fault(c, inputs, random), "");
+    ++layout.ring.kept;
+    ++rings;
+  }
+  EXPECT_EQ(rings, 2);
+}
+
+}  // namespace
+}  // namespace arenac

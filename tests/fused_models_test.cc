@@ -1,0 +1,61 @@
+// Real models in groups that run row by row give the same bytes as layer by layer. Models of up to
+// ARENAC_MODEL_BYTES bytes.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "driver/compile.h"
+#include "driver/run.h"
+#include "tests/conformance.h"
+
+namespace arenac {
+namespace {
+
+namespace fs = std::filesystem;
+
+uintmax_t most_bytes() {
+  const char* bytes = std::getenv("ARENAC_MODEL_BYTES");
+  return bytes ? std::strtoull(bytes, nullptr, 10) : 60'000;
+}
+
+Compilation compiled(const Case& model, const DataSet& data, const char* scheduler) {
+  CompileOptions options;
+  options.model = model.model().string();
+  options.import = bound_to(options.model, data.inputs);
+  options.verbosity = Verbosity::kQuiet;
+  options.scheduler = scheduler;
+  return compile(options);
+}
+
+int64_t arena_of(const Compilation& c) {
+  int64_t bytes = 0;
+  for (const PoolUse& pool : c.plan.pools) bytes += pool.size;
+  return bytes;
+}
+
+TEST(FusedModels, GiveTheSameBytes) {
+  int tried = 0;
+  for (const Case& model : model_suite().cases) {
+    if (fs::file_size(model.model()) > most_bytes()) continue;
+    SCOPED_TRACE(model.id);
+    ++tried;
+    const DataSet data = read_data_set(data_sets(model.folder).at(0));
+    const Compilation plain = compiled(model, data, "file-order");
+    const RunResult want = build_and_run(plain, data.inputs, {});
+    for (const char* scheduler : {"fused", "rows"}) {
+      const Compilation c = compiled(model, data, scheduler);
+      const RunResult got = build_and_run(c, data.inputs, {});
+      fmt::print("{}: {} {} bytes of {}, {} groups\n", model.id, scheduler, arena_of(c), arena_of(plain),
+                 c.schedule.groups.size());
+      ASSERT_EQ(got.outputs.size(), want.outputs.size());
+      for (size_t k = 0; k < want.outputs.size(); ++k)
+        EXPECT_TRUE(got.outputs[k].bytes == want.outputs[k].bytes)
+            << scheduler << ": " << plain.graph->output_names[k];
+    }
+  }
+  if (tried == 0) GTEST_SKIP() << "no models of up to " << most_bytes() << " bytes in ../shared/models";
+}
+
+}  // namespace
+}  // namespace arenac
