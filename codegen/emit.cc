@@ -283,9 +283,7 @@ class Emitter {
     kernel_text_ += f.text();
 
     c.open("");
-    c.line("{}_group_{} g = {{0}};", name_, number);
-    c.line("g.in = in;\n  g.out = out;");
-    c.put(for_pools("g.{pool} = {pool};", "\n  "));
+    c.line("{}_group_{} g = {{in, out{}, {{0}}}};", name_, number, for_pools(", {pool}"));
     const auto call = [&](int stage, const std::string& last) {
       c.line("{}_step_{}(&g, {});", name_, group.stages[stage].step, last);
     };

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 uintmax_t most_bytes() {
   const char* bytes = std::getenv("ARENAC_MODEL_BYTES");
-  return bytes ? std::strtoull(bytes, nullptr, 10) : 60'000;
+  return bytes ? std::strtoull(bytes, nullptr, 10) : 30'000;
 }
 
 Compilation compiled(const Case& model, const DataSet& data, const char* scheduler) {

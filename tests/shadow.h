@@ -18,8 +18,9 @@ namespace arenac {
 // otherwise, not at all.
 Tolerance tolerance_of(Type type, double integers_within = 0);
 
-// The first step (of a group, the first group) at which the arena does not hold what the interpreter computes,
-// or at which an access leaves its buffer; "" when there is none. Axes are walked in random orders, on an arena filled with 0xA5.
+// The first step (of a group, the first group) at which the arena does not hold what the interpreter
+// computes, or at which an access leaves its buffer; "" when there is none. Axes are walked in random orders,
+// on an arena filled with 0xA5.
 std::string shadow_fault(const Compilation& compilation, const std::vector<Value>& inputs,
                          std::mt19937& random);
 
