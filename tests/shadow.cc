@@ -19,10 +19,11 @@ namespace {
 
 class Shadow {
  public:
-  Shadow(const Compilation& c, const std::vector<Value>& inputs, std::mt19937& random)
+  Shadow(const Compilation& c, const std::vector<Value>& inputs, std::mt19937& random, double floats_within)
       : c_(c),
         graph_(*c.graph),
         random_(random),
+        floats_within_(floats_within),
         facts_(step_facts(graph_, c.schedule.steps, c.schedule.layouts)),
         values_(graph_.tensors.size()),
         memory_(graph_.tensors.size()) {
@@ -121,7 +122,9 @@ class Shadow {
     if (!fault_.empty()) return;
     Value got(graph_.tensors[id].type, graph_.tensors[id].shape);
     each_element(id, [&](int64_t e, std::byte* from) { store(got, e, load(got.type, from)); });
-    if (const auto wrong = difference(got, *values_[id], tolerance_of(got.type)))
+    Tolerance tolerance = tolerance_of(got.type);
+    if (is_float(got.type)) tolerance.atol = floats_within_;
+    if (const auto wrong = difference(got, *values_[id], tolerance))
       fault_ = fmt::format("%{} '{}' {}: {}", id, graph_.tensors[id].name, when, *wrong);
   }
 
@@ -392,6 +395,7 @@ class Shadow {
   const Compilation& c_;
   const Graph& graph_;
   std::mt19937& random_;
+  const double floats_within_;
   const StepFacts facts_;
   std::map<const Node*, int> scheduled_;              // the node's step
   int done_ = 0;                                      // steps, at the top level
@@ -416,9 +420,9 @@ Tolerance tolerance_of(Type type, double integers_within) {
 }
 
 std::string shadow_fault(const Compilation& compilation, const std::vector<Value>& inputs,
-                         std::mt19937& random) {
+                         std::mt19937& random, double floats_within) {
   try {
-    return Shadow(compilation, inputs, random).run();
+    return Shadow(compilation, inputs, random, floats_within).run();
   } catch (const InternalError& error) {
     return error.what();
   }
