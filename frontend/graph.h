@@ -20,11 +20,16 @@ namespace arenac {
 
 using TensorId = int;
 
+struct Node;
+
 struct Tensor {
   std::string name;  // the model's own name; may hold any bytes
   Type type;
   Shape shape;
   std::shared_ptr<const Value> constant;  // null unless known at compile time
+  // Of a constant that folding made from narrower elements: the node that made it, one nest that computes an
+  // element at a time. A dequantised weight remembers the int8 that it was.
+  std::shared_ptr<const Node> folded_from = {};
 };
 
 struct Axis {

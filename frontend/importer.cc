@@ -11,6 +11,7 @@
 
 #include "frontend/error.h"
 #include "frontend/interpret.h"
+#include "frontend/merge.h"
 #include "frontend/old_opsets.h"
 #include "frontend/onnx_tensor.h"
 
@@ -57,6 +58,8 @@ int64_t points_of(const Node& node) {
   return points;
 }
 
+int64_t bytes_of(const Tensor& t) { return element_count(t.shape) * size_of(t.type); }
+
 // Whether the trip number of an enclosing loop takes part in what the node computes.
 bool reads_iteration(const Node& node) {
   const auto is_iteration = [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; };
@@ -69,6 +72,33 @@ bool reads_iteration(const Node& node) {
   };
   const Nests* nests = std::get_if<Nests>(&node.body);
   return nests != nullptr && std::any_of(nests->begin(), nests->end(), nest_reads);
+}
+
+constexpr int kMaxRememberedOperations = 40;  // what folding repeats wherever the smaller form is read
+
+// The node's result, a constant, remembers what it was folded from if the elements of that were narrower. So
+// do copies of it, such as transpositions.
+void remember_narrower(Node node, Graph& graph) {
+  Nests* nests = std::get_if<Nests>(&node.body);
+  if (!nests || nests->size() != 1 || !is_plain(nests->front())) return;
+  Nest& nest = nests->front();
+  Tensor& result = graph.tensors[node.writes[0]];
+  if (nest.body->type != result.type || !dimension_of_axes(nest.store, result.shape, nest.axes)) return;
+  if (nest.body->op == Op::kRead) {
+    const Tensor& source = graph.tensors[node.reads[nest.body->index]];
+    Operands operands;
+    if (source.folded_from)
+      nest.body = element_of(*source.folded_from, source.shape, nest.body->args, operands);
+    if (source.folded_from) node.reads = operands.ids;
+  }
+  const bool narrower = std::any_of(node.reads.begin(), node.reads.end(), [&](TensorId id) {
+    const Tensor& t = graph.tensors[id];
+    return element_count(t.shape) >= element_count(result.shape) && bytes_of(t) < bytes_of(result);
+  });
+  int operations = 0;
+  any_of(nest.body, [&](const Expr&) { return ++operations > kMaxRememberedOperations; });
+  if (narrower && operations <= kMaxRememberedOperations)
+    result.folded_from = std::make_shared<const Node>(std::move(node));
 }
 
 }  // namespace
@@ -142,8 +172,7 @@ void Importer::add_node(Node node) {
   const bool data = std::holds_alternative<Nests>(node.body) || std::holds_alternative<Call>(node.body);
   const int64_t points = points_of(node);
   int64_t bytes = 0;
-  for (TensorId id : node.writes)
-    bytes += element_count(graph.tensors[id].shape) * size_of(graph.tensors[id].type);
+  for (TensorId id : node.writes) bytes += bytes_of(graph.tensors[id]);
   if (!known || !data || reads_iteration(node) || points > kMaxFoldedPoints - folded_points_ ||
       bytes > kMaxFoldedBytes - folded_bytes_) {
     block_.push_back(std::move(node));
@@ -158,6 +187,7 @@ void Importer::add_node(Node node) {
   for (TensorId id : node.writes) graph.tensors[id].constant = folding_[id];
   for (TensorId id : node.reads) folding_[id] = nullptr;
   for (TensorId id : node.writes) folding_[id] = nullptr;
+  remember_narrower(std::move(node), graph);
 }
 
 void Importer::assign(TensorId to, TensorId from, const std::string& origin) {

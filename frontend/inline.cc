@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "frontend/facts.h"
+#include "frontend/merge.h"
 
 namespace arenac {
 namespace {
@@ -13,22 +14,6 @@ constexpr int kSmallPart = 8;            // of a result: an operand that may be 
 constexpr int kCheapest = 12;            // operations that may be repeated wherever a result is read
 
 int64_t bytes_of(const Tensor& t) { return element_count(t.shape) * size_of(t.type); }
-
-// Per axis of a nest the dimension that it indexes, where `indices` of a tensor of `shape` name every axis
-// of more than one point once and reach every element: 0 stands for dimensions of extent 1. -1: none.
-std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indices, const Shape& shape,
-                                                  const std::vector<Axis>& axes) {
-  std::vector<int> dimension(axes.size(), -1);
-  for (size_t d = 0; d < indices.size(); ++d) {
-    if (is_constant(indices[d], 0) && shape[d] == 1) continue;
-    const int a = indices[d]->op == Op::kAxis ? indices[d]->index : -1;
-    if (a < 0 || dimension[a] >= 0 || axes[a].reduced || axes[a].extent != shape[d]) return std::nullopt;
-    dimension[a] = static_cast<int>(d);
-  }
-  for (size_t a = 0; a < axes.size(); ++a)
-    if (axes[a].extent != 1 && dimension[a] < 0) return std::nullopt;
-  return dimension;
-}
 
 int operations(const Expr& e) {
   int count = 0;
@@ -58,20 +43,6 @@ Expr decided(const Expr& e, const std::vector<Interval>& axes, const std::vector
   });
   return same(smaller, e) ? e : decided(smaller, axes, reads);  // ranges may have become smaller
 }
-
-bool is_plain(const Nest& nest) {
-  return nest.combine == Combine::kNone && nest.where.empty() && nest.finish.empty();
-}
-
-// The operands of a node in the making.
-struct Operands {
-  std::vector<TensorId> ids;
-  int of(TensorId id) {
-    const auto at = std::find(ids.begin(), ids.end(), id);
-    if (at == ids.end()) return ids.push_back(id), static_cast<int>(ids.size()) - 1;
-    return static_cast<int>(at - ids.begin());
-  }
-};
 
 // An expression of one nest in the terms of another: its axes are expressions there, and its reads of
 // `replaced` are what `value` makes of their indices.
@@ -238,26 +209,23 @@ class Inliner {
       return false;
     const TensorId out = node.writes[0];
     const Nest& nest = std::get<Nests>(node.body)[0];
-    const auto dimensions = dimension_of_axes(nest.store, graph_.tensors[out].shape, nest.axes);
     const std::vector<int> all = readers(out, uses);
-    if (!dimensions || all.empty()) return false;
+    if (!dimension_of_axes(nest.store, graph_.tensors[out].shape, nest.axes) || all.empty()) return false;
     for (int c : all)
       if (!nests_of(block[c]) || !is_settled(block[c].writes[0])) return false;
     for (int c : all) {
-      block[c] = inlined(block[c], node, nest, *dimensions);
+      block[c] = inlined(block[c], node);
       for (TensorId id : node.reads) replace_reader(id, p, c, uses);
     }
     uses.readers.erase(out);
     return true;
   }
 
-  Node inlined(const Node& reader, const Node& node, const Nest& nest,
-               const std::vector<int>& dimensions) const {
+  Node inlined(const Node& reader, const Node& node) const {
     Operands operands;
+    const Shape& shape = graph_.tensors[node.writes[0]].shape;
     const auto value = [&](const std::vector<Expr>& indices) {
-      std::vector<Expr> axes;
-      for (int d : dimensions) axes.push_back(d < 0 ? integer(0) : indices[d]);
-      return Translation{node, operands, &axes}(nest.body);
+      return element_of(node, shape, indices, operands);
     };
     const Translation translated{reader, operands, nullptr, node.writes[0], value};
     Nests nests = std::get<Nests>(reader.body);

@@ -8,6 +8,8 @@
 #include <set>
 
 #include "frontend/import.h"
+#include "frontend/inline.h"
+#include "frontend/integer_sums.h"
 #include "frontend/interpret.h"
 
 namespace arenac {
@@ -90,8 +92,7 @@ Value random_value(const Tensor& tensor, std::mt19937& random) {
 
 class Quantise : public testing::TestWithParam<Equivalence> {};
 
-TEST_P(Quantise, IsWhatItAbbreviates) {
-  const Graph graph = import_text(text_of(GetParam()));
+void expect_what_it_abbreviates(const Graph& graph) {
   std::mt19937 random(7);
   std::vector<Value> inputs;
   for (TensorId id : graph.inputs) inputs.push_back(random_value(graph.tensors[id], random));
@@ -108,6 +109,12 @@ TEST_P(Quantise, IsWhatItAbbreviates) {
       EXPECT_EQ(load(got, k).i, load(want, k).i) << "element " << k;
   }
   EXPECT_GT(distinct.size(), 5u) << "the data saturate and so prove little";
+}
+
+TEST_P(Quantise, IsWhatItAbbreviates) { expect_what_it_abbreviates(import_text(text_of(GetParam()))); }
+
+TEST_P(Quantise, IsWhatItAbbreviatesInIntegers) {
+  expect_what_it_abbreviates(with_integer_sums(with_inlined_elements(import_text(text_of(GetParam())))));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Quantise, testing::ValuesIn(kEquivalences),

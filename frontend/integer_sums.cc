@@ -1,0 +1,167 @@
+#include "frontend/integer_sums.h"
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "frontend/facts.h"
+#include "frontend/interpret.h"
+#include "frontend/merge.h"
+
+namespace arenac {
+namespace {
+
+// The expression, its operands `operands` now, with constants read in the form that they were folded from.
+Expr unfolded(const Expr& e, const Graph& graph, Operands& operands) {
+  return substitute(e, [&](const Expr& x) -> Expr {
+    if (x->op != Op::kRead) return {};
+    const Tensor& tensor = graph.tensors[operands.ids[x->index]];
+    return tensor.folded_from ? element_of(*tensor.folded_from, tensor.shape, x->args, operands) : x;
+  });
+}
+
+// Without operands that no nest reads.
+Node with_used_operands(const Node& node, const std::vector<TensorId>& reads, Nests nests) {
+  Operands used;
+  const auto renumbered = [&](const Expr& e) {
+    const auto rewrite = [&](const auto& self, const Expr& x) -> Expr {
+      return substitute(x, [&](const Expr& r) -> Expr {
+        if (r->op != Op::kRead) return {};
+        std::vector<Expr> indices;
+        for (const Expr& index : r->args) indices.push_back(self(self, index));
+        return read(used.of(reads[r->index]), r->type, std::move(indices));
+      });
+    };
+    return e.empty() ? e : rewrite(rewrite, e);
+  };
+  for (Nest& nest : nests) {
+    for (Bound& bound : nest.where) bound.index = renumbered(bound.index);
+    for (Expr& index : nest.store) index = renumbered(index);
+    nest.body = renumbered(nest.body), nest.finish = renumbered(nest.finish);
+  }
+  return {node.origin, node.op, std::move(used.ids), node.writes, std::move(nests)};
+}
+
+// The factors of a product.
+struct Factors {
+  std::vector<Expr> integers;  // as int32
+  std::vector<Expr> scales;    // float32, the same for all that a nest reduces
+};
+
+// False where a factor is neither.
+bool factor(const Expr& e, const Nest& nest, Factors& all) {
+  if (e->op == Op::kMul) return factor(e->args[0], nest, all) && factor(e->args[1], nest, all);
+  if (e->op == Op::kCast) {
+    const Expr& x = e->args[0];
+    if (is_float(x->type) || x->type == Type::kBool || size_of(x->type) > 4) return false;
+    return all.integers.push_back(cast(Type::kInt32, x)), true;
+  }
+  const bool varies = any_of(
+      e, [&](const Expr& x) { return x->op == Op::kAxis && x->index >= 0 && nest.axes[x->index].reduced; });
+  if (!varies) all.scales.push_back(e);
+  return !varies;
+}
+
+Expr product(const std::vector<Expr>& factors) {
+  Expr all = factors[0];
+  for (size_t k = 1; k < factors.size(); ++k) all = all * factors[k];
+  return all;
+}
+
+bool sum_fits(const Expr& body, const Nest& nest, const std::vector<const Tensor*>& reads) {
+  const Interval range = interval(body, axis_intervals(nest), reads);
+  __int128 most = std::max(-static_cast<__int128>(range.begin), static_cast<__int128>(range.end) - 1);
+  for (const Axis& a : nest.axes)
+    if (a.reduced) most *= std::max<int64_t>(a.extent, 1);
+  return most <= std::numeric_limits<int32_t>::max();
+}
+
+class Rewriter {
+ public:
+  explicit Rewriter(Graph graph) : graph_(std::move(graph)) {}
+
+  Graph run() {
+    rewrite(graph_.block);
+    return std::move(graph_);
+  }
+
+ private:
+  void rewrite(Block& block) {
+    for (Node& node : block) {
+      if (If* branch = std::get_if<If>(&node.body)) {
+        rewrite(branch->then_block), rewrite(branch->else_block);
+      } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
+        rewrite(loop->body);
+      } else if (std::holds_alternative<Nests>(node.body)) {
+        rewrite(node);
+      }
+    }
+  }
+
+  void rewrite(Node& node) {
+    Nests nests = std::get<Nests>(node.body);
+    Operands operands{node.reads};
+    bool changed = false;
+    for (Nest& nest : nests)
+      if (auto summed = in_integers(nest, operands)) nest = std::move(*summed), changed = true;
+    if (changed) node = with_used_operands(node, operands.ids, std::move(nests));
+  }
+
+  std::optional<Nest> in_integers(const Nest& nest, Operands& operands) {
+    if (nest.combine != Combine::kSum || nest.accumulate || nest.body->type != Type::kFloat32)
+      return std::nullopt;
+    Operands more = operands;
+    Factors factors;
+    if (!factor(unfolded(nest.body, graph_, more), nest, factors) || factors.integers.empty())
+      return std::nullopt;
+    Nest summed = nest;
+    summed.body = product(factors.integers);
+    std::vector<const Tensor*> reads;
+    for (TensorId id : more.ids) reads.push_back(&graph_.tensors[id]);
+    if (!sum_fits(summed.body, nest, reads)) return std::nullopt;
+    operands = std::move(more);
+    Expr value = cast(Type::kFloat32, accumulator(Type::kInt32));
+    if (!factors.scales.empty()) value = value * tabulated(product(factors.scales), nest, operands);
+    summed.finish = nest.finish.empty() ? value : substitute(nest.finish, [&](const Expr& x) -> Expr {
+      return x->op == Op::kAcc ? value : Expr();
+    });
+    return summed;
+  }
+
+  // The same value read from a constant where one axis at most and constants determine it.
+  Expr tabulated(const Expr& scale, const Nest& nest, Operands& operands) {
+    std::set<int> axes, reads;
+    any_of(scale, [&](const Expr& x) {
+      if (x->op == Op::kAxis) axes.insert(x->index);
+      if (x->op == Op::kRead) reads.insert(x->index);
+      return false;
+    });
+    const auto known = [&](int k) { return graph_.tensors[operands.ids[k]].constant != nullptr; };
+    const bool fixed = axes.size() <= 1 && std::all_of(reads.begin(), reads.end(), known);
+    if (!fixed || reads.empty() || (!axes.empty() && *axes.begin() < 0) || scale->op == Op::kRead)
+      return scale;
+    const int along = axes.empty() ? -1 : *axes.begin();
+    const int64_t extent = axes.empty() ? 1 : nest.axes[along].extent;
+    const Expr body = substitute(scale, [&](const Expr& x) { return x->op == Op::kAxis ? axis(0) : Expr(); });
+    Nest table;
+    table.axes = {{extent, false}}, table.store = {axis(0)}, table.body = body;
+    const Node maker = with_used_operands(
+        {"", "", {}, {static_cast<TensorId>(graph_.tensors.size())}, Nests{}}, operands.ids, Nests{table});
+    graph_.tensors.push_back({"scales", Type::kFloat32, {extent}, nullptr});
+    std::vector<std::shared_ptr<const Value>> values(graph_.tensors.size());
+    for (TensorId id : maker.reads) values[id] = graph_.tensors[id].constant;
+    std::vector<int64_t> iterations;
+    run_node(maker, graph_, values, iterations);
+    graph_.tensors.back().constant = values.back();
+    const Expr at = axes.empty() ? integer(0) : axis(along);
+    return read(operands.of(maker.writes[0]), Type::kFloat32, {at});
+  }
+
+  Graph graph_;
+};
+
+}  // namespace
+
+Graph with_integer_sums(Graph graph) { return Rewriter(std::move(graph)).run(); }
+
+}  // namespace arenac

@@ -1,0 +1,51 @@
+#include "frontend/merge.h"
+
+#include <algorithm>
+
+#include "frontend/error.h"
+
+namespace arenac {
+
+int Operands::of(TensorId id) {
+  const auto at = std::find(ids.begin(), ids.end(), id);
+  if (at == ids.end()) return ids.push_back(id), static_cast<int>(ids.size()) - 1;
+  return static_cast<int>(at - ids.begin());
+}
+
+std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indices, const Shape& shape,
+                                                  const std::vector<Axis>& axes) {
+  std::vector<int> dimension(axes.size(), -1);
+  for (size_t d = 0; d < indices.size(); ++d) {
+    if (is_constant(indices[d], 0) && shape[d] == 1) continue;
+    const int a = indices[d]->op == Op::kAxis ? indices[d]->index : -1;
+    if (a < 0 || dimension[a] >= 0 || axes[a].reduced || axes[a].extent != shape[d]) return std::nullopt;
+    dimension[a] = static_cast<int>(d);
+  }
+  for (size_t a = 0; a < axes.size(); ++a)
+    if (axes[a].extent != 1 && dimension[a] < 0) return std::nullopt;
+  return dimension;
+}
+
+bool is_plain(const Nest& nest) {
+  return nest.combine == Combine::kNone && nest.where.empty() && nest.finish.empty();
+}
+
+Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& indices, Operands& operands) {
+  const Nest& nest = std::get<Nests>(node.body)[0];
+  std::vector<Expr> axes;
+  const auto dimensions = dimension_of_axes(nest.store, shape, nest.axes);
+  ARENAC_CHECK(dimensions, "the axes are the result's dimensions");
+  for (int d : *dimensions) axes.push_back(d < 0 ? integer(0) : indices[d]);
+  const auto at_axes = [&](const auto& self, const Expr& e) -> Expr {
+    return substitute(e, [&](const Expr& x) -> Expr {
+      if (x->op == Op::kAxis && x->index >= 0) return axes[x->index];
+      if (x->op != Op::kRead) return {};
+      std::vector<Expr> inner;
+      for (const Expr& index : x->args) inner.push_back(self(self, index));
+      return read(operands.of(node.reads[x->index]), x->type, std::move(inner));
+    });
+  };
+  return at_axes(at_axes, nest.body);
+}
+
+}  // namespace arenac

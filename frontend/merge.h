@@ -1,0 +1,31 @@
+// What merging nodes into one is made of.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "frontend/graph.h"
+
+namespace arenac {
+
+// The operands of a node in the making.
+struct Operands {
+  std::vector<TensorId> ids;
+  int of(TensorId id);  // added when new
+};
+
+// Per axis of a nest the dimension that it indexes, where `indices` of a tensor of `shape` name every axis
+// of more than one point once and reach every element. -1: none, the axis is 0.
+//
+//   t[j, i, 0] of shape [5, 3, 1], axes {i: 3, j: 5, k: 1}   ->   {1, 0, -1}
+std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indices, const Shape& shape,
+                                                  const std::vector<Axis>& axes);
+
+// Without a combination, bounds or a finish: the body is the element.
+bool is_plain(const Nest& nest);
+
+// The element at `indices` of the result, of `shape`, of a node that is one plain nest with a store that
+// dimension_of_axes accepts: an expression of a node with `operands`.
+Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& indices, Operands& operands);
+
+}  // namespace arenac
