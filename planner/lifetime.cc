@@ -8,7 +8,6 @@
 #include <numeric>
 
 #include "frontend/error.h"
-#include "scheduler/liveness.h"
 #include "scheduler/overlap.h"
 
 namespace arenac {
@@ -115,17 +114,12 @@ Lifetimes lifetimes(const Schedule& schedule, Io io, int64_t align, std::vector<
   std::iota(every_pool.begin(), every_pool.end(), 0);
   all.problem.pools = std::move(pools);
   all.buffer_of.assign(graph.tensors.size(), -1);
-  const auto occupied = occupancies(graph, schedule.steps, schedule.layouts);
+  const auto live = storage_lives(schedule);
   for (size_t id = 0; id < graph.tensors.size(); ++id) {
-    if (occupied[id].empty() || external[id] || bytes[id] == 0) continue;
+    if (live[id].begin >= live[id].end || external[id] || bytes[id] == 0) continue;
     all.buffer_of[id] = static_cast<int>(all.problem.buffers.size());
-    // Half-steps to steps: every step touched, and with one step of a group all of them.
-    Interval live = {occupied[id].front().begin / 2, (occupied[id].back().end + 1) / 2};
-    for (const Group& group : schedule.groups)
-      if (group.begin < live.end && live.begin < group.end)
-        live = {std::min<int64_t>(live.begin, group.begin), std::max<int64_t>(live.end, group.end)};
     all.problem.buffers.push_back(
-        {graph.tensors[id].name, bytes[id], align, live.begin, live.end, every_pool});
+        {graph.tensors[id].name, bytes[id], align, live[id].begin, live[id].end, every_pool});
   }
   for (size_t id = 0; id < graph.tensors.size(); ++id)
     all.buffer_of[id] = all.buffer_of[schedule.layouts[id].root];

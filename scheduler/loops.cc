@@ -218,7 +218,8 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     if (!constant(*read) && size > largest) streamed = read, largest = size;
   }
   const auto key = [&](int a) {
-    const Expr& index = flat.axes[a].reduced && streamed ? (*streamed)->args[0] : flat.store;
+    const Expr& index =
+        (flat.axes[a].reduced || flat.accumulate) && streamed ? (*streamed)->args[0] : flat.store;
     return std::abs(coefficient_along(unwound(index), a).value_or(0));
   };
   std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {

@@ -6,113 +6,23 @@
 #include <algorithm>
 
 #include "frontend/error.h"
-#include "scheduler/fusion.h"
-#include "scheduler/loops.h"
-#include "scheduler/ordered.h"
-#include "scheduler/overlap.h"
-#include "scheduler/storage.h"
+#include "scheduler/groups.h"
+#include "scheduler/liveness.h"
 
 namespace arenac {
 
-const std::vector<Target>& targets() {
-  static const std::vector<Target> all = {
-      {"portable", "any C99 compiler; shaped for 256-bit vectors", 16, 6, 16},
-      {"cortex-m", "Arm Cortex-M: no vectors, few registers", 4, 2, 8},
-  };
-  return all;
-}
-
-namespace {
-
-Schedule whole_layers(Ordered ordered, const Graph& graph, const Target& target);
-
-template <std::vector<int> (*order)(const OrderProblem&)>
-Schedule schedule_in_order(const Graph& graph, const Target& target) {
-  return whole_layers(in_order(graph, order), graph, target);
-}
-
-}  // namespace
-
-const std::vector<SchedulerRow>& schedulers() {
-  static const std::vector<SchedulerRow> all = {
-      {"layerwise", "one whole layer a step, in the order of the lowest peak", schedule_layerwise},
-      {"file-order", "whole layers in the file's order", schedule_in_order<file_order>},
-      {"breadth-first", "whole layers, those first that became ready first",
-       schedule_in_order<breadth_first_order>},
-      {"depth-first", "whole layers, operand after operand, the one that needs most first",
-       schedule_in_order<depth_first_order>},
-      {"greedy", "whole layers, the one first after which least is alive", schedule_in_order<greedy_order>},
-      {"fused", "the file's order, groups of layers row by row where that takes less memory", schedule_fused},
-      {"rows", "the file's order, every layer row by row that can be", schedule_by_rows},
-  };
-  return all;
-}
-
-namespace {
-
-// Chooses the walks of all nests, and with them how constants lie.
-void plan_walks(Schedule& schedule, const Target& target) {
-  const Graph& graph = *schedule.graph;
-  // Constants that a C kernel reads keep their row-major layout.
-  std::vector<bool> packed(graph.tensors.size());
-  for (const Step& step : schedule.steps)
-    if (step.kind == StepKind::kRun && std::holds_alternative<Call>(step.node->body))
-      for (TensorId id : step.node->reads) packed[id] = true;
-  const auto plans_of = [&](size_t s) {
-    std::vector<LoopPlan> plans;
-    const Node& node = *schedule.steps[s].node;
-    if (schedule.steps[s].kind == StepKind::kRun && std::holds_alternative<Nests>(node.body))
-      for (const Nest& nest : nests_of(schedule, s))
-        plans.push_back(plan_loops(nest, node, graph, schedule.layouts, target));
-    return plans;
-  };
-  for (size_t s = 0; s < schedule.steps.size(); ++s)
-    if (const auto plans = plans_of(s); !plans.empty())
-      pack_constants(nests_of(schedule, s), *schedule.steps[s].node, plans, graph, packed, schedule.layouts);
-  // Once more, now that the constants lie as they will: axes that had a seam may have none.
-  for (size_t s = 0; s < schedule.steps.size(); ++s) schedule.loops.push_back(plans_of(s));
-  schedule.overlaps = find_overlaps(schedule);
-}
-
-}  // namespace
-
-namespace {
-
-using Grouping = std::vector<GroupPlan>(const Graph&, const std::vector<Step>&, const std::vector<Layout>&);
-
-Schedule schedule_by(Grouping* grouping, Ordered ordered, const Graph& graph, const Target& target) {
-  Storage& storage = ordered.storage;
-  Schedule schedule{&graph, std::move(storage.steps), std::move(storage.layouts), {}};
-  schedule.order = ordered.report;
-  std::vector<Ring> rings(graph.tensors.size());
-  const auto rows = storage_rows(graph, schedule.layouts);
-  for (GroupPlan& plan : grouping(graph, schedule.steps, schedule.layouts)) {
-    for (const auto& [id, kept] : plan.rings) rings[id] = {rows[id].size, kept};
-    schedule.groups.push_back(std::move(plan.group));
+std::vector<Interval> storage_lives(const Schedule& schedule) {
+  const auto occupied = occupancies(*schedule.graph, schedule.steps, schedule.layouts);
+  std::vector<Interval> lives(occupied.size(), {0, 0});
+  for (size_t id = 0; id < lives.size(); ++id) {
+    if (occupied[id].empty()) continue;
+    lives[id] = {occupied[id].front().begin / 2, (occupied[id].back().end + 1) / 2};
+    for (const Group& group : schedule.groups)
+      if (group.begin < lives[id].end && lives[id].begin < group.end)
+        lives[id] = {std::min<int64_t>(lives[id].begin, group.begin),
+                     std::max<int64_t>(lives[id].end, group.end)};
   }
-  for (Layout& layout : schedule.layouts) layout.ring = rings[layout.root];
-  plan_walks(schedule, target);
-  verify(schedule);
-  return schedule;
-}
-
-Schedule whole_layers(Ordered ordered, const Graph& graph, const Target& target) {
-  return schedule_by([](auto&, auto&, auto&) { return std::vector<GroupPlan>(); }, std::move(ordered), graph,
-                     target);
-}
-
-}  // namespace
-
-Schedule schedule_layerwise(const Graph& graph, const Target& target) {
-  return whole_layers(best_order(graph), graph, target);
-}
-
-Schedule schedule_fused(const Graph& graph, const Target& target) {
-  return schedule_by(best_groups, in_order(graph, file_order), graph, target);
-}
-
-Schedule schedule_by_rows(const Graph& graph, const Target& target) {
-  return schedule_by(longest_groups, in_order(graph, file_order), graph, target);
+  return lives;
 }
 
 const Stage* stage_of(const Schedule& schedule, size_t step) {

@@ -12,6 +12,7 @@
 // Reshapes, transposes, slices and other views take no step; a concat's parts are written where they belong.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -115,7 +116,7 @@ struct OrderReport {
 };
 
 struct Schedule {
-  const Graph* graph;  // outlives the schedule
+  std::shared_ptr<const Graph> graph;  // the scheduler's input, or a rewriting of its own
   std::vector<Step> steps;
   std::vector<Layout> layouts;               // per tensor
   std::vector<std::vector<LoopPlan>> loops;  // per step, per nest of its node (cut into slabs, in a group)
@@ -151,6 +152,10 @@ Schedule schedule_fused(const Graph& graph, const Target& target = targets().fro
 
 // The same in groups as long as can be.
 Schedule schedule_by_rows(const Graph& graph, const Target& target = targets().front());
+
+// Per storage, the steps at which it is in use: every step touched, and with one step of a group all of them.
+// Empty for what is no storage, constants and what nothing uses.
+std::vector<Interval> storage_lives(const Schedule& schedule);
 
 // The stage of a step in a group, or null.
 const Stage* stage_of(const Schedule& schedule, size_t step);

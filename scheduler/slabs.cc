@@ -143,6 +143,7 @@ class Facts {
   }
 
   Slabs run() const {
+    if (const auto cut = cut_by_operand()) return accesses(*cut);
     const bool in_rows = rows_of(node_.writes[0]).size > 0;
     Slabs best = accesses((in_rows ? cut_by_storage() : std::nullopt).value_or(uncut(nests_)));
     const int64_t least = streamed(best);
@@ -166,6 +167,20 @@ class Facts {
     for (const Nest& nest : nests_)
       row.push_back(row_index(layouts_[out], rows_of(out), shape_of(out), nest.store));
     return cut_rows(nests_, row);
+  }
+
+  // A nest that adds to what the ones before it stored can take its operand row by row.
+  std::optional<Cut> cut_by_operand() const {
+    if (nests_.size() != 2 || nests_[0].accumulate || !nests_[1].accumulate) return std::nullopt;
+    std::optional<Cut> cut;
+    visit_reads(nests_[1], [&](const Expr& e) {
+      const TensorId id = node_.reads[e->index];
+      if (graph_.tensors[id].constant || rows_of(id).size == 0) return;
+      const auto found = row_axis(nests_[1], row_index(layouts_[id], rows_of(id), shape_of(id), e->args));
+      const bool one = found && found->axis >= 0 && found->factor == 1 && found->first == Interval{0, 1};
+      if (one) cut = Cut{nests_[1].axes[found->axis].extent, {{-1, 1, 0}, {found->axis, 1, 0}}};
+    });
+    return cut;
   }
 
   std::optional<Cut> cut_by_dimension(size_t d) const {

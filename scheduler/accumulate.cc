@@ -1,0 +1,80 @@
+#include "scheduler/accumulate.h"
+
+#include <algorithm>
+
+#include "frontend/interpret.h"
+
+namespace arenac {
+namespace {
+
+constexpr int64_t kLeastReduced = 8;  // elements a result
+
+// Whether the nest reduces elements of one operand, each once, and does nothing else with it.
+bool accumulates(const Node& node, const Graph& graph) {
+  const Nests* nests = std::get_if<Nests>(&node.body);
+  if (!nests || nests->size() != 1 || node.writes.size() != 1) return false;
+  const Nest& nest = nests->front();
+  if (nest.combine == Combine::kNone || nest.accumulate || !nest.where.empty()) return false;
+  int64_t kept = 1, reduced = 1, read = 0;
+  int operands = 0;
+  for (const Axis& a : nest.axes) (a.reduced ? reduced : kept) *= a.extent;
+  any_of(nest.body, [&](const Expr& e) {
+    if (e->op != Op::kRead) return false;
+    const Tensor& t = graph.tensors[node.reads[e->index]];
+    if (element_count(t.shape) > 1) ++operands, read = t.constant ? 0 : element_count(t.shape);
+    return false;
+  });
+  return operands == 1 && read == kept * reduced && reduced >= kLeastReduced && kept > 0;
+}
+
+// out[i...] at the place that `nest` writes, without the reduced axes.
+Nest over_results(const Nest& nest) {
+  Nest all;
+  all.axes = nest.axes;
+  for (Axis& a : all.axes)
+    if (a.reduced) a = {1, false};
+  all.store = nest.store;
+  return all;
+}
+
+void append_split(Node node, Graph& graph, Block& block) {
+  const Nest nest = std::get<Nests>(node.body).front();
+  const TensorId out = node.writes[0], sums = static_cast<TensorId>(graph.tensors.size());
+  const Type type = nest.body->type;
+  graph.tensors.push_back({graph.tensors[out].name + "_sums", type, graph.tensors[out].shape, nullptr});
+
+  Nest clear = over_results(nest), add = nest;
+  clear.body = constant(type, neutral(nest.combine, type));
+  for (Axis& a : add.axes) a.reduced = false;
+  add.accumulate = true;
+  add.finish = {};
+  Nest finish = over_results(nest);
+  const int operand = static_cast<int>(node.reads.size());
+  const Expr sum = read(operand, type, nest.store);
+  finish.body = nest.finish.empty() ? sum : substitute(nest.finish, [&](const Expr& e) {
+    return e->op == Op::kAcc ? sum : Expr();
+  });
+
+  Node finisher = node;
+  finisher.reads.push_back(sums);
+  finisher.body = Nests{finish};
+  node.writes = {sums};
+  node.body = Nests{clear, add};
+  block.push_back(std::move(node));
+  block.push_back(std::move(finisher));
+}
+
+}  // namespace
+
+Graph with_accumulators(Graph graph) {
+  Block block;
+  for (Node& node : graph.block)
+    if (accumulates(node, graph))
+      append_split(std::move(node), graph, block);
+    else
+      block.push_back(std::move(node));
+  graph.block = std::move(block);
+  return graph;
+}
+
+}  // namespace arenac

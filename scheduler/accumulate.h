@@ -1,0 +1,16 @@
+// Reductions of whole images, written so that they can take their operand a few rows at a time.
+//
+//   out[c] = finish(sum(y,x) in[c,y,x])    becomes    acc[c] = 0;  acc[c] += in[c,y,x] for all y, x;
+//                                                     out[c] = finish(acc[c])
+#pragma once
+
+#include "frontend/graph.h"
+
+namespace arenac {
+
+// The graph with its reductions of one large operand to few results (global pooling, means over rows and
+// columns) in that form. The order in which elements are added stays. Slower by itself: the sums are in
+// memory.
+Graph with_accumulators(Graph graph);
+
+}  // namespace arenac

@@ -1,0 +1,136 @@
+// The table of schedulers, and how each makes a schedule: an order, storage, groups, walks.
+#include <algorithm>
+#include <map>
+
+#include "scheduler/accumulate.h"
+#include "scheduler/fusion.h"
+#include "scheduler/loops.h"
+#include "scheduler/ordered.h"
+#include "scheduler/overlap.h"
+#include "scheduler/schedule.h"
+#include "scheduler/storage.h"
+
+namespace arenac {
+namespace {
+
+// Chooses the walks of all nests, and with them how constants lie.
+void plan_walks(Schedule& schedule, const Target& target) {
+  const Graph& graph = *schedule.graph;
+  // Constants that a C kernel reads keep their row-major layout.
+  std::vector<bool> packed(graph.tensors.size());
+  for (const Step& step : schedule.steps)
+    if (step.kind == StepKind::kRun && std::holds_alternative<Call>(step.node->body))
+      for (TensorId id : step.node->reads) packed[id] = true;
+  const auto plans_of = [&](size_t s) {
+    std::vector<LoopPlan> plans;
+    const Node& node = *schedule.steps[s].node;
+    if (schedule.steps[s].kind == StepKind::kRun && std::holds_alternative<Nests>(node.body))
+      for (const Nest& nest : nests_of(schedule, s))
+        plans.push_back(plan_loops(nest, node, graph, schedule.layouts, target));
+    return plans;
+  };
+  for (size_t s = 0; s < schedule.steps.size(); ++s)
+    if (const auto plans = plans_of(s); !plans.empty())
+      pack_constants(nests_of(schedule, s), *schedule.steps[s].node, plans, graph, packed, schedule.layouts);
+  // Once more, now that the constants lie as they will: axes that had a seam may have none.
+  for (size_t s = 0; s < schedule.steps.size(); ++s) schedule.loops.push_back(plans_of(s));
+  schedule.overlaps = find_overlaps(schedule);
+}
+
+using Grouping = std::vector<GroupPlan>(const Graph&, const std::vector<Step>&, const std::vector<Layout>&);
+
+Schedule schedule_by(Grouping* grouping, Ordered ordered, std::shared_ptr<const Graph> graph,
+                     const Target& target) {
+  Storage& storage = ordered.storage;
+  Schedule schedule{graph, std::move(storage.steps), std::move(storage.layouts), {}};
+  schedule.order = ordered.report;
+  std::vector<Ring> rings(graph->tensors.size());
+  const auto rows = storage_rows(*graph, schedule.layouts);
+  for (GroupPlan& plan : grouping(*graph, schedule.steps, schedule.layouts)) {
+    for (const auto& [id, kept] : plan.rings) rings[id] = {rows[id].size, kept};
+    schedule.groups.push_back(std::move(plan.group));
+  }
+  for (Layout& layout : schedule.layouts) layout.ring = rings[layout.root];
+  plan_walks(schedule, target);
+  verify(schedule);
+  return schedule;
+}
+
+// The graph stays the caller's.
+std::shared_ptr<const Graph> borrowed(const Graph& graph) { return {std::shared_ptr<const Graph>(), &graph}; }
+
+Schedule whole_layers(Ordered ordered, const Graph& graph, const Target& target) {
+  return schedule_by([](auto&, auto&, auto&) { return std::vector<GroupPlan>(); }, std::move(ordered),
+                     borrowed(graph), target);
+}
+
+template <std::vector<int> (*order)(const OrderProblem&)>
+Schedule schedule_in_order(const Graph& graph, const Target& target) {
+  return whole_layers(in_order(graph, order), graph, target);
+}
+
+// Bytes live at the fullest step, the caller's apart.
+int64_t peak_of(const Schedule& schedule) {
+  std::vector<int64_t> bytes = storage_bytes(*schedule.graph, schedule.layouts);
+  for (TensorId id : schedule.graph->inputs) bytes[id] = 0;
+  for (TensorId id : schedule.graph->outputs) bytes[id] = 0;
+  const auto live = storage_lives(schedule);
+  std::map<int64_t, int64_t> change;
+  for (size_t id = 0; id < bytes.size(); ++id)
+    if (live[id].begin < live[id].end) change[live[id].begin] += bytes[id], change[live[id].end] -= bytes[id];
+  int64_t now = 0, most = 0;
+  for (const auto& [time, by] : change) most = std::max(most, now += by);
+  return most;
+}
+
+Schedule schedule_layerwise(const Graph& graph, const Target& target) {
+  return whole_layers(best_order(graph), graph, target);
+}
+
+// In the file's order or the best one for whole layers, with pooling by rows or whole: what has the lowest
+// peak, the plainest first.
+Schedule schedule_fused(const Graph& graph, const Target& target) {
+  std::vector<std::shared_ptr<const Graph>> graphs = {borrowed(graph)};
+  if (Graph split = with_accumulators(graph); split.tensors.size() > graph.tensors.size())
+    graphs.push_back(std::make_shared<const Graph>(std::move(split)));
+  std::vector<Schedule> all;
+  for (const auto& g : graphs) {
+    all.push_back(schedule_by(best_groups, in_order(*g, file_order), g, target));
+    if (Ordered best = best_order(*g); best.report.peak < best.report.file_peak)
+      all.push_back(schedule_by(best_groups, std::move(best), g, target));
+  }
+  return *std::min_element(all.begin(), all.end(),
+                           [](const Schedule& a, const Schedule& b) { return peak_of(a) < peak_of(b); });
+}
+
+Schedule schedule_by_rows(const Graph& graph, const Target& target) {
+  const auto split = std::make_shared<const Graph>(with_accumulators(graph));
+  return schedule_by(longest_groups, in_order(*split, file_order), split, target);
+}
+
+}  // namespace
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> all = {
+      {"portable", "any C99 compiler; shaped for 256-bit vectors", 16, 6, 16},
+      {"cortex-m", "Arm Cortex-M: no vectors, few registers", 4, 2, 8},
+  };
+  return all;
+}
+
+const std::vector<SchedulerRow>& schedulers() {
+  static const std::vector<SchedulerRow> all = {
+      {"layerwise", "one whole layer a step, in the order of the lowest peak", schedule_layerwise},
+      {"file-order", "whole layers in the file's order", schedule_in_order<file_order>},
+      {"breadth-first", "whole layers, those first that became ready first",
+       schedule_in_order<breadth_first_order>},
+      {"depth-first", "whole layers, operand after operand, the one that needs most first",
+       schedule_in_order<depth_first_order>},
+      {"greedy", "whole layers, the one first after which least is alive", schedule_in_order<greedy_order>},
+      {"fused", "groups of layers row by row where that takes less memory", schedule_fused},
+      {"rows", "every layer row by row that can be, in the file's order", schedule_by_rows},
+  };
+  return all;
+}
+
+}  // namespace arenac
