@@ -279,7 +279,8 @@ class Emitter {
     f.line("typedef struct {{\n  const {0}_inputs *in;\n  const {0}_outputs *out;\n{1}", name_,
            for_pools("  unsigned char *{pool};", "\n"));
     f.line("  int done[{}]; /* slabs, per stage */\n}} {}_group_{};", group.stages.size(), name_, number);
-    for (size_t k = 0; k < group.stages.size(); ++k) stage_function(f, number, k);
+    for (size_t k = 0; k < group.stages.size(); ++k)
+      if (group.stages[k].host < 0) stage_function(f, number, k);
     kernel_text_ += f.text();
 
     c.open("");
@@ -308,7 +309,11 @@ class Emitter {
     const Group& group = schedule_.groups[number];
     const Stage& stage = group.stages[k];
     CText body;
+    if (stage.chunks > 1) body.open("for (int t1 = 0; t1 < {}; ++t1)", stage.chunks);
+    for (const Stage& guest : group.stages)
+      if (guest.host == static_cast<int>(k)) run_nests(body, static_cast<size_t>(guest.step));
     run_nests(body, static_cast<size_t>(stage.step));
+    if (stage.chunks > 1) body.close();
     const auto uses = [&](const char* word) { return body.text().find(word) != std::string::npos; };
     f.put("");
     f.open("static void {0}_step_{2}({0}_group_{1} *g, int last)", name_, number, stage.step);
@@ -317,8 +322,12 @@ class Emitter {
     if (uses("in->")) f.line("const {}_inputs *const in = g->in;", name_);
     if (uses("out->")) f.line("const {}_outputs *const out = g->out;", name_);
     std::vector<CRamp> ramps;
+    std::vector<int> producers;  // steps
     for (const Pull& pull : stage.pulls) {
+      const Stage& producer = group.stages[pull.producer];
+      if (producer.host == static_cast<int>(k)) continue;
       ramps.push_back(c_ramp(pull.upto, "t0", fmt::format("upto{}", ramps.size())));
+      producers.push_back(producer.step);
       if (!ramps.back().declaration.empty()) f.put(ramps.back().declaration);
     }
     f.open("for (; g->done[{0}] <= last; ++g->done[{0}])", k);
@@ -327,7 +336,7 @@ class Emitter {
                           });
     if (numbered) f.line("const int t0 = g->done[{}];", k);
     for (size_t p = 0; p < ramps.size(); ++p)
-      f.line("{}_step_{}(g, {});", name_, group.stages[stage.pulls[p].producer].step, ramps[p].expression);
+      f.line("{}_step_{}(g, {});", name_, producers[p], ramps[p].expression);
     for (const std::string& line : lines_of(body.text())) f.put(line);
     f.close();
     f.close();

@@ -40,8 +40,10 @@ class Partition {
     int64_t bytes = 0;
     for (size_t id = 0; id < facts_.live.size(); ++id)
       if (facts_.live[id].begin < end && begin < facts_.live[id].end) bytes += facts_.bytes[id];
-    for (const auto& [storage, kept] : rings)
-      bytes -= facts_.bytes[storage] / facts_.rows[storage].count * (facts_.rows[storage].count - kept);
+    for (const KeptRing& ring : rings) {
+      const Ring kept = {facts_.rows[ring.storage].size, ring.kept, ring.column, ring.columns};
+      bytes -= facts_.bytes[ring.storage] - kept.size() * size_of(graph_.tensors[ring.storage].type);
+    }
     return bytes;
   }
 

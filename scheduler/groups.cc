@@ -6,6 +6,7 @@
 #include <map>
 
 #include "frontend/error.h"
+#include "scheduler/chunks.h"
 #include "scheduler/liveness.h"
 
 namespace arenac {
@@ -30,7 +31,19 @@ class Former {
     stages();
     trace();
     if (!in_order()) return std::nullopt;
-    return GroupPlan{std::move(group_), rings()};
+    GroupPlan plan{group_, rings()};
+    std::vector<KeptRing> chunked = plan.rings;
+    if (!share_slabs(group_, chunked, steps_, layouts_, graph_, facts_)) return plan;
+    // Once more: hosts pull in another order.
+    lives_.clear();
+    trace();
+    std::vector<KeptRing> kept = rings();
+    if (!in_order() || kept.size() != chunked.size()) return plan;
+    for (size_t k = 0; k < kept.size(); ++k) {
+      if (chunked[k].columns > 0 && kept[k].kept > 1) return plan;
+      kept[k].column = chunked[k].column, kept[k].columns = chunked[k].columns;
+    }
+    return GroupPlan{std::move(group_), std::move(kept)};
   }
 
  private:
@@ -39,7 +52,7 @@ class Former {
   void stages() {
     std::vector<bool> read(group_.end - group_.begin);
     for (int s = group_.begin; s < group_.end; ++s) {
-      Stage stage{s, facts_.slabs[s].count, facts_.slabs[s].nests, {}};
+      Stage stage{s, facts_.slabs[s].count, facts_.slabs[s].nests, {}, -1, 1, {}};
       for (const Pull& pull : facts_.pulls[s]) {
         if (pull.producer < group_.begin) continue;
         read[pull.producer - group_.begin] = true;

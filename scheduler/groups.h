@@ -25,6 +25,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
 struct KeptRing {
   TensorId storage;
   int64_t kept;
+  int64_t column = 0, columns = 0;  // as Ring has them
 };
 struct GroupPlan {
   Group group;

@@ -8,24 +8,27 @@
 namespace arenac {
 namespace {
 
-// In a ring: the place in the row, and the row's slot.
+// In a ring: the place in the row, and the row's slot; or the place in the column, and the column's slot.
 Expr ring_index(const Layout& layout, const std::vector<Expr>& indices, const std::vector<Interval>& axes) {
-  const auto [row, kept] = layout.ring;
-  Expr number = integer(layout.offset / row);
-  Expr within = integer(layout.offset % row);
+  const Ring& ring = layout.ring;
+  const int64_t size = ring.columns > 0 ? ring.column : ring.row;
+  const int64_t kept = ring.columns > 0 ? ring.columns : ring.kept;
+  Expr number = integer(layout.offset % ring.row / size);
+  if (ring.columns == 0) number = integer(layout.offset / size);
+  Expr within = integer(layout.offset % size);
   for (size_t d = 0; d < indices.size(); ++d) {
     const int64_t stride = layout.strides[d];
     const Expr index = simplify_index(indices[d], axes);
-    if (is_constant(index, 0)) continue;
-    if (std::abs(stride) >= row)
-      number = number + index * integer(stride / row);
+    if (is_constant(index, 0) || (ring.columns > 0 && std::abs(stride) >= ring.row)) continue;
+    if (std::abs(stride) >= size)
+      number = number + index * integer(stride / size);
     else
       within = within + index * integer(stride);
   }
   // C's remainder is that of numbers from 0.
   const int64_t least = interval(number, axes, {}).begin;
   if (least < 0) number = number + integer((-least + kept - 1) / kept * kept);
-  return within + simplify_index(number % integer(kept), axes) * integer(row);
+  return within + simplify_index(number % integer(kept), axes) * integer(size);
 }
 
 Expr flat_index(const Layout& layout, const std::vector<Expr>& indices, const std::vector<Interval>& axes) {

@@ -35,8 +35,13 @@ const Stage* stage_of(const Schedule& schedule, size_t step) {
 Nests nests_of(const Schedule& schedule, size_t step) {
   Nests nests = std::get<Nests>(schedule.steps[step].node->body);
   if (const Stage* stage = stage_of(schedule, step))
-    for (size_t k = 0; k < nests.size(); ++k)
+    for (size_t k = 0; k < nests.size(); ++k) {
       nests[k] = slab_nest(nests[k], stage->nests[k], kSlabSymbol, stage->slabs);
+      if (stage->chunks == 1) continue;
+      const int a = stage->chunk_axes[k];
+      nests[k] =
+          slab_nest(nests[k], {a, nests[k].axes[a].extent / stage->chunks, 0}, kChunkSymbol, stage->chunks);
+    }
   return nests;
 }
 
@@ -54,8 +59,8 @@ std::vector<int64_t> storage_bytes(const Graph& graph, const std::vector<Layout>
   for (size_t id = 0; id < bytes.size(); ++id) {
     const int64_t span = span_of(layouts[id], graph.tensors[id].shape);
     int64_t& whole = bytes[layouts[id].root];
-    const auto [row, kept] = layouts[id].ring;
-    const int64_t end = kept > 0 ? row * kept : layouts[id].offset + span;
+    const Ring& ring = layouts[id].ring;
+    const int64_t end = ring.kept > 0 ? ring.size() : layouts[id].offset + span;
     if (span > 0) whole = std::max(whole, end * size_of(graph.tensors[id].type));
   }
   return bytes;
@@ -116,9 +121,12 @@ std::string dump(const Schedule& schedule) {
   const Graph& graph = *schedule.graph;
   const auto place = [&](TensorId id) {
     const Layout& layout = schedule.layouts[id];
-    const auto [row, kept] = layout.ring;
+    const Ring& ring = layout.ring;
+    std::string kept;
+    if (ring.kept > 0) kept = fmt::format(" {} rows of {}", ring.kept, ring.row);
+    if (ring.columns > 0) kept = fmt::format(" {} columns of {}", ring.columns, ring.column);
     return fmt::format("%{} in %{}+{} [{}]{}", id, layout.root, layout.offset, fmt::join(layout.strides, ","),
-                       kept > 0 ? fmt::format(" {} rows of {}", kept, row) : "");
+                       kept);
   };
   constexpr const char* kKinds[] = {"", "if", "else", "end if", "loop", "end loop"};
   std::string text;

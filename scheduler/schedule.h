@@ -29,9 +29,13 @@ struct Step {
   int partner = -1;  // kIf -> kElse -> kEndIf -> kIf; kLoop <-> kEndLoop
 };
 
-// Of a storage in rows of `row` elements, `kept` at a time are in memory: row y in slot y % kept.
+// Of a storage in rows of `row` elements, `kept` at a time are in memory: row y in slot y % kept. Of a row in
+// columns of `column` elements, `columns` are: column x in slot x % columns.
 struct Ring {
-  int64_t row = 0, kept = 0;  // kept 0: all of them
+  int64_t row = 0, kept = 0;        // kept 0: all of them
+  int64_t column = 0, columns = 0;  // columns 0: all of them; else one row is kept
+
+  int64_t size() const { return columns > 0 ? column * columns : row * kept; }  // elements
 
   bool operator==(const Ring&) const = default;
 };
@@ -84,12 +88,16 @@ struct Pull {
   std::vector<int64_t> upto;
 };
 
-// A step of a group, cut into slabs: a few rows of its result each.
+// A step of a group, cut into slabs: a few rows of its result each. A guest's slab t runs within that of its
+// host, in turns with it: of each a chunk of columns at a time.
 struct Stage {
   int step;
   int64_t slabs;
   std::vector<NestSlabs> nests;
   std::vector<Pull> pulls;
+  int host = -1;                     // stage; -1: none
+  int64_t chunks = 1;                // per slab
+  std::vector<int> chunk_axes = {};  // per nest, the axis that is cut into chunks
 };
 
 // Steps [begin, end) that run row by row. Each slab first pulls what it reads:
@@ -161,7 +169,8 @@ std::vector<Interval> storage_lives(const Schedule& schedule);
 const Stage* stage_of(const Schedule& schedule, size_t step);
 
 // The nests that a step runs at a time: in a group those of one slab, whose number is iteration kSlabSymbol.
-constexpr int kSlabSymbol = 0;
+// Of a guest or a host those of one chunk, whose number is iteration kChunkSymbol.
+constexpr int kSlabSymbol = 0, kChunkSymbol = 1;
 Nests nests_of(const Schedule& schedule, size_t step);
 
 // Every tensor's storage holds all its elements; steps nest properly. InternalError otherwise.

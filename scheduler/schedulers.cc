@@ -47,7 +47,8 @@ Schedule schedule_by(Grouping* grouping, Ordered ordered, std::shared_ptr<const 
   std::vector<Ring> rings(graph->tensors.size());
   const auto rows = storage_rows(*graph, schedule.layouts);
   for (GroupPlan& plan : grouping(*graph, schedule.steps, schedule.layouts)) {
-    for (const auto& [id, kept] : plan.rings) rings[id] = {rows[id].size, kept};
+    for (const KeptRing& r : plan.rings)
+      rings[r.storage] = {rows[r.storage].size, r.kept, r.column, r.columns};
     schedule.groups.push_back(std::move(plan.group));
   }
   for (Layout& layout : schedule.layouts) layout.ring = rings[layout.root];
@@ -83,10 +84,6 @@ int64_t peak_of(const Schedule& schedule) {
   return most;
 }
 
-Schedule schedule_layerwise(const Graph& graph, const Target& target) {
-  return whole_layers(best_order(graph), graph, target);
-}
-
 // In the file's order or the best one for whole layers, with pooling by rows or whole: what has the lowest
 // peak, the plainest first.
 Schedule schedule_fused(const Graph& graph, const Target& target) {
@@ -109,6 +106,10 @@ Schedule schedule_by_rows(const Graph& graph, const Target& target) {
 }
 
 }  // namespace
+
+Schedule schedule_layerwise(const Graph& graph, const Target& target) {
+  return whole_layers(best_order(graph), graph, target);
+}
 
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = {

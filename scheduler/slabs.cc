@@ -119,21 +119,6 @@ std::optional<Cut> cut_rows(const Nests& nests, const std::vector<Expr>& row_of_
   return cut;
 }
 
-template <typename Visit>
-void visit_reads(const Nest& nest, const Visit& visit) {
-  const auto walk = [&](const Expr& root) {
-    if (root.empty()) return;
-    any_of(root, [&](const Expr& e) {
-      if (e->op == Op::kRead) visit(e);
-      return false;
-    });
-  };
-  for (const Expr& index : nest.store) walk(index);
-  for (const Bound& bound : nest.where) walk(bound.index);
-  walk(nest.body);
-  walk(nest.finish);
-}
-
 class Facts {
  public:
   Facts(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
