@@ -260,8 +260,11 @@ class Emitter {
       const Interval all = {0, stage ? stage->slabs : 1};
       const Interval active =
           stage ? active_slabs(std::get<Nests>(node.body)[k], stage->nests[k], stage->slabs) : all;
+      const bool once = stage && stage->chunks > 1 && stage->chunk_axes[k] < 0;
       if (active != all) c.open("if ({} <= t0 && t0 < {})", active.begin, active.end);
+      if (once) c.open("if (t1 == 0)");
       call_nest(c, s, node, nests[k], loops[k]);
+      if (once) c.close();
       if (active != all) c.close();
     }
   }

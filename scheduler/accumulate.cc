@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "frontend/facts.h"
 #include "frontend/interpret.h"
 
 namespace arenac {
@@ -27,6 +28,19 @@ bool accumulates(const Node& node, const Graph& graph) {
   return operands == 1 && read == kept * reduced && reduced >= kLeastReduced && kept > 0;
 }
 
+// Whether every sum of integers on the way fits int16.
+bool fits_16_bits(const Nest& nest, const Node& node, const Graph& graph) {
+  if (nest.combine != Combine::kSum || nest.body->type != Type::kInt32) return false;
+  std::vector<const Tensor*> reads;
+  for (TensorId id : node.reads) reads.push_back(&graph.tensors[id]);
+  const Interval value = interval(nest.body, axis_intervals(nest), reads);
+  int64_t count = 1;
+  for (const Axis& a : nest.axes)
+    if (a.reduced) count *= a.extent;
+  constexpr int64_t kLimit = 32767;
+  return count <= kLimit && value.begin >= -kLimit / count && value.end - 1 <= kLimit / count;
+}
+
 // out[i...] at the place that `nest` writes, without the reduced axes.
 Nest over_results(const Nest& nest) {
   Nest all;
@@ -38,8 +52,10 @@ Nest over_results(const Nest& nest) {
 }
 
 void append_split(Node node, Graph& graph, Block& block) {
-  const Nest nest = std::get<Nests>(node.body).front();
+  Nest nest = std::get<Nests>(node.body).front();
   const TensorId out = node.writes[0], sums = static_cast<TensorId>(graph.tensors.size());
+  const Type result = nest.body->type;
+  if (fits_16_bits(nest, node, graph)) nest.body = cast(Type::kInt16, nest.body);
   const Type type = nest.body->type;
   graph.tensors.push_back({graph.tensors[out].name + "_sums", type, graph.tensors[out].shape, nullptr});
 
@@ -50,7 +66,7 @@ void append_split(Node node, Graph& graph, Block& block) {
   add.finish = {};
   Nest finish = over_results(nest);
   const int operand = static_cast<int>(node.reads.size());
-  const Expr sum = read(operand, type, nest.store);
+  const Expr sum = cast(result, read(operand, type, nest.store));
   finish.body = nest.finish.empty() ? sum : substitute(nest.finish, [&](const Expr& e) {
     return e->op == Op::kAcc ? sum : Expr();
   });

@@ -6,7 +6,14 @@
 namespace arenac {
 namespace {
 
-constexpr int64_t kLeastColumns = 3;  // of a chunk: as many share one read of the weights
+constexpr int64_t kFewColumns = 3;  // of a chunk: as many share one read of the weights
+
+// Columns of a chunk: the fewest that divide the row, from kFewColumns; else 2 or 1.
+int64_t width_of(int64_t columns) {
+  for (int64_t width = kFewColumns; width < columns; ++width)
+    if (columns % width == 0) return width;
+  return columns % 2 == 0 ? 2 : 1;
+}
 
 // A row as columns: the outermost dimension within a row.
 Rows columns_of(const Layout& layout, const Rows& rows, const Shape& shape) {
@@ -53,9 +60,9 @@ class Sharing {
     const int host = users.back();
     const Rows rows = facts_.rows[ring.storage];
     const Rows columns = columns_of(layouts_[ring.storage], rows, shape_of(ring.storage));
-    int64_t width = std::min(kLeastColumns, columns.count);
-    while (width < columns.count && columns.count % width != 0) ++width;
-    if (columns.size == 0 || width >= columns.count) return false;
+    if (columns.size == 0 || columns.count < 2) return false;
+    const int64_t width = width_of(columns.count);
+    if (width == columns.count) return false;
 
     std::vector<std::vector<int>> axes;
     for (int k : users) axes.push_back(column_axes(k, ring.storage, rows, columns));
@@ -137,7 +144,9 @@ class Sharing {
       };
       touch(node.writes[0], nest.store);
       visit_reads(nest, [&](const Expr& e) { touch(node.reads[e->index], e->args); });
-      if (!one || axis < 0 || axis == slabs(k).nests[n].axis || nest.accumulate) return {};
+      // What clears sums runs once: it touches neither rows nor columns.
+      const bool clears = axis < 0 && n + 1 < nests.size() && nests[n + 1].accumulate;
+      if (!one || (axis < 0 && !clears) || (axis >= 0 && axis == slabs(k).nests[n].axis)) return {};
       axes.push_back(axis);
     }
     return axes;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
+
+#include "scheduler/overlap.h"
 
 namespace arenac {
 namespace {
@@ -11,13 +14,16 @@ constexpr int64_t kMostRuns = 60'000'000;  // of slabs traced in the search for 
 
 class Partition {
  public:
-  Partition(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts)
-      : graph_(graph),
-        steps_(steps),
-        layouts_(layouts),
-        facts_(step_facts(graph, steps, layouts)),
-        count_(static_cast<int>(steps.size())) {
-    for (int s = 0; s < count_; ++s) single_.push_back(bytes_of(s, s + 1, {}));
+  explicit Partition(const Schedule& whole)
+      : graph_(*whole.graph),
+        steps_(whole.steps),
+        layouts_(whole.layouts),
+        facts_(step_facts(graph_, steps_, layouts_)),
+        count_(static_cast<int>(steps_.size())) {
+    for (int s = 0; s < count_; ++s) single_.push_back(bytes_of(s, s + 1));
+    std::vector<int64_t> saved(count_);
+    for (const StorageOverlap& o : whole.overlaps) saved[o.step] = std::max(saved[o.step], saving(o));
+    for (int s = 0; s < count_; ++s) single_[s] -= saved[s];
   }
 
   std::vector<GroupPlan> run() {
@@ -29,22 +35,40 @@ class Partition {
         peak = least_peak();
       }
     std::vector<GroupPlan> groups;
-    for (const auto& [begin, end] : fewest_grouped(peak))
-      if (auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_)) groups.push_back(*plan);
+    for (const auto& [begin, end] : fewest_grouped(peak)) groups.push_back(plainest(begin, end, peak));
     return groups;
   }
 
  private:
-  // Bytes of the storages in use during the steps, rings at what they keep.
-  int64_t bytes_of(int begin, int end, const std::vector<KeptRing>& rings) const {
+  // A group that fits `peak`, with whole rows if they do.
+  GroupPlan plainest(int begin, int end, int64_t peak) const {
+    const auto rows = form_group(begin, end, steps_, layouts_, graph_, facts_, Rings::kRows);
+    if (bytes_of(*rows) <= peak) return *rows;
+    return *form_group(begin, end, steps_, layouts_, graph_, facts_, Rings::kColumns);
+  }
+
+  // Bytes of the storages in use during the steps.
+  int64_t bytes_of(int begin, int end) const {
     int64_t bytes = 0;
     for (size_t id = 0; id < facts_.live.size(); ++id)
       if (facts_.live[id].begin < end && begin < facts_.live[id].end) bytes += facts_.bytes[id];
-    for (const KeptRing& ring : rings) {
+    return bytes;
+  }
+
+  // The same of a group: rings at what they keep, and its best overlap.
+  int64_t bytes_of(const GroupPlan& plan) const {
+    int64_t bytes = bytes_of(plan.group.begin, plan.group.end), saved = 0;
+    for (const KeptRing& ring : plan.rings) {
       const Ring kept = {facts_.rows[ring.storage].size, ring.kept, ring.column, ring.columns};
       bytes -= facts_.bytes[ring.storage] - kept.size() * size_of(graph_.tensors[ring.storage].type);
     }
-    return bytes;
+    for (const StorageOverlap& o : plan.overlaps) saved = std::max(saved, saving(o));
+    return bytes - saved;
+  }
+
+  int64_t saving(const StorageOverlap& o) const {
+    const int64_t above = facts_.bytes[o.above], below = facts_.bytes[o.below];
+    return above > 0 && below > 0 ? above + below - joint_bytes(above, below, o.distance) : 0;
   }
 
   // What is in use during the steps and before or after them.
@@ -72,8 +96,8 @@ class Partition {
     const int64_t layerwise = *std::max_element(single_.begin() + begin, single_.begin() + end);
     if (layerwise < peak || crossing(begin, end) >= peak) return;
     for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
-    const auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_);
-    grouped_[{begin, end}] = plan ? bytes_of(begin, end, plan->rings) : INT64_MAX;
+    const auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_, Rings::kColumns);
+    grouped_[{begin, end}] = plan ? bytes_of(*plan) : INT64_MAX;
   }
 
   int64_t least_peak() const {
@@ -125,24 +149,22 @@ class Partition {
 
 }  // namespace
 
-std::vector<GroupPlan> longest_groups(const Graph& graph, const std::vector<Step>& steps,
-                                      const std::vector<Layout>& layouts) {
+std::vector<GroupPlan> longest_groups(const Schedule& whole) {
+  const auto& [graph, steps, layouts] = std::tie(*whole.graph, whole.steps, whole.layouts);
   const StepFacts facts = step_facts(graph, steps, layouts);
   const int count = static_cast<int>(steps.size());
   std::vector<GroupPlan> groups;
   for (int begin = 0; begin < count;) {
     std::optional<GroupPlan> longest;
     for (int end = begin + 2; end <= std::min(count, begin + kLongestGroup); ++end)
-      if (auto plan = form_group(begin, end, steps, layouts, graph, facts)) longest = std::move(plan);
+      if (auto plan = form_group(begin, end, steps, layouts, graph, facts, Rings::kColumns))
+        longest = std::move(plan);
     begin = longest ? longest->group.end : begin + 1;
     if (longest) groups.push_back(std::move(*longest));
   }
   return groups;
 }
 
-std::vector<GroupPlan> best_groups(const Graph& graph, const std::vector<Step>& steps,
-                                   const std::vector<Layout>& layouts) {
-  return Partition(graph, steps, layouts).run();
-}
+std::vector<GroupPlan> best_groups(const Schedule& whole) { return Partition(whole).run(); }
 
 }  // namespace arenac

@@ -8,13 +8,11 @@
 namespace arenac {
 
 // The partition of the steps into single ones and groups with the fewest live bytes at a time and, among
-// those, the fewest steps in groups; only the groups. Among all partitions into groups of up to kLongestGroup
-// steps (shortest path over cut positions, Cormen et al., 24.2).
-std::vector<GroupPlan> best_groups(const Graph& graph, const std::vector<Step>& steps,
-                                   const std::vector<Layout>& layouts);
+// those, the fewest steps in groups; only the groups. `whole` has no groups yet. Among all partitions into
+// groups of up to kLongestGroup steps (shortest path over cut positions, Cormen et al., 24.2).
+std::vector<GroupPlan> best_groups(const Schedule& whole);
 
 // As many steps in a group as can be, first come first served.
-std::vector<GroupPlan> longest_groups(const Graph& graph, const std::vector<Step>& steps,
-                                      const std::vector<Layout>& layouts);
+std::vector<GroupPlan> longest_groups(const Schedule& whole);
 
 }  // namespace arenac

@@ -25,15 +25,16 @@ class Former {
          const Graph& graph, const StepFacts& facts)
       : steps_(steps), layouts_(layouts), graph_(graph), facts_(facts), group_{begin, end, {}, {}, {}} {}
 
-  std::optional<GroupPlan> run() {
+  std::optional<GroupPlan> run(Rings wanted) {
     for (int s = group_.begin; s < group_.end; ++s)
       if (facts_.slabs[s].count == 0) return std::nullopt;
     stages();
     trace();
     if (!in_order()) return std::nullopt;
-    GroupPlan plan{group_, rings()};
+    GroupPlan plan{group_, rings(), overlaps()};
     std::vector<KeptRing> chunked = plan.rings;
-    if (!share_slabs(group_, chunked, steps_, layouts_, graph_, facts_)) return plan;
+    if (wanted == Rings::kRows || !share_slabs(group_, chunked, steps_, layouts_, graph_, facts_))
+      return plan;
     // Once more: hosts pull in another order.
     lives_.clear();
     trace();
@@ -43,7 +44,7 @@ class Former {
       if (chunked[k].columns > 0 && kept[k].kept > 1) return plan;
       kept[k].column = chunked[k].column, kept[k].columns = chunked[k].columns;
     }
-    return GroupPlan{std::move(group_), std::move(kept)};
+    return GroupPlan{std::move(group_), std::move(kept), overlaps()};
   }
 
  private:
@@ -135,9 +136,9 @@ class Former {
     return facts_.bytes[storage] > 0 && group_.begin <= live.begin && live.end <= group_.end;
   }
 
-  // The fewest rows such that the next user of a slot comes when all is done with the one before.
-  std::vector<KeptRing> rings() const {
-    std::map<TensorId, std::vector<RowLife>> storages;
+  // Per storage: of all tensors in it.
+  Lives storage_lives() const {
+    Lives storages;
     for (const auto& [id, lives] : lives_) {
       auto& all = storages[layouts_[id].root];
       all.resize(lives.size());
@@ -146,8 +147,48 @@ class Former {
         all[y].touched = std::max(all[y].touched, lives[y].touched);
       }
     }
+    return storages;
+  }
+
+  std::vector<StorageOverlap> overlaps() const {
+    const Lives storages = storage_lives();
+    std::vector<StorageOverlap> all;
+    for (const auto& [in, read] : storages)
+      for (const auto& [out, written] : storages) {
+        const Interval from = facts_.live[in], to = facts_.live[out];
+        const bool pair = facts_.bytes[in] > 0 && facts_.bytes[out] > 0 && facts_.rows[in].size > 0 &&
+                          facts_.rows[out].size > 0 && from.begin < group_.begin && from.end <= group_.end &&
+                          to.begin >= group_.begin && to.end > group_.end;
+        if (pair) all.push_back({in, out, distance(in, read, out, written), -1, {}});
+      }
+    return all;
+  }
+
+  // How far above the output the input must lie: while a row is written, the lowest that is still to be read
+  // is not below its end.
+  int64_t distance(TensorId in, const std::vector<RowLife>& read, TensorId out,
+                   const std::vector<RowLife>& written) const {
+    const auto bytes = [&](TensorId id) {
+      return facts_.rows[id].size * static_cast<int64_t>(size_of(graph_.tensors[id].type));
+    };
+    std::vector<int64_t> last_read(read.size());  // of the row and those below
+    for (size_t x = 0; x < read.size(); ++x)
+      last_read[x] = std::max(read[x].touched, x > 0 ? last_read[x - 1] : -1);
+    int64_t least = -facts_.bytes[in];
+    for (size_t y = 0; y < written.size(); ++y) {
+      if (written[y].written == INT64_MAX) continue;
+      const auto lowest = std::lower_bound(last_read.begin(), last_read.end(), written[y].written);
+      if (lowest == last_read.end()) continue;
+      least = std::max(least,
+                       static_cast<int64_t>(y + 1) * bytes(out) - (lowest - last_read.begin()) * bytes(in));
+    }
+    return least;
+  }
+
+  // The fewest rows such that the next user of a slot comes when all is done with the one before.
+  std::vector<KeptRing> rings() const {
     std::vector<KeptRing> rings;
-    for (const auto& [storage, rows] : storages) {
+    for (const auto& [storage, rows] : storage_lives()) {
       if (!lives_here(storage) || facts_.rows[storage].size == 0) continue;
       std::vector<int64_t> next(rows.size());  // when row y or a later one is first written
       for (size_t y = rows.size(); y-- > 0;)
@@ -294,8 +335,8 @@ std::vector<SlabRun> runs_of(const Group& group) {
 
 std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>& steps,
                                     const std::vector<Layout>& layouts, const Graph& graph,
-                                    const StepFacts& facts) {
-  return Former(begin, end, steps, layouts, graph, facts).run();
+                                    const StepFacts& facts, Rings rings) {
+  return Former(begin, end, steps, layouts, graph, facts).run(rings);
 }
 
 void verify_rings(const Schedule& schedule) {

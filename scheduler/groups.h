@@ -30,13 +30,18 @@ struct KeptRing {
 struct GroupPlan {
   Group group;
   std::vector<KeptRing> rings;
+  // What the group reads and nothing needs after it may lie over what it leaves behind: its rows are done
+  // with while those appear.
+  std::vector<StorageOverlap> overlaps;
 };
 
 // The steps [begin, end) as a group; nothing where they cannot run row by row, or one would overwrite what
 // another still reads.
+// With Rings::kColumns, rows that are read where they are written are kept a few columns at a time.
+enum class Rings : uint8_t { kRows, kColumns };
 std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>& steps,
                                     const std::vector<Layout>& layouts, const Graph& graph,
-                                    const StepFacts& facts);
+                                    const StepFacts& facts, Rings rings);
 
 // Runs the groups of a schedule with the number of the row in each slot of each ring: every row that a slab
 // reads must be there. InternalError otherwise.

@@ -37,8 +37,8 @@ Nests nests_of(const Schedule& schedule, size_t step) {
   if (const Stage* stage = stage_of(schedule, step))
     for (size_t k = 0; k < nests.size(); ++k) {
       nests[k] = slab_nest(nests[k], stage->nests[k], kSlabSymbol, stage->slabs);
-      if (stage->chunks == 1) continue;
-      const int a = stage->chunk_axes[k];
+      const int a = stage->chunks > 1 ? stage->chunk_axes[k] : -1;
+      if (a < 0) continue;
       nests[k] =
           slab_nest(nests[k], {a, nests[k].axes[a].extent / stage->chunks, 0}, kChunkSymbol, stage->chunks);
     }

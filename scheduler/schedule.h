@@ -70,8 +70,8 @@ struct LoopPlan {
 // step that several storages die at have the same loops.
 struct StorageOverlap {
   TensorId above, below;
-  int64_t distance;  // bytes
-  int step;
+  int64_t distance;             // bytes
+  int step;                     // -1: a group
   std::vector<LoopPlan> loops;  // per nest
 };
 
@@ -97,7 +97,7 @@ struct Stage {
   std::vector<Pull> pulls;
   int host = -1;                     // stage; -1: none
   int64_t chunks = 1;                // per slab
-  std::vector<int> chunk_axes = {};  // per nest, the axis that is cut into chunks
+  std::vector<int> chunk_axes = {};  // per nest, the axis that is cut into chunks; -1: all at chunk 0
 };
 
 // Steps [begin, end) that run row by row. Each slab first pulls what it reads:
@@ -154,12 +154,6 @@ const std::vector<SchedulerRow>& schedulers();
 // One step a node: in the order of the lowest peak that the search finds; in the file's where that is as
 // good.
 Schedule schedule_layerwise(const Graph& graph, const Target& target = targets().front());
-
-// The file's order, in groups that run row by row where that takes fewer bytes.
-Schedule schedule_fused(const Graph& graph, const Target& target = targets().front());
-
-// The same in groups as long as can be.
-Schedule schedule_by_rows(const Graph& graph, const Target& target = targets().front());
 
 // Per storage, the steps at which it is in use: every step touched, and with one step of a group all of them.
 // Empty for what is no storage, constants and what nothing uses.

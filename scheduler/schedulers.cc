@@ -1,6 +1,5 @@
 // The table of schedulers, and how each makes a schedule: an order, storage, groups, walks.
 #include <algorithm>
-#include <map>
 
 #include "scheduler/accumulate.h"
 #include "scheduler/fusion.h"
@@ -33,26 +32,33 @@ void plan_walks(Schedule& schedule, const Target& target) {
     if (const auto plans = plans_of(s); !plans.empty())
       pack_constants(nests_of(schedule, s), *schedule.steps[s].node, plans, graph, packed, schedule.layouts);
   // Once more, now that the constants lie as they will: axes that had a seam may have none.
+  schedule.loops.clear();
   for (size_t s = 0; s < schedule.steps.size(); ++s) schedule.loops.push_back(plans_of(s));
   schedule.overlaps = find_overlaps(schedule);
 }
 
-using Grouping = std::vector<GroupPlan>(const Graph&, const std::vector<Step>&, const std::vector<Layout>&);
+using Grouping = std::vector<GroupPlan>(const Schedule& whole);
 
 Schedule schedule_by(Grouping* grouping, Ordered ordered, std::shared_ptr<const Graph> graph,
                      const Target& target) {
   Storage& storage = ordered.storage;
   Schedule schedule{graph, std::move(storage.steps), std::move(storage.layouts), {}};
   schedule.order = ordered.report;
+  plan_walks(schedule, target);
   std::vector<Ring> rings(graph->tensors.size());
   const auto rows = storage_rows(*graph, schedule.layouts);
-  for (GroupPlan& plan : grouping(*graph, schedule.steps, schedule.layouts)) {
+  std::vector<StorageOverlap> overlaps;
+  for (GroupPlan& plan : grouping(schedule)) {
     for (const KeptRing& r : plan.rings)
       rings[r.storage] = {rows[r.storage].size, r.kept, r.column, r.columns};
+    overlaps.insert(overlaps.end(), plan.overlaps.begin(), plan.overlaps.end());
     schedule.groups.push_back(std::move(plan.group));
   }
-  for (Layout& layout : schedule.layouts) layout.ring = rings[layout.root];
-  plan_walks(schedule, target);
+  if (!schedule.groups.empty()) {
+    for (Layout& layout : schedule.layouts) layout.ring = rings[layout.root];
+    plan_walks(schedule, target);
+    schedule.overlaps.insert(schedule.overlaps.end(), overlaps.begin(), overlaps.end());
+  }
   verify(schedule);
   return schedule;
 }
@@ -61,7 +67,7 @@ Schedule schedule_by(Grouping* grouping, Ordered ordered, std::shared_ptr<const 
 std::shared_ptr<const Graph> borrowed(const Graph& graph) { return {std::shared_ptr<const Graph>(), &graph}; }
 
 Schedule whole_layers(Ordered ordered, const Graph& graph, const Target& target) {
-  return schedule_by([](auto&, auto&, auto&) { return std::vector<GroupPlan>(); }, std::move(ordered),
+  return schedule_by([](const Schedule&) { return std::vector<GroupPlan>(); }, std::move(ordered),
                      borrowed(graph), target);
 }
 
@@ -70,17 +76,24 @@ Schedule schedule_in_order(const Graph& graph, const Target& target) {
   return whole_layers(in_order(graph, order), graph, target);
 }
 
-// Bytes live at the fullest step, the caller's apart.
+// Bytes live at the fullest step with the best of its overlaps, the caller's apart.
 int64_t peak_of(const Schedule& schedule) {
   std::vector<int64_t> bytes = storage_bytes(*schedule.graph, schedule.layouts);
   for (TensorId id : schedule.graph->inputs) bytes[id] = 0;
   for (TensorId id : schedule.graph->outputs) bytes[id] = 0;
-  const auto live = storage_lives(schedule);
-  std::map<int64_t, int64_t> change;
+  const auto lives = storage_lives(schedule);
+  std::vector<int64_t> live(schedule.steps.size()), saved(schedule.steps.size());
   for (size_t id = 0; id < bytes.size(); ++id)
-    if (live[id].begin < live[id].end) change[live[id].begin] += bytes[id], change[live[id].end] -= bytes[id];
-  int64_t now = 0, most = 0;
-  for (const auto& [time, by] : change) most = std::max(most, now += by);
+    for (int64_t s = lives[id].begin; s < lives[id].end; ++s) live[s] += bytes[id];
+  for (const auto& [above, below, distance, step, loops] : schedule.overlaps) {
+    if (bytes[above] == 0 || bytes[below] == 0) continue;
+    const int64_t saves = bytes[above] + bytes[below] - joint_bytes(bytes[above], bytes[below], distance);
+    const Interval a = lives[above], b = lives[below];
+    for (int64_t s = std::max(a.begin, b.begin); s < std::min(a.end, b.end); ++s)
+      saved[s] = std::max(saved[s], saves);
+  }
+  int64_t most = 0;
+  for (size_t s = 0; s < live.size(); ++s) most = std::max(most, live[s] - saved[s]);
   return most;
 }
 
