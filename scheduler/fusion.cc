@@ -35,7 +35,7 @@ class Partition {
         peak = least_peak();
       }
     std::vector<GroupPlan> groups;
-    for (const auto& [begin, end] : fewest_grouped(peak)) groups.push_back(plainest(begin, end, peak));
+    for (const auto& [begin, end] : cheapest_groups(peak)) groups.push_back(plainest(begin, end, peak));
     return groups;
   }
 
@@ -117,17 +117,30 @@ class Partition {
     }
   }
 
-  // The groups of a partition whose segments all fit `peak`.
-  std::vector<std::pair<int, int>> fewest_grouped(int64_t peak) const {
-    std::vector<int> steps(count_ + 1, INT32_MAX / 2), from(count_ + 1, 0);
-    steps[0] = 0;
+  // What running a step in slabs costs: its constants are read for each. Steps without any are a little
+  // dearer in a group, too.
+  int64_t cost_of(int step) const {
+    int64_t bytes = 0;
+    for (TensorId id : steps_[step].node->reads)
+      if (graph_.tensors[id].constant)
+        bytes += static_cast<int64_t>(graph_.tensors[id].constant->bytes.size());
+    return 1 + bytes * (facts_.slabs[step].count - 1);
+  }
+
+  // The groups of the cheapest partition whose segments all fit `peak`.
+  std::vector<std::pair<int, int>> cheapest_groups(int64_t peak) const {
+    constexpr int64_t kNever = INT64_MAX / 2;
+    std::vector<int64_t> until(count_ + 1), cost(count_ + 1, kNever);
+    std::vector<int> from(count_ + 1, 0);
+    for (int s = 0; s < count_; ++s) until[s + 1] = until[s] + cost_of(s);
+    cost[0] = 0;
     for (int end = 1; end <= count_; ++end) {
-      if (single_[end - 1] <= peak) steps[end] = steps[end - 1], from[end] = end - 1;
+      if (single_[end - 1] <= peak) cost[end] = cost[end - 1], from[end] = end - 1;
       for (int begin = std::max(0, end - kLongestGroup); begin < end - 1; ++begin) {
         const auto at = grouped_.find({begin, end});
-        if (at == grouped_.end() || at->second > peak) continue;
-        if (const int with = steps[begin] + end - begin; with < steps[end])
-          steps[end] = with, from[end] = begin;
+        if (at == grouped_.end() || at->second > peak || cost[begin] == kNever) continue;
+        const int64_t with = cost[begin] + until[end] - until[begin];
+        if (with < cost[end]) cost[end] = with, from[end] = begin;
       }
     }
     std::vector<std::pair<int, int>> groups;

@@ -8,7 +8,7 @@
 namespace arenac {
 
 // The partition of the steps into single ones and groups with the fewest live bytes at a time and, among
-// those, the fewest steps in groups; only the groups. `whole` has no groups yet. Among all partitions into
+// those, the fewest bytes of constants read again; only the groups. `whole` has no groups yet. Among all partitions into
 // groups of up to kLongestGroup steps (shortest path over cut positions, Cormen et al., 24.2).
 std::vector<GroupPlan> best_groups(const Schedule& whole);
 
