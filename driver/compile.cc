@@ -79,13 +79,33 @@ int64_t total_size(const Plan& plan) {
   return size;
 }
 
-void require_fit(const CompileOptions& options, const Plan& plan) {
-  const int64_t size = total_size(plan);
-  if (options.ram && size > *options.ram)
-    throw UserError(
-        fmt::format("{}: the arena needs {} bytes, {} more than --ram {}; {} is the smallest size reachable",
-                    options.model, size, size - *options.ram, *options.ram, size),
-        Exit::kDoesNotFit);
+// The schedule, its problem and its plan, each verified.
+void plan_schedule(Schedule schedule, const CompileOptions& options, const Target& target, Compilation& c) {
+  c.schedule = std::move(schedule);
+  verify(c.schedule);
+  c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins);
+  check(c.lifetimes.problem);
+  Search search;
+  search.seconds = options.seconds;
+  const std::string planner = options.planner.empty() ? std::string(kDefaultPlanner) : options.planner;
+  c.plan = plan(c.lifetimes.problem, planner, search);
+  require_right("plan", verify(c.lifetimes.problem, c.plan));
+}
+
+// The first, that is the fastest, of the schedules whose arena fits.
+void plan_within(int64_t ram, const std::vector<Schedule>& schedules, const CompileOptions& options,
+                 const Target& target, Compilation& c) {
+  int64_t least = INT64_MAX;
+  for (const Schedule& schedule : schedules) {
+    plan_schedule(schedule, options, target, c);
+    const int64_t size = total_size(c.plan);
+    if (size <= ram) return;
+    least = std::min(least, size);
+  }
+  throw UserError(
+      fmt::format("{}: the arena needs {} bytes, {} more than --ram {}; {} is the smallest size reachable",
+                  options.model, least, least - ram, ram, least),
+      Exit::kDoesNotFit);
 }
 
 // "52 steps, 1,234 bytes live at most (file's order: 2,345), proven"
@@ -103,8 +123,9 @@ std::string schedule_words(const Schedule& schedule) {
 
 Compilation compile(const CompileOptions& options) {
   const Target& target = row_named(targets(), options.target, "target");
-  const SchedulerRow& scheduler = row_named(schedulers(), options.scheduler, "scheduler");
-  const std::string planner = options.planner.empty() ? std::string(kDefaultPlanner) : options.planner;
+  const std::string preferred = options.optimize == Optimize::kSpeed ? "layerwise" : "fused";
+  const SchedulerRow& scheduler =
+      row_named(schedulers(), options.scheduler.empty() ? preferred : options.scheduler, "scheduler");
   Progress progress(options);
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
@@ -116,20 +137,15 @@ Compilation compile(const CompileOptions& options) {
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);
   progress.finished("graph", counted(c.graph->block.size(), "node"), [&] { return dump(*c.graph); });
 
-  c.schedule = scheduler.schedule(*c.graph, target);
-  verify(c.schedule);
+  if (options.ram && options.scheduler.empty())
+    plan_within(*options.ram, schedules_by_peak(*c.graph, target), options, target, c);
+  else if (options.ram)
+    plan_within(*options.ram, {scheduler.schedule(*c.graph, target)}, options, target, c);
+  else
+    plan_schedule(scheduler.schedule(*c.graph, target), options, target, c);
   progress.finished("schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); });
-
-  c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins);
   const Problem& problem = c.lifetimes.problem;
-  check(problem);
   progress.finished("problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); });
-
-  Search search;
-  search.seconds = options.seconds;
-  c.plan = plan(problem, planner, search);
-  require_right("plan", verify(problem, c.plan));
-  require_fit(options, c.plan);
   progress.finished("plan", bytes_words(total_size(c.plan)), [&] { return dump(c.plan); });
 
   c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io);

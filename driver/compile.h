@@ -24,11 +24,15 @@ inline constexpr const char* kStages[] = {"graph", "schedule", "problem", "plan"
 
 enum class Verbosity { kQuiet, kNormal, kVerbose };
 
+// What to prefer: the smallest arena, the same without computing anything twice, or whole layers.
+enum class Optimize { kRam, kBalanced, kSpeed };
+
 struct CompileOptions {
   std::string model;  // path
   std::string name;   // C prefix, an identifier; empty: from the file's name
   ImportOptions import;
   std::string scheduler, planner, target;                    // names in their tables; empty: the default
+  Optimize optimize = Optimize::kBalanced;                   // without `scheduler` and `ram`
   std::optional<int64_t> ram;                                // bytes that the arena must fit
   double seconds = std::numeric_limits<double>::infinity();  // for the planner's search
   std::vector<Pool> pools;                                   // fastest first; empty: one without a capacity

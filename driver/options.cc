@@ -83,7 +83,6 @@ void refuse_what_is_missing(const Raw& raw) {
   const auto missing = [](const std::string& what) {
     wrong_usage(what + " is not available in this version");
   };
-  if (raw.optimize != "balanced") missing("--optimize " + raw.optimize);
   if (!raw.states.empty()) missing("--state");
 }
 
@@ -319,6 +318,9 @@ void interpret_raw(const Raw& raw, Options& options) {
   }
   refuse_what_is_missing(raw);
   CompileOptions& compile = options.compile;
+  compile.optimize = raw.optimize == "ram"     ? Optimize::kRam
+                     : raw.optimize == "speed" ? Optimize::kSpeed
+                                               : Optimize::kBalanced;
   bind_dimensions(raw, compile.import);
   if (!options.files.empty()) compile.model = options.files[0];
   if (!compile.name.empty() && compile.name != identifier_of(compile.name))

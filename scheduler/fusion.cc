@@ -10,6 +10,7 @@ namespace arenac {
 namespace {
 
 constexpr int kLongestGroup = 96;          // steps
+constexpr int64_t kSteps = 20;             // the least difference of two peaks: one part in as many
 constexpr int64_t kMostRuns = 60'000'000;  // of slabs traced in the search for groups
 
 class Partition {
@@ -26,7 +27,24 @@ class Partition {
     for (int s = 0; s < count_; ++s) single_[s] -= saved[s];
   }
 
-  std::vector<GroupPlan> run() {
+  std::vector<GroupPlan> least() { return cheapest(search()); }
+
+  std::vector<std::vector<GroupPlan>> by_peak() {
+    const int64_t least = search();
+    std::vector<std::vector<GroupPlan>> all;
+    for (int64_t peak = *std::max_element(single_.begin(), single_.end()); peak > least;) {
+      all.push_back(cheapest(peak));
+      // Less than this one takes, by enough to be worth a choice.
+      peak = std::min(peak_of(all.back()) - 1, peak - peak / kSteps);
+    }
+    all.push_back(cheapest(least));
+    return all;
+  }
+
+ private:
+  // The least peak of a partition into single steps and groups, as far as they were searched.
+  int64_t search() {
+    if (count_ == 0) return 0;
     int64_t peak = least_peak();
     for (int longest = 3; longest <= kLongestGroup; longest *= 2)
       for (int64_t before = INT64_MAX; peak < before;) {
@@ -34,12 +52,27 @@ class Partition {
         consider_all(longest, peak);
         peak = least_peak();
       }
+    return peak;
+  }
+
+  std::vector<GroupPlan> cheapest(int64_t peak) const {
     std::vector<GroupPlan> groups;
     for (const auto& [begin, end] : cheapest_groups(peak)) groups.push_back(plainest(begin, end, peak));
     return groups;
   }
 
- private:
+  int64_t peak_of(const std::vector<GroupPlan>& groups) const {
+    int64_t peak = 0;
+    int s = 0;
+    for (const GroupPlan& plan : groups) {
+      for (; s < plan.group.begin; ++s) peak = std::max(peak, single_[s]);
+      peak = std::max(peak, bytes_of(plan));
+      s = plan.group.end;
+    }
+    for (; s < count_; ++s) peak = std::max(peak, single_[s]);
+    return peak;
+  }
+
   // A group that fits `peak`, with whole rows if they do.
   GroupPlan plainest(int begin, int end, int64_t peak) const {
     const auto rows = form_group(begin, end, steps_, layouts_, graph_, facts_, Rings::kRows);
@@ -178,6 +211,10 @@ std::vector<GroupPlan> longest_groups(const Schedule& whole) {
   return groups;
 }
 
-std::vector<GroupPlan> best_groups(const Schedule& whole) { return Partition(whole).run(); }
+std::vector<GroupPlan> best_groups(const Schedule& whole) { return Partition(whole).least(); }
+
+std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole) {
+  return Partition(whole).by_peak();
+}
 
 }  // namespace arenac

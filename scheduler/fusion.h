@@ -8,9 +8,13 @@
 namespace arenac {
 
 // The partition of the steps into single ones and groups with the fewest live bytes at a time and, among
-// those, the fewest bytes of constants read again; only the groups. `whole` has no groups yet. Among all partitions into
-// groups of up to kLongestGroup steps (shortest path over cut positions, Cormen et al., 24.2).
+// those, the fewest bytes of constants read again; only the groups. `whole` has no groups yet. Among all
+// partitions into groups of up to kLongestGroup steps (shortest path over cut positions, Cormen et
+// al., 24.2).
 std::vector<GroupPlan> best_groups(const Schedule& whole);
+
+// From no groups to those of best_groups, each with a lower peak than the one before and the cheapest for it.
+std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole);
 
 // As many steps in a group as can be, first come first served.
 std::vector<GroupPlan> longest_groups(const Schedule& whole);

@@ -155,6 +155,13 @@ const std::vector<SchedulerRow>& schedulers();
 // good.
 Schedule schedule_layerwise(const Graph& graph, const Target& target = targets().front());
 
+// Schedules from whole layers to the lowest peak, with ever more in groups: each costs more than the one
+// before and takes less memory.
+std::vector<Schedule> schedules_by_peak(const Graph& graph, const Target& target = targets().front());
+
+// What groups cost: bytes of constants that are read for every slab instead of once.
+int64_t bytes_read_again(const Schedule& schedule);
+
 // Per storage, the steps at which it is in use: every step touched, and with one step of a group all of them.
 // Empty for what is no storage, constants and what nothing uses.
 std::vector<Interval> storage_lives(const Schedule& schedule);

@@ -37,28 +37,28 @@ void plan_walks(Schedule& schedule, const Target& target) {
   schedule.overlaps = find_overlaps(schedule);
 }
 
-using Grouping = std::vector<GroupPlan>(const Schedule& whole);
-
-Schedule schedule_by(Grouping* grouping, Ordered ordered, std::shared_ptr<const Graph> graph,
-                     const Target& target) {
+Schedule whole_layers(Ordered ordered, std::shared_ptr<const Graph> graph, const Target& target) {
   Storage& storage = ordered.storage;
   Schedule schedule{graph, std::move(storage.steps), std::move(storage.layouts), {}};
   schedule.order = ordered.report;
   plan_walks(schedule, target);
-  std::vector<Ring> rings(graph->tensors.size());
-  const auto rows = storage_rows(*graph, schedule.layouts);
+  verify(schedule);
+  return schedule;
+}
+
+Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Target& target) {
+  if (groups.empty()) return schedule;
+  const auto rows = storage_rows(*schedule.graph, schedule.layouts);
   std::vector<StorageOverlap> overlaps;
-  for (GroupPlan& plan : grouping(schedule)) {
+  for (GroupPlan& plan : groups) {
     for (const KeptRing& r : plan.rings)
-      rings[r.storage] = {rows[r.storage].size, r.kept, r.column, r.columns};
+      schedule.layouts[r.storage].ring = {rows[r.storage].size, r.kept, r.column, r.columns};
     overlaps.insert(overlaps.end(), plan.overlaps.begin(), plan.overlaps.end());
     schedule.groups.push_back(std::move(plan.group));
   }
-  if (!schedule.groups.empty()) {
-    for (Layout& layout : schedule.layouts) layout.ring = rings[layout.root];
-    plan_walks(schedule, target);
-    schedule.overlaps.insert(schedule.overlaps.end(), overlaps.begin(), overlaps.end());
-  }
+  for (Layout& layout : schedule.layouts) layout.ring = schedule.layouts[layout.root].ring;
+  plan_walks(schedule, target);
+  schedule.overlaps.insert(schedule.overlaps.end(), overlaps.begin(), overlaps.end());
   verify(schedule);
   return schedule;
 }
@@ -66,14 +66,9 @@ Schedule schedule_by(Grouping* grouping, Ordered ordered, std::shared_ptr<const 
 // The graph stays the caller's.
 std::shared_ptr<const Graph> borrowed(const Graph& graph) { return {std::shared_ptr<const Graph>(), &graph}; }
 
-Schedule whole_layers(Ordered ordered, const Graph& graph, const Target& target) {
-  return schedule_by([](const Schedule&) { return std::vector<GroupPlan>(); }, std::move(ordered),
-                     borrowed(graph), target);
-}
-
 template <std::vector<int> (*order)(const OrderProblem&)>
 Schedule schedule_in_order(const Graph& graph, const Target& target) {
-  return whole_layers(in_order(graph, order), graph, target);
+  return whole_layers(in_order(graph, order), borrowed(graph), target);
 }
 
 // Bytes live at the fullest step with the best of its overlaps, the caller's apart.
@@ -97,31 +92,67 @@ int64_t peak_of(const Schedule& schedule) {
   return most;
 }
 
-// In the file's order or the best one for whole layers, with pooling by rows or whole: what has the lowest
-// peak, the plainest first.
-Schedule schedule_fused(const Graph& graph, const Target& target) {
+// In the file's order and the best one for whole layers, with pooling of whole images or by rows: the
+// plainest first.
+std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target) {
   std::vector<std::shared_ptr<const Graph>> graphs = {borrowed(graph)};
   if (Graph split = with_accumulators(graph); split.tensors.size() > graph.tensors.size())
     graphs.push_back(std::make_shared<const Graph>(std::move(split)));
   std::vector<Schedule> all;
   for (const auto& g : graphs) {
-    all.push_back(schedule_by(best_groups, in_order(*g, file_order), g, target));
+    all.push_back(whole_layers(in_order(*g, file_order), g, target));
     if (Ordered best = best_order(*g); best.report.peak < best.report.file_peak)
-      all.push_back(schedule_by(best_groups, std::move(best), g, target));
+      all.push_back(whole_layers(std::move(best), g, target));
   }
-  return *std::min_element(all.begin(), all.end(),
-                           [](const Schedule& a, const Schedule& b) { return peak_of(a) < peak_of(b); });
+  return all;
+}
+
+bool lower(const Schedule& a, const Schedule& b) { return peak_of(a) < peak_of(b); }
+
+Schedule schedule_fused(const Graph& graph, const Target& target) {
+  std::vector<Schedule> all;
+  for (Schedule& whole : plain_schedules(graph, target)) {
+    std::vector<GroupPlan> groups = best_groups(whole);
+    all.push_back(with_groups(std::move(whole), std::move(groups), target));
+  }
+  return *std::min_element(all.begin(), all.end(), lower);
 }
 
 Schedule schedule_by_rows(const Graph& graph, const Target& target) {
   const auto split = std::make_shared<const Graph>(with_accumulators(graph));
-  return schedule_by(longest_groups, in_order(*split, file_order), split, target);
+  Schedule whole = whole_layers(in_order(*split, file_order), split, target);
+  std::vector<GroupPlan> groups = longest_groups(whole);
+  return with_groups(std::move(whole), std::move(groups), target);
 }
 
 }  // namespace
 
 Schedule schedule_layerwise(const Graph& graph, const Target& target) {
-  return whole_layers(best_order(graph), graph, target);
+  return whole_layers(best_order(graph), borrowed(graph), target);
+}
+
+std::vector<Schedule> schedules_by_peak(const Graph& graph, const Target& target) {
+  std::vector<Schedule> all;
+  for (const Schedule& whole : plain_schedules(graph, target))
+    for (std::vector<GroupPlan>& groups : groups_by_peak(whole))
+      all.push_back(with_groups(whole, std::move(groups), target));
+  std::stable_sort(all.begin(), all.end(), [](const Schedule& a, const Schedule& b) {
+    return bytes_read_again(a) < bytes_read_again(b);
+  });
+  std::vector<Schedule> frontier;
+  for (Schedule& schedule : all)
+    if (frontier.empty() || lower(schedule, frontier.back())) frontier.push_back(std::move(schedule));
+  return frontier;
+}
+
+int64_t bytes_read_again(const Schedule& schedule) {
+  int64_t bytes = 0;
+  for (const Group& group : schedule.groups)
+    for (const Stage& stage : group.stages)
+      for (TensorId id : schedule.steps[stage.step].node->reads)
+        if (const auto& constant = schedule.graph->tensors[id].constant)
+          bytes += static_cast<int64_t>(constant->bytes.size()) * (stage.slabs - 1);
+  return bytes;
 }
 
 const std::vector<Target>& targets() {
