@@ -77,7 +77,7 @@ class Sharing {
       if (std::count(users.begin(), users.end(), group_.stages[k].host)) family.push_back(k);
     std::sort(family.begin(), family.end());
     family.erase(std::unique(family.begin(), family.end()), family.end());
-    if (!independent(family, ring.storage)) return false;
+    if (!independent(family, ring.storage) || !closed(family, host)) return false;
 
     for (size_t u = 0; u < users.size(); ++u) {
       group_.stages[users[u]].chunks = chunks;
@@ -162,6 +162,16 @@ class Sharing {
           for (int64_t t = 0; t < stage.slabs; ++t)
             if (pull.upto[t] != t) return false;
     return true;
+  }
+
+  // Nobody else asks for what the guests compute.
+  bool closed(const std::vector<int>& family, int host) const {
+    const auto guest = [&](int k) { return k != host && std::count(family.begin(), family.end(), k) > 0; };
+    for (int k = 0; k < static_cast<int>(group_.stages.size()); ++k)
+      for (const Pull& pull : group_.stages[k].pulls)
+        if (guest(pull.producer) && k != host && !guest(k)) return false;
+    return std::none_of(group_.sinks.begin(), group_.sinks.end(), guest) &&
+           std::none_of(group_.completed.begin(), group_.completed.end(), guest);
   }
 
   // None of the stages writes what another touches, but for chunks of columns.

@@ -7,6 +7,8 @@
 namespace arenac {
 namespace {
 
+constexpr int64_t kMostRows = 1 << 17;  // of a storage; beyond, each would be too little to be worth a slab
+
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 Interval clipped(Interval a, int64_t count) {
   return {std::max<int64_t>(a.begin, 0), std::min(a.end, count)};
@@ -101,6 +103,7 @@ std::optional<Cut> cut_rows(const Nests& nests, const std::vector<Expr>& row_of_
                std::max(written.end, found->first.end + found->factor * steps)};
   }
   const int64_t base = floor_div(written.begin, granule) * granule;
+  if (written.end - base > kMostRows) return std::nullopt;
   Cut cut{(written.end - base + granule - 1) / granule, {}};
   for (size_t k = 0; k < nests.size(); ++k) {
     const auto& [axis, factor, at] = axes[k];
@@ -163,7 +166,8 @@ class Facts {
       if (graph_.tensors[id].constant || rows_of(id).size == 0) return;
       const auto found = row_axis(nests_[1], row_index(layouts_[id], rows_of(id), shape_of(id), e->args));
       const bool one = found && found->axis >= 0 && found->factor == 1 && found->first == Interval{0, 1};
-      if (one) cut = Cut{nests_[1].axes[found->axis].extent, {{-1, 1, 0}, {found->axis, 1, 0}}};
+      if (one && nests_[1].axes[found->axis].extent <= kMostRows)
+        cut = Cut{nests_[1].axes[found->axis].extent, {{-1, 1, 0}, {found->axis, 1, 0}}};
     });
     return cut;
   }
@@ -232,7 +236,8 @@ std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& la
     Rows& rows = all[layouts[id].root];
     const Tensor &t = graph.tensors[id], &root = graph.tensors[layouts[id].root];
     const bool same_unit = size_of(t.type) == size_of(root.type);
-    if (rows.size > 0 && (!same_unit || !in_rows(layouts[id], rows, t.shape))) rows = {};
+    if (rows.size > 0 && (rows.count > kMostRows || !same_unit || !in_rows(layouts[id], rows, t.shape)))
+      rows = {};
   }
   return all;
 }

@@ -232,6 +232,12 @@ TEST(Slabs, OfAnOutput) {
 
 // ---- rings
 
+Schedule scheduled_by(const std::string& name, const Graph& graph) {
+  const auto row = std::find_if(schedulers().begin(), schedulers().end(),
+                                [&](const SchedulerRow& r) { return name == r.name; });
+  return row->schedule(graph, targets().front());
+}
+
 int64_t kept_of(const Schedule& schedule, const std::string& name) {
   const Graph& graph = *schedule.graph;
   for (size_t id = 0; id < graph.tensors.size(); ++id)
@@ -245,7 +251,7 @@ TEST_P(Windows, KeepTheirRows) {
   const Window w = GetParam();
   const Graph graph = after_pointwise(kRows, window_shape(w), floats("w", 2, 2, w.k),
                                       fmt::format("y = Conv<{}>(a, w)", window_text(w)));
-  const Schedule schedule = schedule_by_rows(graph);
+  const Schedule schedule = scheduled_by("rows", graph);
   EXPECT_EQ(kept_of(schedule, "a"), (w.k - 1) * w.d + 1) << dump(schedule);
 }
 
@@ -261,7 +267,7 @@ TEST_P(Windows, KeepWhatAProducerOfSeveralRowsWrites) {
             "b = ConvTranspose<strides = [{0}, 1], output_padding = [{1}, 0]>(a, up)\n  y = Conv<{2}>(b, "
             "w)",
             g, g - 1, window_text(w)));
-    const Schedule schedule = schedule_by_rows(graph);
+    const Schedule schedule = scheduled_by("rows", graph);
     int64_t most = 0;  // produced and still needed
     for (int64_t r = 0; r < windows_of(rows, w); ++r) {
       const Interval need = rows_of(w)(r);
@@ -285,7 +291,7 @@ TEST(Rings, OfResidualEdges) {
       const Graph graph =
           after_pointwise(24, "1, 2, 24, 5", floats("w", 2, 2, k),
                           fmt::format("b = {0}(a, w)\n  c = {0}(b, w)\n  y = Add(c, a)", conv));
-      const Schedule schedule = schedule_by_rows(graph);
+      const Schedule schedule = scheduled_by("rows", graph);
       EXPECT_EQ(kept_of(schedule, "a"), std::max(1 + 2 * ((k - 1) * d - p), (k - 1) * d + 1))
           << dump(schedule);
       EXPECT_EQ(kept_of(schedule, "b"), (k - 1) * d + 1) << dump(schedule);
@@ -305,7 +311,7 @@ TEST(Groups, DoNotOverwriteWhatIsRead) {
   ASSERT_EQ(root_of(2), root_of(0)) << "c is in place";
   const StepFacts facts = step_facts(graph, storage.steps, storage.layouts);
   const auto group = [&](int begin, int end) {
-    return form_group(begin, end, storage.steps, storage.layouts, graph, facts).has_value();
+    return form_group(begin, end, storage.steps, storage.layouts, graph, facts, Rings::kRows).has_value();
   };
   EXPECT_FALSE(group(0, 4));
   EXPECT_FALSE(group(1, 4));
@@ -322,7 +328,7 @@ Graph two_convolutions() {
 
 TEST(Rings, OfOneRowLessAreRefused) {
   const Graph graph = two_convolutions();
-  Schedule schedule = schedule_by_rows(graph);
+  Schedule schedule = scheduled_by("rows", graph);
   verify_rings(schedule);
   for (size_t id = 0; id < graph.tensors.size(); ++id) {
     int64_t& kept = schedule.layouts[id].ring.kept;

@@ -21,7 +21,7 @@ class Shadow {
  public:
   Shadow(const Compilation& c, const std::vector<Value>& inputs, std::mt19937& random, double floats_within)
       : c_(c),
-        graph_(*c.graph),
+        graph_(*c.schedule.graph),
         random_(random),
         floats_within_(floats_within),
         facts_(step_facts(graph_, c.schedule.steps, c.schedule.layouts)),
@@ -93,10 +93,10 @@ class Shadow {
   std::byte* at(TensorId id, int64_t element) {
     const Layout& layout = c_.schedule.layouts[id];
     const int size = size_of(graph_.tensors[id].type);
-    const auto [row, kept] = layout.ring;
-    ARENAC_CHECK(kept == 0 || (0 <= element && element < row * kept),
+    const Ring& ring = layout.ring;
+    ARENAC_CHECK(ring.kept == 0 || (0 <= element && element < ring.size()),
                  fmt::format("'{}' leaves its ring", graph_.tensors[id].name));
-    const int64_t byte = (kept > 0 ? element : layout.offset + element) * size;
+    const int64_t byte = (ring.kept > 0 ? element : layout.offset + element) * size;
     const Room& room = memory_[layout.root];
     ARENAC_CHECK(byte >= 0 && byte + size <= room.size,
                  fmt::format("'{}' leaves its storage", graph_.tensors[id].name));
@@ -206,11 +206,19 @@ class Shadow {
   }
 
   void run_group(const Group& group) {
-    iterations_.resize(std::max<size_t>(iterations_.size(), kSlabSymbol + 1));
-    for (const auto& [k, slab] : runs_of(group)) {
-      const Stage& stage = group.stages[k];
-      iterations_[kSlabSymbol] = slab;
+    iterations_.resize(std::max<size_t>(iterations_.size(), kChunkSymbol + 1));
+    const auto run_stage = [&](const Stage& stage) {
       run_step(stage.step, *c_.schedule.steps[stage.step].node, &stage);
+    };
+    for (const auto& [k, slab] : runs_of(group)) {
+      if (group.stages[k].host >= 0) continue;
+      iterations_[kSlabSymbol] = slab;
+      for (int64_t chunk = 0; chunk < group.stages[k].chunks; ++chunk) {
+        iterations_[kChunkSymbol] = chunk;
+        for (const Stage& guest : group.stages)
+          if (guest.host == k) run_stage(guest);
+        run_stage(group.stages[k]);
+      }
     }
     done_ = group.end;
     for (const Stage& stage : group.stages)
@@ -230,6 +238,8 @@ class Shadow {
         const Interval active = active_slabs(std::get<Nests>(node.body)[k], stage->nests[k], stage->slabs);
         const int64_t slab = iterations_[kSlabSymbol];
         if (slab < active.begin || active.end <= slab) continue;
+        const bool once = stage->chunks > 1 && stage->chunk_axes[k] < 0;
+        if (once && iterations_[kChunkSymbol] > 0) continue;
       }
       run_nest(node, nests[k], overlap ? &overlap->loops[k] : nullptr);
     }
