@@ -135,7 +135,7 @@ class Facts {
     const bool in_rows = rows_of(node_.writes[0]).size > 0;
     Slabs best = accesses((in_rows ? cut_by_storage() : std::nullopt).value_or(uncut(nests_)));
     const int64_t least = streamed(best);
-    if (in_rows && (least > 0 || best.reads.empty())) return best;
+    if (in_rows && (least > 0 || !streams(best))) return best;
     for (size_t d = 0; d < shape_of(node_.writes[0]).size(); ++d) {
       const auto cut = cut_by_dimension(d);
       if (!cut || cut->slabs < 2) continue;
@@ -178,12 +178,22 @@ class Facts {
     return cut_rows(nests_, row);
   }
 
+  // The caller's memory is there whole, by whatever rows it is read.
+  bool is_input(TensorId id) const {
+    return std::count(graph_.inputs.begin(), graph_.inputs.end(), layouts_[id].root) > 0;
+  }
+  bool streams(const Slabs& slabs) const {
+    return !std::all_of(slabs.reads.begin(), slabs.reads.end(),
+                        [&](const RowAccess& read) { return is_input(read.tensor); });
+  }
+
   // Bytes of operands of which the first slab needs only a part.
   int64_t streamed(const Slabs& slabs) const {
     int64_t bytes = 0;
     for (const RowAccess& read : slabs.reads) {
       const Tensor& t = graph_.tensors[read.tensor];
-      if (read.rows[0].end < rows_of(read.tensor).count) bytes += element_count(t.shape) * size_of(t.type);
+      if (!is_input(read.tensor) && read.rows[0].end < rows_of(read.tensor).count)
+        bytes += element_count(t.shape) * size_of(t.type);
     }
     return bytes;
   }

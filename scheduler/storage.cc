@@ -266,7 +266,8 @@ class Assignment {
     std::iota(order.begin(), order.end(), 0);
     const Nests* nests = std::get_if<Nests>(&node.body);
     if (!nests || nests->empty()) return dense_strides(shape, order);
-    const size_t windowed = first_windowed_dimension(nests->front(), shape.size());
+    size_t windowed = first_windowed_dimension(nests->front(), shape.size());
+    if (windowed == shape.size() && follows_input(node)) windowed = wanted_by_readers(out);
     if (windowed < shape.size()) {
       // Batch, the trailing windowed dimensions, channels.
       order.clear();
@@ -276,6 +277,33 @@ class Assignment {
       return dense_strides(shape, order);
     }
     return strides_like_operand(node, *nests, shape, order);
+  }
+
+  // Whether all that the node reads of its result's size is the caller's, whose order of dimensions nobody
+  // chose.
+  bool follows_input(const Node& node) const {
+    bool input = false, other = false;
+    for (TensorId id : node.reads) {
+      if (graph_.tensors[id].constant ||
+          count_of(graph_.tensors[id]) < count_of(graph_.tensors[node.writes[0]]))
+        continue;
+      (is_input_[layouts_[id].root] ? input : other) = true;
+    }
+    return input && !other;
+  }
+
+  // The first windowed dimension of a tensor in the eyes of a node that slides windows over it; its rank
+  // without one.
+  size_t wanted_by_readers(TensorId id) const {
+    const size_t rank = graph_.tensors[id].shape.size();
+    for (const Step& step : steps_) {
+      const Nests* nests = step.kind == StepKind::kRun ? std::get_if<Nests>(&step.node->body) : nullptr;
+      if (!nests || nests->empty() || std::count(step.node->reads.begin(), step.node->reads.end(), id) == 0 ||
+          graph_.tensors[step.node->writes[0]].shape.size() != rank)
+        continue;
+      if (const size_t first = first_windowed_dimension(nests->front(), rank); first < rank) return first;
+    }
+    return rank;
   }
 
   // How a reduced axis moves an index that an axis of the output moves too: over separate parts, as groups of
