@@ -99,7 +99,7 @@ class Former {
         (*lives)[y].written = std::min((*lives)[y].written, now);
         (*lives)[y].touched = now;
       }
-      ++now;
+      if (group_.stages[stage].host < 0) ++now;  // guests run in turns with their host
     }
   }
 
