@@ -20,7 +20,17 @@ class Partition {
         steps_(whole.steps),
         layouts_(whole.layouts),
         facts_(step_facts(graph_, steps_, layouts_)),
-        count_(static_cast<int>(steps_.size())) {
+        count_(static_cast<int>(steps_.size())),
+        begun_(count_ + 1),
+        ended_(count_ + 1),
+        ending_(count_ + 1) {
+    for (size_t id = 0; id < facts_.live.size(); ++id) {
+      const auto [from, to] = facts_.live[id];
+      if (from >= to || facts_.bytes[id] == 0) continue;
+      for (auto s = from + 1; s <= count_; ++s) begun_[s] += facts_.bytes[id];
+      for (auto s = to; s <= count_; ++s) ended_[s] += facts_.bytes[id];
+      ending_[to].push_back(static_cast<TensorId>(id));
+    }
     for (int s = 0; s < count_; ++s) single_.push_back(bytes_of(s, s + 1));
     std::vector<int64_t> saved(count_);
     for (const StorageOverlap& o : whole.overlaps) saved[o.step] = std::max(saved[o.step], saving(o));
@@ -30,6 +40,7 @@ class Partition {
   std::vector<GroupPlan> least() { return cheapest(search()); }
 
   std::vector<std::vector<GroupPlan>> by_peak() {
+    if (count_ == 0) return {{}};
     const int64_t least = search();
     std::vector<std::vector<GroupPlan>> all;
     for (int64_t peak = *std::max_element(single_.begin(), single_.end()); peak > least;) {
@@ -80,13 +91,8 @@ class Partition {
     return *form_group(begin, end, steps_, layouts_, graph_, facts_, Rings::kColumns);
   }
 
-  // Bytes of the storages in use during the steps.
-  int64_t bytes_of(int begin, int end) const {
-    int64_t bytes = 0;
-    for (size_t id = 0; id < facts_.live.size(); ++id)
-      if (facts_.live[id].begin < end && begin < facts_.live[id].end) bytes += facts_.bytes[id];
-    return bytes;
-  }
+  // Bytes of the storages in use during the steps: those that began by then less those that ended before.
+  int64_t bytes_of(int begin, int end) const { return begun_[end] - ended_[begin]; }
 
   // The same of a group: rings at what they keep, and its best overlap.
   int64_t bytes_of(const GroupPlan& plan) const {
@@ -104,30 +110,23 @@ class Partition {
     return above > 0 && below > 0 ? above + below - joint_bytes(above, below, o.distance) : 0;
   }
 
-  // What is in use during the steps and before or after them.
-  int64_t crossing(int begin, int end) const {
-    int64_t bytes = 0;
-    for (size_t id = 0; id < facts_.live.size(); ++id) {
-      const Interval live = facts_.live[id];
-      const bool inside = begin <= live.begin && live.end <= end;
-      if (live.begin < end && begin < live.end && !inside) bytes += facts_.bytes[id];
-    }
-    return bytes;
-  }
-
   void consider_all(int longest, int64_t peak) {
-    for (int begin = 0; begin < count_; ++begin)
-      for (int end = begin + 2; end <= std::min(count_, begin + longest); ++end) {
+    for (int begin = 0; begin < count_; ++begin) {
+      int64_t inside = 0, layerwise = 0;  // bytes that live in the steps alone; the most at one of them
+      for (int end = begin + 1; end <= std::min(count_, begin + longest); ++end) {
         if (facts_.slabs[end - 1].count == 0) break;
-        consider(begin, end, peak);
+        layerwise = std::max(layerwise, single_[end - 1]);
+        for (const TensorId id : ending_[end])
+          if (facts_.live[id].begin >= begin) inside += facts_.bytes[id];
+        // Groups that cannot lower the peak are not formed.
+        const int64_t crossing = bytes_of(begin, end) - inside;
+        if (end - begin > 1 && layerwise >= peak && crossing < peak) consider(begin, end);
       }
+    }
   }
 
-  // Groups that cannot lower the peak are not formed.
-  void consider(int begin, int end, int64_t peak) {
-    if (facts_.slabs[begin].count == 0 || grouped_.contains({begin, end}) || runs_ > kMostRuns) return;
-    const int64_t layerwise = *std::max_element(single_.begin() + begin, single_.begin() + end);
-    if (layerwise < peak || crossing(begin, end) >= peak) return;
+  void consider(int begin, int end) {
+    if (grouped_.contains({begin, end}) || runs_ > kMostRuns) return;
     for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
     const auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_, Rings::kColumns);
     grouped_[{begin, end}] = plan ? bytes_of(*plan) : INT64_MAX;
@@ -188,7 +187,9 @@ class Partition {
   const std::vector<Layout>& layouts_;
   const StepFacts facts_;
   const int count_;
-  std::vector<int64_t> single_;                     // bytes live at each step
+  std::vector<int64_t> begun_, ended_;         // bytes of storages whose lives begin before, end by a step
+  std::vector<std::vector<TensorId>> ending_;  // per step: storages whose lives end there
+  std::vector<int64_t> single_;                // bytes live at each step
   std::map<std::pair<int, int>, int64_t> grouped_;  // bytes live during a group
   int64_t runs_ = 0;
 };
