@@ -16,6 +16,7 @@
 // elements that begins outside w for zeros. (Right with -fno-tree-loop-vectorize, and in clang.)
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,7 +49,9 @@ std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, con
 // Whether a pool may have this name: a C identifier that the generated C does not use otherwise.
 bool is_pool_name(const std::string& name);
 
-// The memory map without the model's hash.
-MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io);
+// The memory map without the model's hash. `layerwise_arena` is the arena of whole layers, in bytes; none:
+// the schedule's own.
+MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io,
+                   std::optional<int64_t> layerwise_arena = {});
 
 }  // namespace arenac

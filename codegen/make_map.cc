@@ -2,6 +2,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/weights.h"
+#include "scheduler/slabs.h"
 
 namespace arenac {
 namespace {
@@ -12,16 +13,37 @@ MapIo io_entry(const Graph& graph, TensorId id, const std::string& name, IoKind 
           element_count(tensor.shape) * size_of(tensor.type)};
 }
 
-std::vector<MapStep> map_steps(const Schedule& schedule) {
+// Of a step in a group, the rows that its first slab writes; none where all of them are one slab.
+std::optional<RowRange> first_rows(const Schedule& schedule, const std::vector<Rows>& rows, size_t step) {
+  if (!stage_of(schedule, step)) return {};
+  const Slabs slabs = slabs_of(*schedule.steps[step].node, *schedule.graph, schedule.layouts, rows);
+  if (slabs.count <= 1) return {};
+  for (const Interval& written : slabs.write.rows)
+    if (written.begin < written.end) return RowRange{written.begin, written.end};
+  return {};
+}
+
+std::vector<MapStep> map_steps(const Schedule& schedule, const std::vector<Rows>& rows) {
   std::vector<MapStep> steps;
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     const Step& step = schedule.steps[s];
     constexpr const char* kMarks[] = {"", "", " else", " end", "", " end"};
     steps.push_back({static_cast<int64_t>(s), step.node->origin,
-                     step.node->op + kMarks[static_cast<int>(step.kind)], std::nullopt,
+                     step.node->op + kMarks[static_cast<int>(step.kind)], first_rows(schedule, rows, s),
                      step.kind == StepKind::kRun ? multiply_accumulates(*step.node) : 0});
   }
   return steps;
+}
+
+// A ring of columns holds one row of which not even all is there.
+void mark_rings(const Schedule& schedule, const Lifetimes& lifetimes, const std::vector<Rows>& rows,
+                MemoryMap& map) {
+  for (size_t id = 0; id < schedule.layouts.size(); ++id) {
+    const Layout& layout = schedule.layouts[id];
+    const int buffer = lifetimes.buffer_of[id];
+    if (layout.root != static_cast<TensorId>(id) || layout.ring.kept == 0 || buffer < 0) continue;
+    map.buffers[buffer].rows = KeptRows{layout.ring.kept, rows[id].count};
+  }
 }
 
 bool in_use(const Plan& plan, const Problem& problem, const Overlap& o) {
@@ -32,7 +54,8 @@ bool in_use(const Plan& plan, const Problem& problem, const Overlap& o) {
 
 }  // namespace
 
-MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io) {
+MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io,
+                   std::optional<int64_t> layerwise_arena) {
   const Graph& graph = *schedule.graph;
   MemoryMap map;
   map.model = graph.name;
@@ -62,7 +85,12 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   }
   for (const Overlap& o : lifetimes.problem.overlaps)
     if (in_use(plan, lifetimes.problem, o)) map.overlaps.push_back({o.above, o.below, o.distance});
-  map.steps = map_steps(schedule);
+  const std::vector<Rows> rows = storage_rows(graph, schedule.layouts);
+  map.steps = map_steps(schedule, rows);
+  mark_rings(schedule, lifetimes, rows, map);
+  for (const Group& group : schedule.groups) map.groups.push_back({group.begin, group.end});
+  const OrderReport& order = schedule.order;
+  map.order = MapOrder{order.peak, order.file_peak, order.lower_bound, order.proven};
   for (const Weight& weight : collect_weights(schedule, {}).all) {
     const auto size = static_cast<int64_t>(weight.bytes.size());
     map.constants.push_back({graph.tensors[weight.tensor].name, size, "flash"});
@@ -70,7 +98,7 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   }
   for (const MapStep& step : map.steps) map.totals.macs += step.macs;
   for (const PoolUse& pool : plan.pools) map.totals.arena += pool.size;
-  map.totals.layerwise_arena = map.totals.arena;
+  map.totals.layerwise_arena = layerwise_arena.value_or(map.totals.arena);
   if (io == Io::kExternal) {
     for (size_t k = 0; k < graph.inputs.size(); ++k)
       map.io.push_back(io_entry(graph, graph.inputs[k], graph.input_names[k], IoKind::kInput));

@@ -56,6 +56,27 @@ Fault check_times(const MemoryMap& map) {
   return {};
 }
 
+Fault check_groups(const MemoryMap& map) {
+  int64_t free = 0;  // the first step that no group has taken
+  for (size_t g = 0; g < map.groups.size(); ++g) {
+    const auto& [begin, end] = map.groups[g];
+    if (begin < free || begin >= end || end > static_cast<int64_t>(map.steps.size()))
+      return fmt::format(
+          "group {} is [{}, {}), which is empty, beyond the last of {} steps or not apart from the others",
+          g + 1, begin, end, map.steps.size());
+    free = end;
+  }
+  for (const MapBuffer& buffer : map.buffers) {
+    if (buffer.rows && buffer.rows->kept > buffer.rows->total)
+      return fmt::format("buffer '{}' keeps {} of {} rows", buffer.name, buffer.rows->kept,
+                         buffer.rows->total);
+  }
+  if (map.order && map.order->lower_bound > map.order->peak)
+    return fmt::format("order.lower_bound is {}, above the peak of {}", map.order->lower_bound,
+                       map.order->peak);
+  return {};
+}
+
 template <typename Part, typename Value>
 Fault check_total(std::string_view name, int64_t total, const std::vector<Part>& parts, Value value) {
   int64_t sum = 0;
@@ -113,9 +134,15 @@ Fault check_plan(const MemoryMap& map) {
 }  // namespace
 
 Fault verify(const MemoryMap& map) {
-  for (auto check : {check_names, check_times, check_totals, check_plan}) {
+  for (auto check : {check_names, check_times, check_groups, check_totals, check_plan}) {
     if (auto fault = check(map)) return fault;
   }
+  return {};
+}
+
+std::optional<size_t> group_at(const MemoryMap& map, int64_t time) {
+  for (size_t g = 0; g < map.groups.size(); ++g)
+    if (map.groups[g].begin <= time && time < map.groups[g].end) return g;
   return {};
 }
 

@@ -71,7 +71,7 @@ struct MapBuffer {
   bool operator==(const MapBuffer&) const = default;
 };
 
-// Output rows [begin, end) of a step's node.
+// Output rows [begin, end) of a step's node; of a step in a group, those that its first slab computes.
 struct RowRange {
   int64_t begin = 0;
   int64_t end = 0;
@@ -87,6 +87,34 @@ struct MapStep {
   int64_t macs = 0;
 
   bool operator==(const MapStep&) const = default;
+};
+
+// Steps [begin, end) that run in turns, a few rows of each at a time.
+struct MapGroup {
+  int64_t begin = 0;
+  int64_t end = 0;
+
+  bool operator==(const MapGroup&) const = default;
+};
+
+// Bytes in use at the fullest step if every step were a whole layer, inputs and outputs apart.
+struct MapOrder {
+  int64_t peak = 0;         // in the order of the steps
+  int64_t file_peak = 0;    // in the order of the model's file
+  int64_t lower_bound = 0;  // in any order; 0: not known
+  bool proven = false;      // no order has a lower peak
+
+  bool operator==(const MapOrder&) const = default;
+};
+
+// One of the schedules that can be had: less arena for more work.
+struct MapChoice {
+  int64_t arena = 0;       // bytes, planned
+  int64_t read_again = 0;  // bytes of constants that are read for every slab instead of once
+  int64_t stages = 0;      // steps in groups
+  int64_t code = 0;        // bytes of C emitted, constants apart
+
+  bool operator==(const MapChoice&) const = default;
 };
 
 struct MapConstant {
@@ -140,25 +168,32 @@ struct MemoryMap {
   std::vector<MapOverlap> overlaps;
   std::vector<MapIo> io;
   MapTotals totals;
+  std::vector<MapGroup> groups = {};     // ascending, apart
+  std::optional<MapOrder> order = {};    // none: not known
+  std::vector<MapChoice> frontier = {};  // ascending work, descending arena; empty: not asked for
 
   bool operator==(const MemoryMap&) const = default;
 };
 
 // The file format: keys in the order of the structures above, one array element a line. Bytes that are not
-// UTF-8 become U+FFFD, so the result is always valid JSON.
+// UTF-8 become U+FFFD, so the result is always valid JSON. `groups`, `order` and `frontier` are left out
+// where there are none.
 std::string to_json(const MemoryMap& map);
 
-// Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants` and `rows` may be
-// absent. `origin` begins every message. Throws UserError with the field's path: "kws_map.json:
-// buffers[3].size: ...". Judges the form only: colliding buffers or dangling names are for `verify`, and no
-// report stumbles over them.
+// Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `groups`,
+// `order` and `frontier` may be absent. `origin` begins every message. Throws UserError with the field's
+// path: "kws_map.json: buffers[3].size: ...". Judges the form only: colliding buffers or dangling names are
+// for `verify`, and no report stumbles over them.
 MemoryMap memory_map_from_json(std::string_view text, std::string_view origin = "memory map");
 
 // The first fault of the map in words, or nothing if it is right: unique names and ids, lives not empty and
-// within the steps, offsets inside pool and capacity, pool sizes and totals that add up, and no two buffers
-// of a pool that share a byte and a time unless an overlap entry allows it. A collision's message names both
-// buffers, addresses and times.
+// within the steps, groups in order, offsets inside pool and capacity, pool sizes and totals that add up, and
+// no two buffers of a pool that share a byte and a time unless an overlap entry allows it. A collision's
+// message names both buffers, addresses and times.
 [[nodiscard]] std::optional<std::string> verify(const MemoryMap& map);
+
+// The group of the step at `time`, as an index into map.groups; none: a whole layer.
+std::optional<size_t> group_at(const MemoryMap& map, int64_t time);
 
 // Bytes in use over time in one pool, a step function: `bytes[i]` hold in [time[i], time[i + 1]); the last
 // entry is 0 bytes. Bytes that an overlap entry lets two buffers share count once.

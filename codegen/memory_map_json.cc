@@ -67,6 +67,22 @@ Json json_of(const MapTotals& totals) {
           {"layerwise_arena", totals.layerwise_arena}};
 }
 
+Json json_of(const MapGroup& group) { return {{"begin", group.begin}, {"end", group.end}}; }
+
+Json json_of(const MapOrder& order) {
+  return {{"peak", order.peak},
+          {"file_peak", order.file_peak},
+          {"lower_bound", order.lower_bound},
+          {"proven", order.proven}};
+}
+
+Json json_of(const MapChoice& choice) {
+  return {{"arena", choice.arena},
+          {"read_again", choice.read_again},
+          {"stages", choice.stages},
+          {"code", choice.code}};
+}
+
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // "key": [ one element a line ]
@@ -117,6 +133,11 @@ class Field {
   std::string text() const {
     if (!json_.is_string()) fail("a string");
     return json_.get<std::string>();
+  }
+
+  bool truth() const {
+    if (!json_.is_boolean()) fail("true or false");
+    return json_.get<bool>();
   }
 
   template <size_t N>
@@ -221,6 +242,22 @@ MapTotals read_totals(const Field& f) {
           .layerwise_arena = f.at("layerwise_arena").count()};
 }
 
+MapGroup read_group(const Field& f) { return {.begin = f.at("begin").count(), .end = f.at("end").count()}; }
+
+MapOrder read_order(const Field& f) {
+  return {.peak = f.at("peak").count(),
+          .file_peak = f.at("file_peak").count(),
+          .lower_bound = f.at("lower_bound").count(),
+          .proven = f.at("proven").truth()};
+}
+
+MapChoice read_choice(const Field& f) {
+  return {.arena = f.at("arena").count(),
+          .read_again = f.at("read_again").count(),
+          .stages = f.at("stages").count(),
+          .code = f.at("code").count()};
+}
+
 // Reports and judges add sizes and work without care, so what they add is bounded here.
 template <typename Part, typename Value>
 void check_sum(std::string_view origin, std::string_view list, const std::vector<Part>& parts, Value value) {
@@ -243,17 +280,20 @@ Json parse(std::string_view text, const std::string& origin) {
 }  // namespace
 
 std::string to_json(const MemoryMap& map) {
-  const std::vector<std::string> entries = {fmt::format(" \"format\": \"{}\"", MemoryMap::kFormat),
-                                            fmt::format(" \"version\": {}", MemoryMap::kVersion),
-                                            fmt::format(" \"model\": {}", dump(map.model)),
-                                            fmt::format(" \"sha256\": {}", dump(map.sha256)),
-                                            json_list("pools", map.pools),
-                                            json_list("buffers", map.buffers),
-                                            json_list("steps", map.steps),
-                                            json_list("constants", map.constants),
-                                            json_list("overlaps", map.overlaps),
-                                            json_list("io", map.io),
-                                            fmt::format(" \"totals\": {}", dump(json_of(map.totals)))};
+  std::vector<std::string> entries = {fmt::format(" \"format\": \"{}\"", MemoryMap::kFormat),
+                                      fmt::format(" \"version\": {}", MemoryMap::kVersion),
+                                      fmt::format(" \"model\": {}", dump(map.model)),
+                                      fmt::format(" \"sha256\": {}", dump(map.sha256)),
+                                      json_list("pools", map.pools),
+                                      json_list("buffers", map.buffers),
+                                      json_list("steps", map.steps),
+                                      json_list("constants", map.constants),
+                                      json_list("overlaps", map.overlaps),
+                                      json_list("io", map.io),
+                                      fmt::format(" \"totals\": {}", dump(json_of(map.totals)))};
+  if (!map.groups.empty()) entries.push_back(json_list("groups", map.groups));
+  if (map.order) entries.push_back(fmt::format(" \"order\": {}", dump(json_of(*map.order))));
+  if (!map.frontier.empty()) entries.push_back(json_list("frontier", map.frontier));
   return fmt::format("{{\n{}\n}}\n", fmt::join(entries, ",\n"));
 }
 
@@ -272,7 +312,10 @@ MemoryMap memory_map_from_json(std::string_view text, std::string_view origin) {
                    .constants = file.list_or_empty("constants", read_constant),
                    .overlaps = file.list_or_empty("overlaps", read_overlap),
                    .io = file.list_or_empty("io", read_io),
-                   .totals = read_totals(file.at("totals"))};
+                   .totals = read_totals(file.at("totals")),
+                   .groups = file.list_or_empty("groups", read_group),
+                   .frontier = file.list_or_empty("frontier", read_choice)};
+  if (file.has("order")) map.order = read_order(file.at("order"));
   check_sum(origin, "buffers", map.buffers, [](const MapBuffer& buffer) { return buffer.size; });
   check_sum(origin, "constants", map.constants, [](const MapConstant& constant) { return constant.size; });
   check_sum(origin, "steps", map.steps, [](const MapStep& step) { return step.macs; });

@@ -1,5 +1,6 @@
 // One buffer a line. The first columns are those of a planning problem and its solution, so that the planner,
-// the judge and spreadsheets read it as it is.
+// the judge and spreadsheets read it as it is. With groups, the last column names that of a buffer's first
+// step.
 #include <fmt/format.h>
 
 #include "codegen/report_words.h"
@@ -19,12 +20,14 @@ std::string csv_field(std::string_view name) {
 }  // namespace
 
 std::string csv_report(const MemoryMap& map) {
-  std::string csv = "id,lower,upper,size,offset,pool,kind,name,tensors,rows_kept,rows_total\n";
+  std::string csv = "id,lower,upper,size,offset,pool,kind,name,tensors,rows_kept,rows_total";
+  csv += map.groups.empty() ? "\n" : ",group\n";
   for (const MapBuffer& b : map.buffers) {
     csv += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{}\n", b.id, b.begin, b.end, b.size, b.offset, csv_field(b.pool),
+        "{},{},{},{},{},{},{},{},{},{},{}", b.id, b.begin, b.end, b.size, b.offset, csv_field(b.pool),
         name_of(b.kind), csv_field(b.name), csv_field(fmt::format("{}", fmt::join(b.tensors, " "))),
         b.rows ? fmt::format("{}", b.rows->kept) : "", b.rows ? fmt::format("{}", b.rows->total) : "");
+    csv += map.groups.empty() ? "\n" : fmt::format(",{}\n", group_name(group_at(map, b.begin)));
   }
   return csv;
 }

@@ -22,6 +22,7 @@ text { font: 12px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-s
 .page { fill: #ffffff; } .plot { fill: #f6f6f4; } .soft { fill: #626a74; } .strong { font-weight: 600; }
 .big { font-size: 17px; font-weight: 600; } .grid { stroke: #e2e3e1; }
 .peak { stroke: #c8322b; } text.peak { stroke: none; fill: #c8322b; font-weight: 600; }
+.group { stroke: #0b63ce; fill: none; stroke-width: 1.5; } text.group { stroke: none; fill: #0b63ce; }
 .bound { stroke: #7a5af0; stroke-dasharray: 5 4; } text.bound { stroke: none; fill: #7a5af0; }
 .b { fill-opacity: .9; stroke: #ffffff; stroke-width: .7; } .b:hover { fill-opacity: 1; stroke: #1d2126; }
 .name { font-size: 11px; fill: #ffffff; pointer-events: none; }
@@ -32,6 +33,7 @@ text { font: 12px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-s
 text { fill: #e6e9ec; } .page { fill: #14171a; } .plot { fill: #1b1f23; } .soft { fill: #9aa4ae; }
 .grid { stroke: #2d3338; } .b { stroke: #14171a; } .b:hover { stroke: #e6e9ec; } .name { fill: #ffffff; }
 .peak { stroke: #ff7b72; } text.peak { fill: #ff7b72; } .bound { stroke: #b39bff; } text.bound { fill: #b39bff; }
+.group { stroke: #6cb0ff; } text.group { fill: #6cb0ff; }
 }
 </style>
 )";
@@ -110,6 +112,7 @@ std::string buffer_title(const MemoryMap& map, const MapBuffer& b) {
                                   grouped(b.offset), b.begin, b.end);
   if (const std::string step = step_title(map, b.begin); !step.empty()) title += "\nfrom " + escaped(step);
   if (b.rows) title += fmt::format("\n{} of {} rows", b.rows->kept, b.rows->total);
+  if (const auto group = group_at(map, b.begin)) title += "\nin " + group_name(group);
   for (const std::string& tensor : b.tensors) {
     if (tensor != b.name) title += "\n" + escaped(tensor);
   }
@@ -158,6 +161,21 @@ std::string axes(const Panel& panel) {
   return svg + label(kLeft - 6, panel.y + kPlotHeight + 16, "class=\"soft\" text-anchor=\"end\"", "step");
 }
 
+// A bracket below each group's steps.
+std::string group_marks(const Panel& panel) {
+  std::string svg;
+  for (size_t g = 0; g < panel.map.groups.size(); ++g) {
+    const auto& [begin, end] = panel.map.groups[g];
+    if (begin < panel.begin || end > panel.end || begin >= end) continue;
+    const double x0 = panel.x_of(begin) + 1, x1 = panel.x_of(end) - 1, y = panel.y + kPlotHeight;
+    svg += fmt::format("<path d=\"M{0:.1f} {2:.1f}V{3:.1f}H{1:.1f}V{2:.1f}\" class=\"group\"/>\n", x0, x1,
+                       y + 20, y + 24);
+    if (x1 - x0 >= 16)
+      svg += label((x0 + x1) / 2, y + 35, "class=\"group\" text-anchor=\"middle\"", group_name(g));
+  }
+  return svg;
+}
+
 std::string marks(const Panel& panel) {
   std::string svg;
   const Peak peak = peak_of(panel.map, panel.pool.name);
@@ -191,7 +209,7 @@ std::string pool_panel(const MemoryMap& map, const MapPool& pool, const Legend& 
   }
   std::stable_sort(buffers.begin(), buffers.end(), [](auto* a, auto* b) { return a->size > b->size; });
   for (const MapBuffer* b : buffers) svg += buffer_shape(panel, legend, *b);
-  return svg + marks(panel);
+  return svg + group_marks(panel) + marks(panel);
 }
 
 std::string legend_line(const Legend& legend) {

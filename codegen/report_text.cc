@@ -28,6 +28,7 @@ constexpr size_t kAllUpTo = 40;  // buffers that a table lists one by one; above
 constexpr size_t kLargest = 20;
 constexpr size_t kAtPeak = 10;
 constexpr size_t kMaxIo = 8;
+constexpr size_t kMaxGroups = 20;
 constexpr std::string_view kKeys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 static_assert(kAllUpTo <= kKeys.size());
 
@@ -146,6 +147,24 @@ std::string time_labels(const Axis& time, int64_t end) {
   return fmt::format("{}{:{}}{}", time.begin, "", gap, last);
 }
 
+// "[g1---][g2-]" over the groups' steps, where there is room; of groups in one cell, the first.
+std::string group_line(const MemoryMap& map, const Axis& time) {
+  std::string line(time.cells, ' ');
+  int free = 0;
+  for (size_t g = 0; g < map.groups.size(); ++g) {
+    const int begin = std::max(free, time.cell(map.groups[g].begin));
+    const int width = time.cell(map.groups[g].end - 1) + static_cast<int>(std::max(1.0, time.scale)) - begin;
+    if (width < 2 || begin + width > time.cells) continue;
+    const std::string name = group_name(g);
+    std::string bracket(width, '-');
+    if (width >= static_cast<int>(name.size()) + 2) bracket.replace(1, name.size(), name);
+    bracket.front() = '[', bracket.back() = ']';
+    line.replace(begin, width, bracket);
+    free = begin + width;
+  }
+  return line.erase(line.find_last_not_of(' ') + 1);
+}
+
 // A caret under the peak's column and the words on the side where there is room.
 std::string peak_line(const PoolView& view, const Axis& time) {
   const int column = kMargin + time.cell(view.peak.time);
@@ -177,6 +196,8 @@ std::string picture(const PoolView& view) {
   }
   text += fmt::format("{:>{}} +{}\n", 0, kMargin - 2, rule(time));
   text += fmt::format("{:>{}}  {}\n", "in use", kMargin - 2, live_line(view, time, top));
+  if (!view.map.groups.empty())
+    text += fmt::format("{:>{}}  {}\n", "groups", kMargin - 2, group_line(view.map, time));
   text += fmt::format("{:>{}}  {}\n", "step", kMargin - 2, time_labels(time, view.end));
   return text + peak_line(view, time);
 }
@@ -277,6 +298,32 @@ std::string io_lines(const MemoryMap& map) {
   return text;
 }
 
+// "order    49,152 bytes live at most in whole layers, 61,440 in the file's order; no order has less"
+std::string order_line(const MemoryMap& map) {
+  if (!map.order) return {};
+  const MapOrder& order = *map.order;
+  const std::string file = order.file_peak == order.peak
+                               ? "as in the file's order"
+                               : fmt::format("{} in the file's order", grouped(order.file_peak));
+  const std::string bound = order.proven            ? "; no order has less"
+                            : order.lower_bound > 0 ? fmt::format("; at least {}", grouped(order.lower_bound))
+                                                    : "";
+  return fmt::format("order    {} bytes live at most in whole layers, {}{}\n", grouped(order.peak), file,
+                     bound);
+}
+
+// The steps of each group, by its first and its last.
+std::string group_section(const MemoryMap& map) {
+  std::string text;
+  for (size_t g = 0; g < std::min(map.groups.size(), kMaxGroups); ++g) {
+    const auto& [begin, end] = map.groups[g];
+    text += fmt::format("  {:<4} steps [{}, {})  {} to {}\n", group_name(g), begin, end,
+                        step_title(map, begin), step_title(map, end - 1));
+  }
+  if (map.groups.size() > kMaxGroups) text += fmt::format("  and {} more\n", map.groups.size() - kMaxGroups);
+  return text.empty() ? text : "\nGroups, whose steps run a few rows at a time\n" + text;
+}
+
 std::string header(const MemoryMap& map) {
   const MapTotals& totals = map.totals;
   std::string arena = bytes_words(totals.arena);
@@ -290,7 +337,7 @@ std::string header(const MemoryMap& map) {
              printable(map.model), printable(map.sha256), arena, bytes_words(totals.weights),
              counted(map.constants.size(), "constant"), short_count(totals.macs),
              counted(map.steps.size(), "step")) +
-         io_lines(map);
+         order_line(map) + io_lines(map);
 }
 
 // The last word on width, for names and numbers beyond all expectation.
@@ -309,6 +356,8 @@ std::string clipped(const std::string& text) {
 std::string text_report(const MemoryMap& map) {
   std::string text = header(map);
   for (const MapPool& pool : map.pools) text += "\n" + pool_section(map, pool);
+  text += group_section(map);
+  if (!map.frontier.empty()) text += "\n" + frontier_text(map);
   return clipped(text);
 }
 

@@ -124,6 +124,10 @@ std::string escaped(std::string_view name) {
   return text;
 }
 
+std::string group_name(std::optional<size_t> group) {
+  return group ? fmt::format("g{}", *group + 1) : std::string();
+}
+
 std::string step_title(const MemoryMap& map, int64_t time) {
   if (time < 0 || time >= static_cast<int64_t>(map.steps.size())) return {};
   const MapStep& step = map.steps[time];

@@ -32,4 +32,7 @@ std::string escaped(std::string_view name);
 // The node of the step at `time`, "conv3 (Conv)"; empty if the map lists none.
 std::string step_title(const MemoryMap& map, int64_t time);
 
+// What the reports call a group, the first "g1"; none: empty.
+std::string group_name(std::optional<size_t> group);
+
 }  // namespace arenac

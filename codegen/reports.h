@@ -15,10 +15,11 @@
 namespace arenac {
 
 // Each is deterministic and takes any map, verified or not; names are shown as harmless text.
-std::string text_report(const MemoryMap& map);  // at most 100 columns
-std::string csv_report(const MemoryMap& map);   // RFC 4180; also a planning problem with its solution
-std::string svg_report(const MemoryMap& map);   // SVG 1.1, about 1000 pixels wide
-std::string html_report(const MemoryMap& map);  // one page, needs nothing from the network
+std::string text_report(const MemoryMap& map);    // at most 100 columns
+std::string frontier_text(const MemoryMap& map);  // map.frontier as a table; part of the text report
+std::string csv_report(const MemoryMap& map);     // RFC 4180; also a planning problem with its solution
+std::string svg_report(const MemoryMap& map);     // SVG 1.1, about 1000 pixels wide
+std::string html_report(const MemoryMap& map);    // one page, needs nothing from the network
 
 struct Report {
   std::string_view name;  // also the usual file extension and the command line's word

@@ -108,6 +108,23 @@ void plan_within(int64_t ram, const std::vector<Schedule>& schedules, const Comp
       Exit::kDoesNotFit);
 }
 
+// One pool with room enough for any schedule.
+CompileOptions with_room(CompileOptions options) {
+  options.pins.clear();
+  if (!options.pools.empty())
+    options.pools = {{.name = options.pools[0].name, .capacity = {}, .align = options.pools[0].align}};
+  return options;
+}
+
+// Bytes of the arena of whole layers, where the schedule has anything else.
+std::optional<int64_t> layerwise_arena(const Compilation& c, const CompileOptions& options,
+                                       const Target& target) {
+  if (c.schedule.groups.empty()) return {};
+  Compilation whole;
+  plan_schedule(schedule_layerwise(*c.graph, target), with_room(options), target, whole);
+  return total_size(whole.plan);
+}
+
 // "52 steps, 1,234 bytes live at most (file's order: 2,345), proven"
 std::string schedule_words(const Schedule& schedule) {
   const OrderReport& order = schedule.order;
@@ -148,7 +165,7 @@ Compilation compile(const CompileOptions& options) {
   progress.finished("problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); });
   progress.finished("plan", bytes_words(total_size(c.plan)), [&] { return dump(c.plan); });
 
-  c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io);
+  c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io, layerwise_arena(c, options, target));
   c.map.sha256 = sha256(read_file(options.model));
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
@@ -157,6 +174,25 @@ Compilation compile(const CompileOptions& options) {
                  {c.name, options.io, options.weights, ARENAC_VERSION, options.sections});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
   return c;
+}
+
+std::vector<MapChoice> frontier_of(const Compilation& compilation, const CompileOptions& options) {
+  const Target& target = row_named(targets(), options.target, "target");
+  std::vector<MapChoice> choices;
+  for (const Schedule& schedule : schedules_by_peak(*compilation.graph, target)) {
+    Compilation c;
+    plan_schedule(schedule, with_room(options), target, c);
+    const int64_t arena = total_size(c.plan);
+    if (!choices.empty() && arena >= choices.back().arena) continue;
+    MapChoice choice = {.arena = arena, .read_again = bytes_read_again(schedule)};
+    for (const Group& group : schedule.groups) choice.stages += group.end - group.begin;
+    c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io);
+    for (const File& file : emit(c.schedule, c.lifetimes, c.plan, c.map,
+                                 {compilation.name, options.io, WeightsForm::kBin, ARENAC_VERSION}))
+      if (file.name == compilation.name + ".c") choice.code = static_cast<int64_t>(file.bytes.size());
+    choices.push_back(choice);
+  }
+  return choices;
 }
 
 std::string identifier_of(const std::string& model_path) {

@@ -59,6 +59,11 @@ struct Compilation {
 // the arena is larger than `ram` or a pool than its capacity. Warnings and timings go to standard error.
 Compilation compile(const CompileOptions& options);
 
+// The schedules that the model can have, from whole layers to the smallest planned arena: each reads
+// constants again more often than the one before and has a smaller arena. Pools and pins are left out of
+// account.
+std::vector<MapChoice> frontier_of(const Compilation& compilation, const CompileOptions& options);
+
 // "my-net.v2.onnx" -> "my_net_v2": what the C names begin with.
 std::string identifier_of(const std::string& model_path);
 

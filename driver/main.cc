@@ -57,11 +57,25 @@ Exit run_compile(const Options& options) {
 
 bool is_map_file(const std::string& path) { return path.ends_with(".json"); }
 
-Exit run_map(const Options& options) {
+MemoryMap map_of(const Options& options) {
   const std::string& path = options.files[0];
-  const MemoryMap map =
-      is_map_file(path) ? memory_map_from_json(read_file(path), path) : compile(options.compile).map;
-  if (options.reports.empty()) fmt::print("{}", text_report(map));
+  if (!is_map_file(path)) {
+    Compilation c = compile(options.compile);
+    if (options.pareto) c.map.frontier = frontier_of(c, options.compile);
+    return std::move(c.map);
+  }
+  MemoryMap map = memory_map_from_json(read_file(path), path);
+  if (options.pareto && map.frontier.empty())
+    throw UserError(
+        fmt::format("{}: holds no schedules to choose from: --pareto needs the model, or a map made with it",
+                    path),
+        Exit::kUsage);
+  return map;
+}
+
+Exit run_map(const Options& options) {
+  const MemoryMap map = map_of(options);
+  if (options.reports.empty()) fmt::print("{}", options.pareto ? frontier_text(map) : text_report(map));
   for (const ReportRequest& request : options.reports) {
     write_text(request.file, find_report(request.report)->write(map));
   }

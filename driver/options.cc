@@ -22,6 +22,7 @@ constexpr const char* kExamples = R"(Examples:
   arenac compile kws.onnx -o gen --dim batch=1    gen/kws.c, gen/kws.h, gen/kws_map.json, ...
   arenac map kws.onnx                             where every buffer lies, and when
   arenac map gen/kws_map.json --html kws.html     the same as a page to explore
+  arenac map kws.onnx --pareto                    how small the arena can be, and at what price
   arenac run kws.onnx --inputs test_data_set_0    compile, build with $CC, run, compare with output_0.pb, ...
   arenac list operators                           what can be compiled
 
@@ -185,6 +186,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
     map->add_option(fmt::format("--{}", report.name), raw.reports[std::string(report.name)],
                     std::string(report.description))
         ->type_name("FILE");
+  map->add_flag("--pareto", options.pareto, "the schedules to choose from: less arena for more work");
   add_compile_options(*map, options.compile, raw);
 
   CLI::App* run = add("run", "compile, build with $CC and $CFLAGS, run here, compare", Command::kRun);

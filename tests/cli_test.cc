@@ -76,6 +76,50 @@ TEST_F(Cli, MapIsPrintedAndWritten) {
   EXPECT_EQ(arenac({"map", "m.json", "--csv", "-"}).output, read_file(at("m.csv")));
 }
 
+TEST_F(Cli, MapTellsOfRingsAndGroups) {
+  ASSERT_EQ(arenac({"map", kModel, "--scheduler", "rows", "--json", "rows.json"}).status, 0);
+  ASSERT_EQ(arenac({"map", kModel, "--scheduler", "layerwise", "--json", "whole.json"}).status, 0);
+  const MemoryMap rows = memory_map_from_json(read_file(at("rows.json")));
+  const MemoryMap whole = memory_map_from_json(read_file(at("whole.json")));
+  EXPECT_EQ(verify(rows), std::nullopt);
+  EXPECT_EQ(rows.totals.layerwise_arena, whole.totals.arena);
+  EXPECT_THAT(whole.groups, IsEmpty());
+  ASSERT_FALSE(rows.groups.empty());
+  const auto kept = [](const MemoryMap& map) {
+    return std::count_if(map.buffers.begin(), map.buffers.end(), [](const MapBuffer& b) {
+      return b.rows && 0 < b.rows->kept && b.rows->kept <= b.rows->total;
+    });
+  };
+  const auto parts = [](const MemoryMap& map) {
+    return std::count_if(map.steps.begin(), map.steps.end(),
+                         [](const MapStep& s) { return s.rows.has_value(); });
+  };
+  EXPECT_GT(kept(rows), 0);
+  EXPECT_GT(parts(rows), 0);
+  EXPECT_EQ(kept(whole) + parts(whole), 0);
+  ASSERT_TRUE(whole.order);
+  EXPECT_LE(whole.order->peak, whole.order->file_peak);
+}
+
+TEST_F(Cli, MapListsSchedulesToChooseFrom) {
+  const Finished table = arenac({"map", kModel, "--pareto"});
+  ASSERT_EQ(table.status, 0);
+  EXPECT_THAT(table.output, HasSubstr("constants read again"));
+  ASSERT_EQ(arenac({"map", kModel, "--pareto", "--json", "p.json", "--html", "p.html"}).status, 0);
+  const MemoryMap map = memory_map_from_json(read_file(at("p.json")));
+  ASSERT_FALSE(map.frontier.empty());
+  for (size_t k = 0; k < map.frontier.size(); ++k) {
+    EXPECT_GT(map.frontier[k].code, 0);
+    if (k == 0) continue;
+    EXPECT_LT(map.frontier[k].arena, map.frontier[k - 1].arena);
+    EXPECT_GE(map.frontier[k].read_again, map.frontier[k - 1].read_again);
+  }
+  EXPECT_THAT(read_file(at("p.html")), HasSubstr("\"frontier\": ["));
+  EXPECT_EQ(arenac({"map", "p.json", "--pareto"}).output, table.output);
+  ASSERT_EQ(arenac({"map", kModel, "--json", "m.json"}).status, 0);
+  EXPECT_EQ(arenac({"map", "m.json", "--pareto"}).status, 2);
+}
+
 TEST_F(Cli, PlanWritesASolutionThatVerifies) {
   write("p.csv", "id,lower,upper,size\na,0,2,8\nb,2,5,4\nc,1,3,4\n");
   EXPECT_THAT(arenac({"plan", "p.csv", "-o", "s.csv"}).output, HasSubstr("makespan 12"));

@@ -63,7 +63,8 @@ TEST(MemoryMapJson, Golden) {
 }
 
 TEST(MemoryMapJson, RoundTrip) {
-  for (const MemoryMap& map : {MemoryMap{}, network_map(60), map_named("\"</script>\\\n\x01 */ \xc3\xa9")}) {
+  for (const MemoryMap& map :
+       {MemoryMap{}, grouped_map(), network_map(60), map_named("\"</script>\\\n\x01 */ \xc3\xa9")}) {
     EXPECT_EQ(memory_map_from_json(to_json(map)), map);
   }
 }
@@ -98,6 +99,12 @@ TEST(MemoryMapJson, MessagesNameTheField) {
   EXPECT_THAT(error_with("/buffers/1/rows", {1, 2, 3}), HasSubstr("buffers[1].rows: expected two numbers"));
   EXPECT_THAT(error_with("/pools/0/align", 0), HasSubstr("pools[0].align"));
   EXPECT_THAT(error_with("/pools/0/proof", "gap"), HasSubstr("pools[0].proof"));
+  EXPECT_THAT(error_with("/groups", 3), HasSubstr("groups: expected a list"));
+  EXPECT_THAT(error_with("/groups", {{{"begin", 1}, {"end", -1}}}), HasSubstr("groups[0].end"));
+  EXPECT_THAT(error_with("/order", {{"peak", 1}}), HasSubstr("order.file_peak: is missing"));
+  EXPECT_THAT(error_with("/order", {{"peak", 1}, {"file_peak", 1}, {"lower_bound", 1}, {"proven", 1}}),
+              HasSubstr("order.proven: expected true or false"));
+  EXPECT_THAT(error_with("/frontier", {{{"arena", "x"}}}), HasSubstr("frontier[0].arena"));
   EXPECT_THAT(error_with("/version", 2), HasSubstr("version"));
   EXPECT_THAT(error_with("/format", "other"), HasSubstr("format: expected \"arenac-memory-map\""));
   EXPECT_THAT(error_of("[]"), HasSubstr("m.json: the file: expected an object"));
@@ -141,7 +148,7 @@ TEST(MemoryMapJson, BytesThatAreNotUtf8BecomeReplacementCharacters) {
 }
 
 TEST(VerifyMap, AcceptsValidMaps) {
-  for (const MemoryMap& map : {MemoryMap{}, small_map(), network_map(8), network_map(500)}) {
+  for (const MemoryMap& map : {MemoryMap{}, small_map(), grouped_map(), network_map(8), network_map(500)}) {
     EXPECT_EQ(verify(map), std::nullopt) << map.model;
   }
 }
@@ -179,6 +186,19 @@ TEST(VerifyMap, FindsEveryWrongFact) {
   EXPECT_THAT(fault_after([](auto& m) { m.totals.macs += 1; }), HasSubstr("totals.macs"));
   EXPECT_THAT(fault_after([](auto& m) { m.buffers[0].size = m.buffers[1].size = kMapNumberLimit << 9; }),
               HasSubstr("out of range"));
+}
+
+TEST(VerifyMap, FindsWrongGroupsRowsAndOrders) {
+  const auto fault_after = [](auto change) {
+    MemoryMap map = grouped_map();
+    change(map);
+    return verify(map).value_or("valid");
+  };
+  EXPECT_THAT(fault_after([](auto& m) { m.groups[0].end = 1; }), HasSubstr("group 1 is [1, 1)"));
+  EXPECT_THAT(fault_after([](auto& m) { m.groups[0].end = 5; }), HasSubstr("4 steps"));
+  EXPECT_THAT(fault_after([](auto& m) { m.groups.push_back({2, 4}); }), HasSubstr("group 2 is [2, 4)"));
+  EXPECT_THAT(fault_after([](auto& m) { m.buffers[1].rows->kept = 49; }), HasSubstr("49 of 48 rows"));
+  EXPECT_THAT(fault_after([](auto& m) { m.order->lower_bound = 97; }), HasSubstr("order.lower_bound"));
 }
 
 // Two buffers collide when, in one pool, their rectangles of time and address meet.

@@ -80,6 +80,16 @@ MemoryMap small_map() {
   return map;
 }
 
+MemoryMap grouped_map() {
+  MemoryMap map = small_map();
+  map.model = "grouped.onnx";
+  map.groups = {{.begin = 1, .end = 3}};
+  map.order = MapOrder{.peak = 96, .file_peak = 1120, .lower_bound = 96, .proven = true};
+  map.frontier = {{.arena = 1096, .read_again = 0, .stages = 0, .code = 19482},
+                  {.arena = 64, .read_again = 20736, .stages = 2, .code = 31001}};
+  return map;
+}
+
 MemoryMap network_map(int buffers) {
   MemoryMap map;
   map.model = fmt::format("network_{}.onnx", buffers);

@@ -16,6 +16,9 @@ namespace arenac {
 //         0     1     2     3     4  time
 MemoryMap small_map();
 
+// The small map with a group, an order and a frontier.
+MemoryMap grouped_map();
+
 // A network of residual blocks with `buffers` activations in pool "arena", placed first-fit, with scratch in
 // a second pool "fast", constants, steps of row ranges. Valid and the same on every machine.
 MemoryMap network_map(int buffers);

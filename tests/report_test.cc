@@ -22,7 +22,8 @@ const std::string kHostile =
 class EveryReport : public testing::TestWithParam<Report> {};
 
 TEST_P(EveryReport, IsTheSameTwiceAndValidUtf8) {
-  for (const MemoryMap& map : {MemoryMap{}, small_map(), network_map(60), map_named(kHostile)}) {
+  for (const MemoryMap& map :
+       {MemoryMap{}, small_map(), grouped_map(), network_map(60), map_named(kHostile)}) {
     const std::string text = GetParam().write(map);
     EXPECT_FALSE(text.empty());
     EXPECT_EQ(text, GetParam().write(map));
@@ -42,6 +43,8 @@ TEST_P(EveryReport, TakesMapsThatNoJudgeHasSeen) {
   map.buffers[1] = map.buffers[2];
   map.buffers[1].pool = "elsewhere";
   map.overlaps = {{7, 8, 9}, {0, 0, 0}};
+  map.groups = {{3, 1}, {0, 0}, {2, 900}, {kMapNumberLimit - 1, kMapNumberLimit - 1}, {0, 3}, {0, 4}};
+  map.frontier = {{}, {kMapNumberLimit - 1, kMapNumberLimit - 1, kMapNumberLimit - 1, kMapNumberLimit - 1}};
   EXPECT_FALSE(GetParam().write(map).empty());
   MemoryMap far = small_map();
   far.steps.clear();
@@ -66,8 +69,8 @@ TEST(Reports, AreFoundByName) {
 TEST(TextReport, FitsOneHundredColumns) {
   MemoryMap wide = map_named(std::string(300, 'n') + "\xe6\xbc\xa2\xe5\xad\x97");
   wide.buffers[0].offset = wide.buffers[0].size = wide.totals.macs = kMapNumberLimit - 1;
-  for (const MemoryMap& map :
-       {MemoryMap{}, small_map(), network_map(5), network_map(500), map_named(kHostile), wide}) {
+  for (const MemoryMap& map : {MemoryMap{}, small_map(), grouped_map(), network_map(5), network_map(500),
+                               map_named(kHostile), wide}) {
     std::istringstream lines(text_report(map));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(columns_of(line), 100) << line;
   }
@@ -84,6 +87,19 @@ TEST(TextReport, Golden) {
   EXPECT_THAT(text, HasSubstr("      16 |aaaaaaaaaaaaaaaacccccccccccccccc\n"));
   EXPECT_THAT(text, HasSubstr("                  ^ peak at step 1: conv (Conv)\n"));
   EXPECT_THAT(text, HasSubstr("  b *      16    48  [1, 3)  3/48  activation  b: conv, conv_view\n"));
+}
+
+TEST(TextReport, ShowsGroupsOrderAndFrontier) {
+  const std::string text = text_report(grouped_map());
+  EXPECT_THAT(text, HasSubstr("order    96 bytes live at most in whole layers, 1,120 in the file's order; "
+                              "no order has less\n"));
+  EXPECT_THAT(text, HasSubstr("  groups          [g1------------]\n"));
+  EXPECT_THAT(text, HasSubstr("  g1   steps [1, 3)  conv (Conv) to pool (MaxPool)\n"));
+  EXPECT_THAT(text, HasSubstr(frontier_text(grouped_map())));
+  EXPECT_THAT(frontier_text(grouped_map()),
+              testing::ContainsRegex("\n +1,096 +100.0 % +0 +0 +19,482\n +64 +5.8 % +20,736 +2 +31,001\n"));
+  for (const char* word : {"order  ", "groups", "Groups", "choose"})
+    EXPECT_THAT(text_report(small_map()), Not(HasSubstr(word)));
 }
 
 TEST(TextReport, LargeMapsListTheLargestAndCountTheRest) {
@@ -103,6 +119,12 @@ TEST(CsvReport, QuotesAsSpreadsheetsExpect) {
   EXPECT_THAT(csv_report(map_named("a,\"b\"\nc")), HasSubstr(",\"a,\"\"b\"\"\uFFFDc\","));
 }
 
+TEST(CsvReport, NamesTheGroupWhereThereIsOne) {
+  const std::string csv = csv_report(grouped_map());
+  EXPECT_THAT(csv, HasSubstr("rows_total,group\n0,0,2,48,0,arena,input,a,image,,,\n"));
+  EXPECT_THAT(csv, HasSubstr(",conv conv_view,3,48,g1\n"));
+}
+
 size_t occurrences(std::string_view text, std::string_view part) {
   size_t count = 0;
   for (size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++count;
@@ -119,6 +141,7 @@ std::string script_of(const std::string& page, const std::string& id) {
 TEST(HtmlReport, CarriesTheMapAndTheLiveBytes) {
   const std::string page = html_report(small_map());
   EXPECT_EQ(memory_map_from_json(script_of(page, "map")), small_map());
+  EXPECT_EQ(memory_map_from_json(script_of(html_report(grouped_map()), "map")), grouped_map());
   EXPECT_EQ(script_of(page, "live"), R"([{"time":[0,1,3,4],"bytes":[48,64,16,0]}])");
   EXPECT_THAT(page, HasSubstr("<title>small.onnx</title>"));
 }
@@ -148,6 +171,14 @@ TEST(SvgReport, OneShapeABufferWithItsTitle) {
   EXPECT_THAT(svg, HasSubstr("<title>b\n48 bytes\noffset 16, steps [1, 3)\nfrom conv (Conv)\n3 of 48 "
                              "rows\nconv\nconv_view</title>"));
   EXPECT_THAT(svg, HasSubstr("peak 64 bytes at step 1: conv (Conv)"));
+}
+
+TEST(SvgReport, ABracketAGroup) {
+  EXPECT_EQ(occurrences(svg_report(small_map()), "class=\"group\""), 0u);
+  const std::string svg = svg_report(grouped_map());
+  EXPECT_EQ(occurrences(svg, "class=\"group\"/>"), 1u);
+  EXPECT_THAT(svg, HasSubstr(">g1</text>"));
+  EXPECT_THAT(svg, HasSubstr("3 of 48 rows\nin g1\nconv"));
 }
 
 // Every '<' opens a known element, so no name became markup; every '&' is one of ours.

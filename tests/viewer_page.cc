@@ -1,4 +1,4 @@
-// Pages for tests/viewer_test.sh to open: viewer_page N|small|empty|hostile > page.html
+// Pages for tests/viewer_test.sh to open: viewer_page N|small|grouped|empty|hostile > page.html
 #include <cstdlib>
 #include <iostream>
 
@@ -10,6 +10,7 @@ namespace {
 
 MemoryMap map_for(const std::string& word) {
   if (word == "small") return small_map();
+  if (word == "grouped") return grouped_map();
   if (word == "empty") return {};
   if (word == "hostile") {
     return map_named(

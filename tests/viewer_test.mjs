@@ -222,6 +222,21 @@ const tests = {
     assert.match(await textOf('#tooltip'), /3 of 48 kept/);
   },
 
+  async 'groups, order and the schedules to choose from are shown'() {
+    await open('grouped');
+    await pointAt(1);
+    assert.match(await textOf('#tooltip'), /3 of 48 kept/);
+    assert.match(await textOf('#tooltip'), /group\s+g1/);
+    assert.match(await textOf('#facts'), /best order\s+96 bytes file’s order 1\.1K, proven/i);
+    assert.match(await textOf('#facts'), /Groups\s+1/);
+    assert.match(await textOf('#frontier'), /1,096\s+0\s+0\s+19,482\s+64\s+20,736\s+2\s+31,001/);
+    await shot('grouped');
+    await open('small');
+    assert.equal(await page.locator('#frontier').count(), 0);
+    assert.doesNotMatch(await textOf('#facts'), /Groups/);
+    assert.deepEqual(complaints, []);
+  },
+
   async 'hostile names stay text'() {
     await open('hostile');
     await pointAt(1);

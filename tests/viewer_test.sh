@@ -19,7 +19,7 @@ if [ ! -d "$out/node_modules/playwright-core" ]; then
   command -v npm >/dev/null || missing "no npm (apt-get install npm)"
   npm install --silent --no-audit --no-fund --prefix "$out" playwright-core@1 >&2 || missing "npm cannot install playwright-core"
 fi
-for page in empty small hostile 8 60 500 20000; do
+for page in empty small grouped hostile 8 60 500 20000; do
   "$build/tests/viewer_page" "$page" > "$out/$page.html"
 done
 exec node "$tests/viewer_test.mjs" "$out"
