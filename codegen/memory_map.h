@@ -97,7 +97,7 @@ struct MapGroup {
   bool operator==(const MapGroup&) const = default;
 };
 
-// Bytes in use at the fullest step if every step were a whole layer, inputs and outputs apart.
+// Bytes in use at the fullest step if every step were a whole layer, inputs, outputs and overlaps apart.
 struct MapOrder {
   int64_t peak = 0;         // in the order of the steps
   int64_t file_peak = 0;    // in the order of the model's file
