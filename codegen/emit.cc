@@ -42,8 +42,8 @@ class Emitter {
         name_(options.name),
         upper_(upper_case(options.name)),
         weights_(collect_weights(schedule, options)) {
-    inputs_ = distinct_identifiers(graph_.input_names);
-    outputs_ = distinct_identifiers(graph_.output_names);
+    inputs_ = of_caller(graph_.inputs, graph_.input_names);
+    outputs_ = of_caller(graph_.outputs, graph_.output_names);
     std::vector<std::string> buffers;
     for (const Buffer& buffer : lifetimes.problem.buffers) buffers.push_back(buffer.name);
     buffers_ = distinct_identifiers(buffers);
@@ -63,6 +63,22 @@ class Emitter {
   }
 
  private:
+  // What the caller passes or takes: the model's inputs or outputs without the states.
+  struct CallerTensors {
+    std::vector<TensorId> ids;
+    std::vector<std::string> model_names, names;  // of the model, of C
+  };
+
+  CallerTensors of_caller(const std::vector<TensorId>& ids, const std::vector<std::string>& names) const {
+    CallerTensors all;
+    for (size_t k : arenac::of_caller(lifetimes_, ids)) {
+      all.ids.push_back(ids[k]);
+      all.model_names.push_back(names[k]);
+    }
+    all.names = distinct_identifiers(all.model_names);
+    return all;
+  }
+
   // ---- pools
 
   const std::string& pool_of(int buffer) const {
@@ -96,26 +112,24 @@ class Emitter {
                        c_comment(model_name));
   }
 
-  void io_macros(CText& c, const char* kind, const std::vector<TensorId>& ids,
-                 const std::vector<std::string>& names) const {
-    for (size_t k = 0; k < ids.size(); ++k) {
-      const Tensor& t = graph_.tensors[ids[k]];
-      const std::string macro = fmt::format("{}_{}_{}", upper_, kind, upper_case(names[k]));
+  void io_macros(CText& c, const char* kind, const CallerTensors& of) const {
+    for (size_t k = 0; k < of.ids.size(); ++k) {
+      const Tensor& t = graph_.tensors[of.ids[k]];
+      const std::string macro = fmt::format("{}_{}_{}", upper_, kind, upper_case(of.names[k]));
       c.line("#define {}_COUNT {}u", macro, element_count(t.shape));
       c.line("#define {}_RANK {}", macro, t.shape.size());
       for (size_t d = 0; d < t.shape.size(); ++d) c.line("#define {}_DIM{} {}", macro, d, t.shape[d]);
-      if (const int b = lifetimes_.buffer_of[ids[k]]; b >= 0)
+      if (const int b = lifetimes_.buffer_of[of.ids[k]]; b >= 0)
         c.line("#define {}_OFFSET {}u /* in the {} */", macro, plan_.placements[b].offset, pool_of(b));
     }
   }
 
-  void io_struct(CText& c, const char* kind, const char* qualifier, const std::vector<TensorId>& ids,
-                 const std::vector<std::string>& names, const std::vector<std::string>& model_names) const {
+  void io_struct(CText& c, const char* kind, const char* qualifier, const CallerTensors& of) const {
     c.open("typedef struct");
-    for (size_t k = 0; k < ids.size(); ++k)
-      c.line("{}{} *{}; {}", qualifier, info(graph_.tensors[ids[k]].type).c_name, names[k],
-             io_comment(ids[k], model_names[k]));
-    if (ids.empty()) c.line("const void *unused;");
+    for (size_t k = 0; k < of.ids.size(); ++k)
+      c.line("{}{} *{}; {}", qualifier, info(graph_.tensors[of.ids[k]].type).c_name, of.names[k],
+             io_comment(of.ids[k], of.model_names[k]));
+    if (of.ids.empty()) c.line("const void *unused;");
     c.close(fmt::format(" {}_{};", name_, kind));
   }
 
@@ -127,16 +141,16 @@ class Emitter {
     c.put(for_pools("#define {macro}_SIZE {size}u /* bytes */\n#define {macro}_ALIGN {align}u", "\n"));
     c.line("#define {}_WEIGHTS_SIZE {}u /* bytes of constants */", upper_, map_.totals.weights);
     c.line("#define {}_MODEL_SHA256 \"{}\"\n", upper_, map_.sha256);
-    io_macros(c, "INPUT", graph_.inputs, inputs_);
-    io_macros(c, "OUTPUT", graph_.outputs, outputs_);
+    io_macros(c, "INPUT", inputs_);
+    io_macros(c, "OUTPUT", outputs_);
     c.put("");
     if (options_.io == Io::kArena)
       c.line(
           "/* Inputs and outputs lie in the arena at their _OFFSET; {}_run ignores both structs, which may "
           "be null. */",
           name_);
-    io_struct(c, "inputs", "const ", graph_.inputs, inputs_, graph_.input_names);
-    io_struct(c, "outputs", "", graph_.outputs, outputs_, graph_.output_names);
+    io_struct(c, "inputs", "const ", inputs_);
+    io_struct(c, "outputs", "", outputs_);
     c.line("typedef struct {{{}\n}} {}_workspace;\n",
            for_pools("\n  void *{pool}; /* {macro}_SIZE bytes, aligned to {macro}_ALIGN */"), name_);
     c.line(
@@ -145,13 +159,22 @@ class Emitter {
         "warning */ }};\n",
         upper_);
     c.line(
-        "/* One inference. Re-entrant: all state is in the workspace, whose content before the call does not "
-        "matter.\n"
-        "   Inputs, outputs and arena must not overlap. */");
+        "/* One inference. Re-entrant: all state is in the workspace, {}.\n"
+        "   Inputs, outputs and arena must not overlap. */",
+        has_state() ? fmt::format("which keeps it from call to call: {0}_reset comes first,\n   and after "
+                                  "{1}_EBRANCH. Beside it the content before the call does not matter",
+                                  name_, upper_)
+                    : "whose content before the call does not matter");
     c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out);\n", name_);
+    if (has_state())
+      c.line(
+          "/* The state as before the first call: zeros. 0 or {1}_ENULL. */\n"
+          "int {0}_reset(const {0}_workspace *w);\n",
+          name_, upper_);
     c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
     c.line("/* The same on a static arena: not re-entrant. */");
     c.line("int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out);", name_);
+    if (has_state()) c.line("int {}_reset_static(void);", name_);
     if (options_.io == Io::kArena) c.put(for_pools("void *{name}_static_{pool}(void);", "\n"));
     c.line("#endif\n");
     c.line("#ifndef {}_NO_TENSOR_TABLE", upper_);
@@ -183,18 +206,19 @@ class Emitter {
       return fmt::format("({} *)(void *)({} + {}_AT_{}{})", info(t.type).c_name, pool_of(b), upper_,
                          upper_case(buffers_[b]), bytes);
     }
-    for (size_t k = 0; k < graph_.inputs.size(); ++k)
-      if (graph_.inputs[k] == layout.root) return fmt::format("in->{}{}", inputs_[k], shift);
-    for (size_t k = 0; k < graph_.outputs.size(); ++k)
-      if (graph_.outputs[k] == layout.root) return typed_output(id, k, shift);
+    for (size_t k = 0; k < inputs_.ids.size(); ++k)
+      if (inputs_.ids[k] == layout.root) return fmt::format("in->{}{}", inputs_.names[k], shift);
+    for (size_t k = 0; k < outputs_.ids.size(); ++k)
+      if (outputs_.ids[k] == layout.root) return typed_output(id, k, shift);
     return fmt::format("({} *)0", info(t.type).c_name);  // a tensor without elements
   }
 
   // Storage of another type of the same size may lie in an output's memory.
   std::string typed_output(TensorId id, size_t k, const std::string& shift) const {
     const Type type = graph_.tensors[id].type;
-    if (type == graph_.tensors[graph_.outputs[k]].type) return fmt::format("out->{}{}", outputs_[k], shift);
-    return fmt::format("({} *)(void *)out->{}{}", info(type).c_name, outputs_[k], shift);
+    const std::string& name = outputs_.names[k];
+    if (type == graph_.tensors[outputs_.ids[k]].type) return fmt::format("out->{}{}", name, shift);
+    return fmt::format("({} *)(void *)out->{}{}", info(type).c_name, name, shift);
   }
 
   // ---- steps
@@ -476,6 +500,7 @@ class Emitter {
     for (const auto& [name, text] : helpers_) c.put(text);
     c.put(kernel_text_);
     run_function(c, steps);
+    if (has_state()) reset_function(c);
     static_arena(c);
     tensor_table(c);
     c.put("#ifdef __cplusplus\n}\n#endif");
@@ -487,10 +512,10 @@ class Emitter {
     c.put(for_pools("  unsigned char *{pool};", "\n"));
     std::string null = "!w" + for_pools(" || !w->{pool}");
     if (options_.io == Io::kExternal) {
-      if (!inputs_.empty()) null += " || !in";
-      null += " || !out";
-      for (size_t k = 0; k < inputs_.size(); ++k) null += fmt::format(" || !in->{}", inputs_[k]);
-      for (size_t k = 0; k < outputs_.size(); ++k) null += fmt::format(" || !out->{}", outputs_[k]);
+      if (!inputs_.ids.empty()) null += " || !in";
+      if (!outputs_.ids.empty()) null += " || !out";
+      for (const std::string& input : inputs_.names) null += fmt::format(" || !in->{}", input);
+      for (const std::string& output : outputs_.names) null += fmt::format(" || !out->{}", output);
     }
     c.line("  if ({}) return {}_ENULL;", null, upper_);
     c.put(for_pools("  if ((uintptr_t)w->{pool} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
@@ -504,7 +529,41 @@ class Emitter {
       indented += "\n";
       from = to + 1;
     }
-    c.put(indented + "  return 0;\n}\n");
+    c.put(indented + copied_states() + "  return 0;\n}\n");
+  }
+
+  // ---- states
+
+  bool has_state() const { return !lifetimes_.states.empty(); }
+
+  // "(arena + KWS_AT_H)"
+  std::string bytes_at(int buffer) const {
+    return fmt::format("({} + {}_AT_{})", pool_of(buffer), upper_, upper_case(buffers_[buffer]));
+  }
+
+  // The outputs that do not lie where their inputs do, into these.
+  std::string copied_states() const {
+    std::string text;
+    for (const auto& [output, input] : lifetimes_.states) {
+      const int from = lifetimes_.buffer_of[output], to = lifetimes_.buffer_of[input];
+      if (from == to) continue;
+      text += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {}[t0] = {}[t0]; /* {} */\n",
+                          lifetimes_.problem.buffers[to].size, bytes_at(to), bytes_at(from),
+                          c_comment(graph_.tensors[input].name));
+    }
+    return text;
+  }
+
+  void reset_function(CText& c) const {
+    c.line("int {0}_reset(const {0}_workspace *w)\n{{", name_);
+    c.put(for_pools("  unsigned char *{pool};", "\n"));
+    c.line("  if (!w{}) return {}_ENULL;", for_pools(" || !w->{pool}"), upper_);
+    c.put(for_pools("  {pool} = (unsigned char *)w->{pool};\n  (void){pool};", "\n"));
+    for (const State& state : lifetimes_.states)
+      if (const int b = lifetimes_.buffer_of[state.input]; b >= 0)
+        c.line("  for (size_t t0 = 0; t0 < {}u; ++t0) {}[t0] = 0;", lifetimes_.problem.buffers[b].size,
+               bytes_at(b));
+    c.put("  return 0;\n}\n");
   }
 
   void static_arena(CText& c) const {
@@ -517,8 +576,12 @@ class Emitter {
       c.put(for_pools("void *{name}_static_{pool}(void)\n{{\n  return {name}_{pool}.bytes;\n}}\n", "\n"));
     c.line(
         "int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out)\n{{\n  {0}_workspace w;\n{1}"
-        "  return {0}_run(&w, in, out);\n}}\n#endif\n",
+        "  return {0}_run(&w, in, out);\n}}",
         name_, for_pools("  w.{pool} = {name}_{pool}.bytes;\n"));
+    if (has_state())
+      c.line("int {0}_reset_static(void)\n{{\n  {0}_workspace w;\n{1}  return {0}_reset(&w);\n}}", name_,
+             for_pools("  w.{pool} = {name}_{pool}.bytes;\n"));
+    c.line("#endif\n");
   }
 
   void tensor_table(CText& c) const {
@@ -550,7 +613,8 @@ class Emitter {
   const EmitOptions& options_;
   std::string name_, upper_;
   Weights weights_;
-  std::vector<std::string> inputs_, outputs_, buffers_;
+  CallerTensors inputs_, outputs_;
+  std::vector<std::string> buffers_;
   Helpers helpers_;
   std::map<std::string, std::string> kernels_;  // parameters and body -> name
   std::set<std::string> called_;                // C kernel instances
@@ -559,9 +623,9 @@ class Emitter {
 
 // Names in the generated C that a pool's would meet: pointers in kws_run, functions and types after kws_,
 // macros before _SIZE.
-constexpr std::string_view kTakenNames[] = {"w",          "in",     "out",    "reads",   "writes",
-                                            "parameters", "run",    "invoke", "inputs",  "outputs",
-                                            "workspace",  "tensor", "reset",  "tensors", "weights"};
+constexpr std::string_view kTakenNames[] = {
+    "w",      "in",      "out",       "reads",  "writes", "parameters", "run",     "invoke",
+    "inputs", "outputs", "workspace", "tensor", "reset",  "tensors",    "weights", "reset_static"};
 
 }  // namespace
 

@@ -69,12 +69,12 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
                            lifetimes.problem.pools[plan.placements[b].pool].name, plan.placements[b].offset,
                            buffer.size, buffer.begin, buffer.end});
   }
-  const auto mark = [&](const std::vector<TensorId>& ids, BufferKind kind) {
-    for (TensorId id : ids)
-      if (lifetimes.buffer_of[id] >= 0) map.buffers[lifetimes.buffer_of[id]].kind = kind;
+  const auto mark = [&](TensorId id, BufferKind kind) {
+    if (lifetimes.buffer_of[id] >= 0) map.buffers[lifetimes.buffer_of[id]].kind = kind;
   };
-  mark(graph.inputs, BufferKind::kInput);
-  mark(graph.outputs, BufferKind::kOutput);
+  for (size_t k : of_caller(lifetimes, graph.inputs)) mark(graph.inputs[k], BufferKind::kInput);
+  for (size_t k : of_caller(lifetimes, graph.outputs)) mark(graph.outputs[k], BufferKind::kOutput);
+  for (const State& state : lifetimes.states) mark(state.input, BufferKind::kState);
   std::vector<bool> touched(graph.tensors.size());
   for (const Step& step : schedule.steps)
     for (TensorId id : step.node->writes) touched[id] = true;
@@ -100,9 +100,9 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   for (const PoolUse& pool : plan.pools) map.totals.arena += pool.size;
   map.totals.layerwise_arena = layerwise_arena.value_or(map.totals.arena);
   if (io == Io::kExternal) {
-    for (size_t k = 0; k < graph.inputs.size(); ++k)
+    for (size_t k : of_caller(lifetimes, graph.inputs))
       map.io.push_back(io_entry(graph, graph.inputs[k], graph.input_names[k], IoKind::kInput));
-    for (size_t k = 0; k < graph.outputs.size(); ++k)
+    for (size_t k : of_caller(lifetimes, graph.outputs))
       map.io.push_back(io_entry(graph, graph.outputs[k], graph.output_names[k], IoKind::kOutput));
   }
   return map;

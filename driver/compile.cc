@@ -83,7 +83,7 @@ int64_t total_size(const Plan& plan) {
 void plan_schedule(Schedule schedule, const CompileOptions& options, const Target& target, Compilation& c) {
   c.schedule = std::move(schedule);
   verify(c.schedule);
-  c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins);
+  c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins, options.states);
   check(c.lifetimes.problem);
   Search search;
   search.seconds = options.seconds;

@@ -38,6 +38,7 @@ struct CompileOptions {
   std::vector<Pool> pools;                                   // fastest first; empty: one without a capacity
   std::vector<std::string> sections;                         // see EmitOptions
   std::vector<Pin> pins;
+  std::vector<StateNames> states;
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
   std::string dump_after;  // one of kStages; empty: none

@@ -79,10 +79,9 @@ std::string place_of(const Compilation& c, TensorId id) {
 struct Pieces {
   std::string declarations, inputs, outputs, workspace, fill, take, release;
 
-  // A block of memory with its argument in one of the structs.
-  void add(const std::string& variable, const std::string& value, std::string& arguments) {
+  // A block of memory.
+  void add(const std::string& variable, const std::string& value) {
     declarations += fmt::format("    void *{} = {};\n", variable, value);
-    arguments += (arguments.empty() ? "" : ", ") + variable;
     release += fmt::format("    free({});\n", variable);
   }
 };
@@ -92,22 +91,30 @@ Pieces pieces_of(const Compilation& c) {
   Pieces p;
   for (size_t k = 0; k < c.map.pools.size(); ++k) {
     const std::string macro = upper_case(c.name) + "_" + upper_case(c_identifier(c.map.pools[k].name));
-    p.add(fmt::format("pool{}", k), fmt::format("allocate({0}_SIZE, {0}_ALIGN)", macro), p.workspace);
+    p.add(fmt::format("pool{}", k), fmt::format("allocate({0}_SIZE, {0}_ALIGN)", macro));
+    p.workspace += fmt::format("{}pool{}", k > 0 ? ", " : "", k);
   }
   for (size_t k = 0; k < graph.inputs.size(); ++k) {
     const int64_t bytes = bytes_of(graph.tensors[graph.inputs[k]]);
     const std::string place = place_of(c, graph.inputs[k]);
-    p.add(fmt::format("in{}", k), fmt::format("load(\"input_{}.bin\", {}u)", k, bytes), p.inputs);
+    p.add(fmt::format("in{}", k), fmt::format("load(\"input_{}.bin\", {}u)", k, bytes));
     if (!place.empty()) p.fill += fmt::format("    memcpy({}, in{}, {}u);\n", place, k, bytes);
   }
   for (size_t k = 0; k < graph.outputs.size(); ++k) {
     const int64_t bytes = bytes_of(graph.tensors[graph.outputs[k]]);
     const std::string place = place_of(c, graph.outputs[k]);
-    p.add(fmt::format("out{}", k), fmt::format("allocate({}u, 64)", bytes), p.outputs);
+    p.add(fmt::format("out{}", k), fmt::format("allocate({}u, 64)", bytes));
     if (!place.empty()) p.take += fmt::format("    memcpy(out{}, {}, {}u);\n", k, place, bytes);
     p.take += fmt::format("    save(\"output_{0}.bin\", out{0}, {1}u);\n", k, bytes);
   }
-  if (p.inputs.empty()) p.inputs = "NULL";
+  const auto members = [&](const std::vector<TensorId>& ids, const char* variable) {
+    std::string text;
+    for (size_t k : of_caller(c.lifetimes, ids))
+      text += fmt::format("{}{}{}", text.empty() ? "" : ", ", variable, k);
+    return text.empty() ? "NULL" : text;
+  };
+  p.inputs = members(graph.inputs, "in");
+  p.outputs = members(graph.outputs, "out");
   return p;
 }
 

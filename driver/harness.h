@@ -9,8 +9,9 @@ namespace arenac {
 
 // C99 with POSIX clocks. The program reads input_0.bin, ... (row-major elements) from its working folder,
 // runs the model on an arena of exactly the declared size and alignment, filled with 0xA5, and writes
-// output_0.bin,
-// ... With an argument N > 0 it then runs N times more and prints the best time of one run in ms. Exit
+// output_0.bin, ...
+// A state begins as its input's file says, and what it then is goes to its output's.
+// With an argument N > 0 it then runs N times more and prints the best time of one run in ms. Exit
 // status: 0; kBranchLeftOut when the model returns NAME_EBRANCH, 1 when another error; 2 when a file fails.
 inline constexpr int kBranchLeftOut = 3;
 std::string harness_source(const Compilation& compilation);

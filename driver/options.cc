@@ -79,14 +79,6 @@ void bind_dimensions(const Raw& raw, ImportOptions& import) {
   }
 }
 
-// Words of the interface that this version understands but cannot serve.
-void refuse_what_is_missing(const Raw& raw) {
-  const auto missing = [](const std::string& what) {
-    wrong_usage(what + " is not available in this version");
-  };
-  if (!raw.states.empty()) missing("--state");
-}
-
 template <typename Table>
 std::vector<std::string> names_in(const Table& table) {
   std::vector<std::string> names;
@@ -267,7 +259,7 @@ PoolWords pool_of(const std::string& text) {
   return words;
 }
 
-// The pools of generated C, whose names and sections are in its text.
+// The pools of generated C, whose names and sections are in its text, and what lies in them.
 void interpret_pools(const Raw& raw, CompileOptions& compile) {
   for (const std::string& text : raw.pools) {
     const auto [pool, section] = pool_of(text);
@@ -290,6 +282,10 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
   for (const std::string& text : raw.pins) {
     const auto [tensor, pool] = split_binding(text, "--pin", "TENSOR=POOL");
     compile.pins.push_back({tensor, pool});
+  }
+  for (const std::string& text : raw.states) {
+    const auto [output, input] = split_binding(text, "--state", "OUT=IN");
+    compile.states.push_back({output, input});
   }
   if (compile.ram && !compile.pools.empty())
     wrong_usage("--ram is for one arena; with --pool, give each its size");
@@ -318,7 +314,6 @@ void interpret_raw(const Raw& raw, Options& options) {
     options.plan.problem = options.files[0];
     options.plan.solution = options.files[1];
   }
-  refuse_what_is_missing(raw);
   CompileOptions& compile = options.compile;
   compile.optimize = raw.optimize == "ram"     ? Optimize::kRam
                      : raw.optimize == "speed" ? Optimize::kSpeed

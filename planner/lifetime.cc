@@ -13,12 +13,16 @@
 namespace arenac {
 namespace {
 
-// The schedule's overlaps of buffers.
-std::vector<Overlap> offered(const Schedule& schedule, const std::vector<int>& buffer_of) {
+// The schedule's overlaps of buffers, those of states apart.
+std::vector<Overlap> offered(const Schedule& schedule, const Lifetimes& of) {
+  std::vector<bool> may(of.problem.buffers.size(), true);
+  for (const State& state : of.states)
+    if (of.buffer_of[state.input] >= 0) may[of.buffer_of[state.input]] = false;
   std::vector<Overlap> all;
-  for (const StorageOverlap& o : schedule.overlaps)
-    if (buffer_of[o.above] >= 0 && buffer_of[o.below] >= 0)
-      all.push_back({buffer_of[o.above], buffer_of[o.below], o.distance});
+  for (const StorageOverlap& o : schedule.overlaps) {
+    const int above = of.buffer_of[o.above], below = of.buffer_of[o.below];
+    if (above >= 0 && below >= 0 && may[above] && may[below]) all.push_back({above, below, o.distance});
+  }
   return all;
 }
 
@@ -55,13 +59,54 @@ std::vector<Overlap> that_pay(const Problem& problem) {
   return all;
 }
 
-[[noreturn]] void wrong_pin(const Pin& pin, const char* problem, std::vector<std::string> choices) {
+[[noreturn]] void wrong_name(const std::string& option, const char* problem,
+                             std::vector<std::string> choices) {
   constexpr size_t kMost = 20;
   const size_t more = choices.size() - std::min(choices.size(), kMost);
   choices.resize(choices.size() - more);
-  throw UserError(fmt::format("--pin {}={}: {}; there are: {}{}", pin.tensor, pin.pool, problem,
-                              fmt::join(choices, ", "), more ? fmt::format(", and {} more", more) : ""),
+  throw UserError(fmt::format("{}: {}; there are: {}{}", option, problem, fmt::join(choices, ", "),
+                              more ? fmt::format(", and {} more", more) : ""),
                   Exit::kUsage);
+}
+
+[[noreturn]] void wrong_pin(const Pin& pin, const char* problem, std::vector<std::string> choices) {
+  wrong_name(fmt::format("--pin {}={}", pin.tensor, pin.pool), problem, std::move(choices));
+}
+
+std::vector<State> states_named(const Graph& graph, const std::vector<StateNames>& names) {
+  std::vector<State> states;
+  for (const auto& [output, input] : names) {
+    const std::string option = fmt::format("--state {}={}", output, input);
+    const auto out = std::find(graph.output_names.begin(), graph.output_names.end(), output);
+    const auto in = std::find(graph.input_names.begin(), graph.input_names.end(), input);
+    if (out == graph.output_names.end())
+      wrong_name(option, "no output has the first name", graph.output_names);
+    if (in == graph.input_names.end()) wrong_name(option, "no input has the second name", graph.input_names);
+    const State state = {graph.outputs[out - graph.output_names.begin()],
+                         graph.inputs[in - graph.input_names.begin()]};
+    for (const State& other : states)
+      if (other.output == state.output || other.input == state.input)
+        throw UserError(option + ": its output or input is in another --state already", Exit::kUsage);
+    const Tensor &from = graph.tensors[state.output], &to = graph.tensors[state.input];
+    if (from.type != to.type || from.shape != to.shape)
+      throw UserError(fmt::format("{}: {}: output '{}' is {} {}, input '{}' is {} {}; they must agree",
+                                  graph.name, option, output, info(from.type).name, to_string(from.shape),
+                                  input, info(to.type).name, to_string(to.shape)));
+    states.push_back(state);
+  }
+  return states;
+}
+
+// Whether the output may be written where the input lies.
+bool in_place(const Schedule& schedule, const std::vector<Interval>& live, const std::vector<int64_t>& bytes,
+              const State& state) {
+  const auto [out, in] = state;
+  if (bytes[out] != bytes[in]) return false;
+  const auto meet = [&](const StorageOverlap& o) {
+    return o.distance <= 0 && std::minmax(o.above, o.below) == std::minmax(out, in);
+  };
+  return live[in].end <= live[out].begin ||
+         std::any_of(schedule.overlaps.begin(), schedule.overlaps.end(), meet);
 }
 
 // Tensors of these names, by the graph or by its inputs and outputs, which may have had other names.
@@ -99,7 +144,7 @@ void apply(const Pin& pin, const Graph& graph, Lifetimes& all) {
 }  // namespace
 
 Lifetimes lifetimes(const Schedule& schedule, Io io, int64_t align, std::vector<Pool> pools,
-                    const std::vector<Pin>& pins) {
+                    const std::vector<Pin>& pins, const std::vector<StateNames>& states) {
   const Graph& graph = *schedule.graph;
   std::vector<bool> external(graph.tensors.size());
   if (io == Io::kExternal) {
@@ -114,18 +159,36 @@ Lifetimes lifetimes(const Schedule& schedule, Io io, int64_t align, std::vector<
   std::iota(every_pool.begin(), every_pool.end(), 0);
   all.problem.pools = std::move(pools);
   all.buffer_of.assign(graph.tensors.size(), -1);
-  const auto live = storage_lives(schedule);
+  auto live = storage_lives(schedule);
+  std::vector<TensorId> holder(graph.tensors.size());  // of the buffer, per storage
+  std::iota(holder.begin(), holder.end(), 0);
+  all.states = states_named(graph, states);
+  for (const State& state : all.states) {
+    external[state.input] = external[state.output] = false;
+    if (in_place(schedule, live, bytes, state)) holder[state.output] = state.input;
+    live[state.input] = {0, std::max<int64_t>(1, static_cast<int64_t>(schedule.steps.size()))};
+  }
   for (size_t id = 0; id < graph.tensors.size(); ++id) {
+    if (holder[id] != static_cast<TensorId>(id)) continue;
     if (live[id].begin >= live[id].end || external[id] || bytes[id] == 0) continue;
     all.buffer_of[id] = static_cast<int>(all.problem.buffers.size());
     all.problem.buffers.push_back(
         {graph.tensors[id].name, bytes[id], align, live[id].begin, live[id].end, every_pool});
   }
   for (size_t id = 0; id < graph.tensors.size(); ++id)
-    all.buffer_of[id] = all.buffer_of[schedule.layouts[id].root];
+    all.buffer_of[id] = all.buffer_of[holder[schedule.layouts[id].root]];
   for (const Pin& pin : pins) apply(pin, graph, all);
-  all.problem.overlaps = offered(schedule, all.buffer_of);
+  all.problem.overlaps = offered(schedule, all);
   if (all.problem.pools.size() == 1) all.problem.overlaps = that_pay(all.problem);
+  return all;
+}
+
+std::vector<size_t> of_caller(const Lifetimes& lifetimes, const std::vector<TensorId>& ids) {
+  std::vector<size_t> all;
+  for (size_t k = 0; k < ids.size(); ++k)
+    if (std::none_of(lifetimes.states.begin(), lifetimes.states.end(),
+                     [&](const State& state) { return state.input == ids[k] || state.output == ids[k]; }))
+      all.push_back(k);
   return all;
 }
 

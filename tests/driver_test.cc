@@ -127,8 +127,8 @@ TEST(Options, APoolThatCannotBeIsExplained) {
   EXPECT_THAT(error({"--pin", "x"}), HasSubstr("TENSOR=POOL"));
 }
 
-TEST(Options, WhatIsNotThereYetIsRefused) {
-  EXPECT_THAT(usage_error({"compile", "m.onnx", "--state=a=b"}), HasSubstr("not available in this version"));
+TEST(Options, StatesAreSplitAtTheLastEqualsSign) {
+  EXPECT_THAT(usage_error({"compile", "m.onnx", "--state=a"}), HasSubstr("OUT=IN"));
 }
 
 TEST(Identifier, ComesFromTheFileName) {

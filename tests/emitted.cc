@@ -61,14 +61,15 @@ void read_outputs(Emitted& e, const std::filesystem::path& folder) {
 
 }  // namespace
 
-Compilation compile_graph(Graph graph, const std::string& name, const Way& way) {
+Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
+                          const std::vector<StateNames>& states) {
   Compilation c;
   c.name = name;
   verify(graph);
   c.graph = std::make_unique<const Graph>(with_inlined_elements(std::move(graph)));
   verify(*c.graph);
   c.schedule = schedulers().at(way.scheduler).schedule(*c.graph, targets().at(way.target));
-  c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools);
+  c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools, {}, states);
   c.plan = plan(c.lifetimes.problem);
   const auto wrong = verify(c.lifetimes.problem, c.plan);
   ARENAC_CHECK(!wrong, *wrong);

@@ -21,7 +21,8 @@ struct Way {
 };
 
 // What compile() does, from a graph.
-Compilation compile_graph(Graph graph, const std::string& name, const Way& way);
+Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
+                          const std::vector<StateNames>& states = {});
 
 struct Emitted {
   Compilation compilation;
