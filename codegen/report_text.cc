@@ -298,8 +298,7 @@ std::string io_lines(const MemoryMap& map) {
   return text;
 }
 
-// "order    49,152 bytes live at most in whole layers, overlaps apart; 61,440 in the file's order; no order
-// has less"
+// "order    49,152 bytes layer by layer, 61,440 in the file's order; no order has less"
 std::string order_line(const MemoryMap& map) {
   if (!map.order) return {};
   const MapOrder& order = *map.order;
@@ -309,8 +308,7 @@ std::string order_line(const MemoryMap& map) {
   const std::string bound = order.proven            ? "; no order has less"
                             : order.lower_bound > 0 ? fmt::format("; at least {}", grouped(order.lower_bound))
                                                     : "";
-  return fmt::format("order    {} bytes live at most in whole layers, overlaps apart; {}{}\n",
-                     grouped(order.peak), file, bound);
+  return fmt::format("order    {} bytes layer by layer, {}{}\n", grouped(order.peak), file, bound);
 }
 
 // The steps of each group, by its first and its last.

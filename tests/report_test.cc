@@ -91,10 +91,8 @@ TEST(TextReport, Golden) {
 
 TEST(TextReport, ShowsGroupsOrderAndFrontier) {
   const std::string text = text_report(grouped_map());
-  EXPECT_THAT(
-      text,
-      HasSubstr("order    96 bytes live at most in whole layers, overlaps apart; 1,120 in the file's order; "
-                "no order has less\n"));
+  EXPECT_THAT(text,
+              HasSubstr("order    96 bytes layer by layer, 1,120 in the file's order; no order has less\n"));
   EXPECT_THAT(text, HasSubstr("  groups          [g1------------]\n"));
   EXPECT_THAT(text, HasSubstr("  g1   steps [1, 3)  conv (Conv) to pool (MaxPool)\n"));
   EXPECT_THAT(text, HasSubstr(frontier_text(grouped_map())));
