@@ -362,6 +362,7 @@ class Emitter {
                             return ramp.expression.find("t0") != std::string::npos;
                           });
     if (numbered) f.line("const int t0 = g->done[{}];", k);
+    if (numbered) f.put("(void)t0;");  // a name may only look like it
     for (size_t p = 0; p < ramps.size(); ++p)
       f.line("{}_step_{}(g, {});", name_, producers[p], ramps[p].expression);
     for (const std::string& line : lines_of(body.text())) f.put(line);
