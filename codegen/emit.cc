@@ -345,9 +345,10 @@ class Emitter {
     f.put("");
     f.open("static void {0}_step_{2}({0}_group_{1} *g, int last)", name_, number, stage.step);
     for (const Pool& pool : lifetimes_.problem.pools)
-      if (uses((pool.name + " + ").c_str())) f.line("unsigned char *const {0} = g->{0};", pool.name);
-    if (uses("in->")) f.line("const {}_inputs *const in = g->in;", name_);
-    if (uses("out->")) f.line("const {}_outputs *const out = g->out;", name_);
+      if (uses((pool.name + " + ").c_str()))
+        f.line("unsigned char *const {0} = g->{0};\n  (void){0};", pool.name);
+    if (uses("in->")) f.line("const {}_inputs *const in = g->in;\n  (void)in;", name_);
+    if (uses("out->")) f.line("const {}_outputs *const out = g->out;\n  (void)out;", name_);
     std::vector<CRamp> ramps;
     std::vector<int> producers;  // steps
     for (const Pull& pull : stage.pulls) {
@@ -362,7 +363,7 @@ class Emitter {
                             return ramp.expression.find("t0") != std::string::npos;
                           });
     if (numbered) f.line("const int t0 = g->done[{}];", k);
-    if (numbered) f.put("(void)t0;");  // a name may only look like it
+    if (numbered) f.put("(void)t0;");  // a comment may only look like a use
     for (size_t p = 0; p < ramps.size(); ++p)
       f.line("{}_step_{}(g, {});", name_, producers[p], ramps[p].expression);
     for (const std::string& line : lines_of(body.text())) f.put(line);
