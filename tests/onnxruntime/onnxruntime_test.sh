@@ -22,9 +22,14 @@ for model in "$models"/*.onnx; do
   data=$work/$(basename "$model" .onnx)
   rm -rf "$data" && mkdir "$data"
   node "$work"/golden.mjs "$onnx_proto" "$model" "$data"
-  tolerance=(--rtol 1e-3)
-  # A float sum beside a tie rounds either way when it is quantised, and moves what follows by one step of the scale.
-  [[ $model != *_qdq.onnx ]] || tolerance=(--rtol 0.05 --atol 0.01)
+  # A float sum beside a tie rounds either way when it is quantised. That moves what follows by a step of its scale, and
+  # 60 layers on a third of the elements by a few steps.
+  case $(basename "$model") in
+    mobilenet_v2_100_224_qop.onnx) tolerance=(--atol 8) ;;
+    fsrcnn_qdq.onnx) tolerance=(--rtol 0.05 --atol 0.25) ;;  # a step is 0.21
+    *_qdq.onnx) tolerance=(--rtol 0.05 --atol 0.01) ;;
+    *) tolerance=(--rtol 1e-3 --atol 1e-4) ;;
+  esac
   if "$arenac" run "$model" --inputs "$data" "${tolerance[@]}"; then
     echo "$(basename "$model"): as onnxruntime"
   else
