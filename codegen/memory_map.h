@@ -171,19 +171,20 @@ struct MemoryMap {
   std::vector<MapGroup> groups = {};     // ascending, apart
   std::optional<MapOrder> order = {};    // none: not known
   std::vector<MapChoice> frontier = {};  // ascending work, descending arena; empty: not asked for
+  bool cut_off = false;  // the time allowed ended the search for a schedule: there may be a smaller arena
 
   bool operator==(const MemoryMap&) const = default;
 };
 
 // The file format: keys in the order of the structures above, one array element a line. Bytes that are not
-// UTF-8 become U+FFFD, so the result is always valid JSON. `groups`, `order` and `frontier` are left out
-// where there are none.
+// UTF-8 become U+FFFD, so the result is always valid JSON. `groups`, `order`, `frontier` and `cut_off`
+// are left out where there are none.
 std::string to_json(const MemoryMap& map);
 
 // Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `groups`,
-// `order` and `frontier` may be absent. `origin` begins every message. Throws UserError with the field's
-// path: "kws_map.json: buffers[3].size: ...". Judges the form only: colliding buffers or dangling names are
-// for `verify`, and no report stumbles over them.
+// `order`, `frontier` and `cut_off` may be absent. `origin` begins every message. Throws UserError with the
+// field's path: "kws_map.json: buffers[3].size: ...". Judges the form only: colliding buffers or dangling
+// names are for `verify`, and no report stumbles over them.
 MemoryMap memory_map_from_json(std::string_view text, std::string_view origin = "memory map");
 
 // The first fault of the map in words, or nothing if it is right: unique names and ids, lives not empty and

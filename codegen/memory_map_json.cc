@@ -294,6 +294,7 @@ std::string to_json(const MemoryMap& map) {
   if (!map.groups.empty()) entries.push_back(json_list("groups", map.groups));
   if (map.order) entries.push_back(fmt::format(" \"order\": {}", dump(json_of(*map.order))));
   if (!map.frontier.empty()) entries.push_back(json_list("frontier", map.frontier));
+  if (map.cut_off) entries.push_back(" \"cut_off\": true");
   return fmt::format("{{\n{}\n}}\n", fmt::join(entries, ",\n"));
 }
 
@@ -316,6 +317,7 @@ MemoryMap memory_map_from_json(std::string_view text, std::string_view origin) {
                    .groups = file.list_or_empty("groups", read_group),
                    .frontier = file.list_or_empty("frontier", read_choice)};
   if (file.has("order")) map.order = read_order(file.at("order"));
+  if (file.has("cut_off")) map.cut_off = file.at("cut_off").truth();
   check_sum(origin, "buffers", map.buffers, [](const MapBuffer& buffer) { return buffer.size; });
   check_sum(origin, "constants", map.constants, [](const MapConstant& constant) { return constant.size; });
   check_sum(origin, "steps", map.steps, [](const MapStep& step) { return step.macs; });

@@ -311,6 +311,10 @@ std::string order_line(const MemoryMap& map) {
   return fmt::format("order    {} bytes layer by layer, {}{}\n", grouped(order.peak), file, bound);
 }
 
+std::string search_line(const MemoryMap& map) {
+  return map.cut_off ? "search   cut off by --time: given more, there may be a smaller arena\n" : "";
+}
+
 // The steps of each group, by its first and its last.
 std::string group_section(const MemoryMap& map) {
   std::string text;
@@ -336,7 +340,7 @@ std::string header(const MemoryMap& map) {
              printable(map.model), printable(map.sha256), arena, bytes_words(totals.weights),
              counted(map.constants.size(), "constant"), short_count(totals.macs),
              counted(map.steps.size(), "step")) +
-         order_line(map) + io_lines(map);
+         order_line(map) + search_line(map) + io_lines(map);
 }
 
 // The last word on width, for names and numbers beyond all expectation.

@@ -79,6 +79,14 @@ int64_t total_size(const Plan& plan) {
   return size;
 }
 
+// The part of --time that the scheduler may take; what comes after it seldom searches long.
+constexpr double kSchedulersTime = 0.9;
+
+// When the scheduler's searches end that begin now.
+Deadline schedulers_deadline(const CompileOptions& options) {
+  return deadline_in(kSchedulersTime * options.seconds);
+}
+
 // The schedule, its problem and its plan, each verified.
 void plan_schedule(Schedule schedule, const CompileOptions& options, const Target& target, Compilation& c) {
   c.schedule = std::move(schedule);
@@ -86,7 +94,7 @@ void plan_schedule(Schedule schedule, const CompileOptions& options, const Targe
   c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins, options.states);
   check(c.lifetimes.problem);
   Search search;
-  search.seconds = options.seconds;
+  search.seconds = (1 - kSchedulersTime) * options.seconds;
   const std::string planner = options.planner.empty() ? std::string(kDefaultPlanner) : options.planner;
   c.plan = plan(c.lifetimes.problem, planner, search);
   require_right("plan", verify(c.lifetimes.problem, c.plan));
@@ -118,10 +126,10 @@ CompileOptions with_room(CompileOptions options) {
 
 // Bytes of the arena of whole layers, where the schedule has anything else.
 std::optional<int64_t> layerwise_arena(const Compilation& c, const CompileOptions& options,
-                                       const Target& target) {
+                                       const Target& target, Deadline deadline) {
   if (c.schedule.groups.empty()) return {};
   Compilation whole;
-  plan_schedule(schedule_layerwise(*c.graph, target), with_room(options), target, whole);
+  plan_schedule(schedule_layerwise(*c.graph, target, deadline), with_room(options), target, whole);
   return total_size(whole.plan);
 }
 
@@ -132,6 +140,7 @@ std::string schedule_words(const Schedule& schedule) {
       fmt::format("{}, {} live at most", counted(schedule.steps.size(), "step"), bytes_words(order.peak));
   if (order.peak != order.file_peak)
     words += fmt::format(" (file's order: {})", bytes_words(order.file_peak));
+  if (schedule.cut_off) words += ", cut off by --time";
   if (order.proven) return words + ", proven";
   return order.lower_bound ? words + fmt::format(", at least {}", bytes_words(order.lower_bound)) : words;
 }
@@ -154,18 +163,20 @@ Compilation compile(const CompileOptions& options) {
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);
   progress.finished("graph", counted(c.graph->block.size(), "node"), [&] { return dump(*c.graph); });
 
+  const Deadline deadline = schedulers_deadline(options);
   if (options.ram && options.scheduler.empty())
-    plan_within(*options.ram, schedules_by_peak(*c.graph, target), options, target, c);
+    plan_within(*options.ram, schedules_by_peak(*c.graph, target, deadline), options, target, c);
   else if (options.ram)
-    plan_within(*options.ram, {scheduler.schedule(*c.graph, target)}, options, target, c);
+    plan_within(*options.ram, {scheduler.schedule(*c.graph, target, deadline)}, options, target, c);
   else
-    plan_schedule(scheduler.schedule(*c.graph, target), options, target, c);
+    plan_schedule(scheduler.schedule(*c.graph, target, deadline), options, target, c);
   progress.finished("schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); });
   const Problem& problem = c.lifetimes.problem;
   progress.finished("problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); });
   progress.finished("plan", bytes_words(total_size(c.plan)), [&] { return dump(c.plan); });
 
-  c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io, layerwise_arena(c, options, target));
+  c.map =
+      make_map(c.schedule, c.lifetimes, c.plan, options.io, layerwise_arena(c, options, target, deadline));
   c.map.sha256 = sha256(read_file(options.model));
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
@@ -179,7 +190,8 @@ Compilation compile(const CompileOptions& options) {
 std::vector<MapChoice> frontier_of(const Compilation& compilation, const CompileOptions& options) {
   const Target& target = row_named(targets(), options.target, "target");
   std::vector<MapChoice> choices;
-  for (const Schedule& schedule : schedules_by_peak(*compilation.graph, target)) {
+  for (const Schedule& schedule :
+       schedules_by_peak(*compilation.graph, target, schedulers_deadline(options))) {
     Compilation c;
     plan_schedule(schedule, with_room(options), target, c);
     const int64_t arena = total_size(c.plan);

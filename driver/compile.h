@@ -31,12 +31,13 @@ struct CompileOptions {
   std::string model;  // path
   std::string name;   // C prefix, an identifier; empty: from the file's name
   ImportOptions import;
-  std::string scheduler, planner, target;                    // names in their tables; empty: the default
-  Optimize optimize = Optimize::kBalanced;                   // without `scheduler` and `ram`
-  std::optional<int64_t> ram;                                // bytes that the arena must fit
-  double seconds = std::numeric_limits<double>::infinity();  // for the planner's search
-  std::vector<Pool> pools;                                   // fastest first; empty: one without a capacity
-  std::vector<std::string> sections;                         // see EmitOptions
+  std::string scheduler, planner, target;   // names in their tables; empty: the default
+  Optimize optimize = Optimize::kBalanced;  // without `scheduler` and `ram`
+  std::optional<int64_t> ram;               // bytes that the arena must fit
+  // For the searches: most of it for the schedule's, the rest for that of each plan.
+  double seconds = std::numeric_limits<double>::infinity();
+  std::vector<Pool> pools;            // fastest first; empty: one without a capacity
+  std::vector<std::string> sections;  // see EmitOptions
   std::vector<Pin> pins;
   std::vector<StateNames> states;
   Io io = Io::kExternal;

@@ -15,8 +15,9 @@ constexpr int64_t kMostRuns = 60'000'000;  // of slabs traced in the search for 
 
 class Partition {
  public:
-  explicit Partition(const Schedule& whole)
+  Partition(const Schedule& whole, Deadline deadline)
       : graph_(*whole.graph),
+        deadline_(deadline),
         steps_(whole.steps),
         layouts_(whole.layouts),
         facts_(step_facts(graph_, steps_, layouts_)),
@@ -126,7 +127,7 @@ class Partition {
   }
 
   void consider(int begin, int end) {
-    if (grouped_.contains({begin, end}) || runs_ > kMostRuns) return;
+    if (grouped_.contains({begin, end}) || runs_ > kMostRuns || has_passed(deadline_)) return;
     for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
     const auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_, Rings::kColumns);
     grouped_[{begin, end}] = plan ? bytes_of(*plan) : INT64_MAX;
@@ -183,6 +184,7 @@ class Partition {
   }
 
   const Graph& graph_;
+  const Deadline deadline_;
   const std::vector<Step>& steps_;
   const std::vector<Layout>& layouts_;
   const StepFacts facts_;
@@ -212,10 +214,14 @@ std::vector<GroupPlan> longest_groups(const Schedule& whole) {
   return groups;
 }
 
-std::vector<GroupPlan> best_groups(const Schedule& whole) { return Partition(whole).least(); }
+std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline) {
+  if (has_passed(deadline)) return {};
+  return Partition(whole, deadline).least();
+}
 
-std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole) {
-  return Partition(whole).by_peak();
+std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole, Deadline deadline) {
+  if (has_passed(deadline)) return {{}};
+  return Partition(whole, deadline).by_peak();
 }
 
 }  // namespace arenac

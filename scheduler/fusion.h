@@ -3,6 +3,7 @@
 //   conv1 | conv2 dw2 pw2 dw3 | pw3 | conv4 dw4 pool      what crosses a bar is in memory whole
 #pragma once
 
+#include "scheduler/deadline.h"
 #include "scheduler/groups.h"
 
 namespace arenac {
@@ -10,11 +11,11 @@ namespace arenac {
 // The partition of the steps into single ones and groups with the fewest live bytes at a time and, among
 // those, the fewest bytes of constants read again; only the groups. `whole` has no groups yet. Among all
 // partitions into groups of up to kLongestGroup steps (shortest path over cut positions, Cormen et
-// al., 24.2).
-std::vector<GroupPlan> best_groups(const Schedule& whole);
+// al., 24.2); after the deadline, those formed by then.
+std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline);
 
 // From no groups to those of best_groups, each with a lower peak than the one before and the cheapest for it.
-std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole);
+std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole, Deadline deadline);
 
 // As many steps in a group as can be, first come first served.
 std::vector<GroupPlan> longest_groups(const Schedule& whole);

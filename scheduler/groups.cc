@@ -229,9 +229,15 @@ struct Runner {
 
 // The slabs of `producer` that write the rows which each slab of a reader needs.
 std::vector<int64_t> pulled(const std::vector<Interval>& written, const std::vector<Interval>& needed) {
+  std::vector<int64_t> least;  // per slab, from the last: the least begin of those so far
+  for (auto p = written.rbegin(); p != written.rend(); ++p)
+    least.push_back(least.empty() ? p->begin : std::min(least.back(), p->begin));
   std::vector<int64_t> upto;
   for (const Interval rows : needed) {
-    auto p = static_cast<int64_t>(written.size());
+    // Those behind begin too late.
+    const auto late =
+        std::partition_point(least.begin(), least.end(), [&](int64_t b) { return b >= rows.end; });
+    auto p = static_cast<int64_t>(least.end() - late);
     while (p-- > 0 && !(written[p].begin < rows.end && rows.begin < written[p].end)) {
     }
     const int64_t before = upto.empty() ? -1 : upto.back();

@@ -11,8 +11,9 @@
 #pragma once
 
 #include <cstdint>
-#include <limits>
 #include <vector>
+
+#include "scheduler/deadline.h"
 
 namespace arenac {
 
@@ -45,7 +46,7 @@ struct OrderProblem {
 // What a search may spend. Bounded by states alone, results are the same on every machine.
 struct OrderLimits {
   int64_t states = 300'000;
-  double seconds = std::numeric_limits<double>::infinity();
+  Deadline deadline = kNoDeadline;
 };
 
 struct OrderResult {

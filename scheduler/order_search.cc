@@ -1,7 +1,6 @@
 #include "scheduler/order_search.h"
 
 #include <algorithm>
-#include <chrono>
 #include <map>
 #include <optional>
 #include <queue>
@@ -14,18 +13,13 @@
 namespace arenac {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 // What all segments may spend together.
 struct Budget {
   int64_t states;
-  Clock::time_point end;
+  Deadline deadline;
   int64_t visited = 0;
 
-  bool spent() const {
-    return visited >= states ||
-           (visited % 1024 == 0 && end != Clock::time_point::max() && Clock::now() >= end);
-  }
+  bool spent() const { return visited >= states || (visited % 1024 == 0 && has_passed(deadline)); }
 };
 
 // Walks the down-sets of one segment; the operators before it have run.
@@ -138,8 +132,8 @@ int64_t peak_of(Walk& walk, const std::vector<int>& order) {
 }
 
 // Beam search over down-sets by size; keeps those of lowest peak, then of fewest bytes alive. No order when
-// nothing below `upper` is found.
-std::optional<Found> beam(Walk& walk, int64_t level, int64_t upper, size_t width) {
+// nothing below `upper` is found in time.
+std::optional<Found> beam(Walk& walk, int64_t level, int64_t upper, size_t width, Deadline deadline) {
   struct Entry {
     int64_t peak, bytes;
     std::vector<uint64_t> set;
@@ -148,7 +142,7 @@ std::optional<Found> beam(Walk& walk, int64_t level, int64_t upper, size_t width
   };
   std::map<size_t, std::vector<Entry>> by_size;  // each sorted by key
   by_size[0].push_back({level, 0, walk.set(), {}});
-  while (!by_size.empty()) {
+  while (!by_size.empty() && !has_passed(deadline)) {
     const std::vector<Entry> entries = std::move(by_size.begin()->second);
     by_size.erase(by_size.begin());
     for (const Entry& from : entries) {
@@ -310,10 +304,7 @@ std::vector<int64_t> peaks_of(const OrderProblem& problem, const std::vector<Int
 OrderResult optimal_order(const OrderProblem& problem, const OrderLimits& limits) {
   const std::vector<Interval> segments = segments_of(problem);
   std::vector<int64_t> lower = lower_bounds(problem, segments);
-  Budget budget{limits.states, Clock::time_point::max()};
-  if (limits.seconds < 1e6)
-    budget.end = Clock::now() +
-                 std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(limits.seconds));
+  Budget budget{limits.states, limits.deadline};
 
   // To begin with, of each segment the best simple order; the file's where they are alike.
   OrderResult best;
@@ -337,13 +328,14 @@ OrderResult optimal_order(const OrderProblem& problem, const OrderLimits& limits
   std::stable_sort(hardest.begin(), hardest.end(), [&](size_t a, size_t b) { return peaks[a] > peaks[b]; });
   for (size_t k : hardest) {
     if (peaks[k] <= level) continue;
+    if (has_passed(limits.deadline)) break;
     Walk walk(problem, segments[k]);
     const auto keep = [&](const std::optional<Found>& found) {
       if (!found || found->peak >= peaks[k]) return;
       peaks[k] = found->peak;
       std::copy(found->order.begin(), found->order.end(), best.order.begin() + segments[k].begin);
     };
-    keep(beam(walk, level, peaks[k], 32));
+    keep(beam(walk, level, peaks[k], 32, limits.deadline));
     if (peaks[k] <= level) continue;
     LevelSearch search(walk, level, peaks[k], budget);
     keep(search.run());

@@ -25,7 +25,7 @@ Ordered best_order(const Graph& graph, const OrderLimits& limits) {
       report.peak = storage.peak;
       best.storage = std::move(storage);
     }
-    if (!concats || report.peak <= report.lower_bound) break;
+    if (!concats || report.peak <= report.lower_bound || has_passed(limits.deadline)) break;
   }
   report.proven = report.peak == report.lower_bound;
   // Copies in place of views can go below what any order with the views needs.

@@ -18,6 +18,7 @@
 
 #include "frontend/facts.h"
 #include "frontend/graph.h"
+#include "scheduler/deadline.h"
 
 namespace arenac {
 
@@ -131,6 +132,7 @@ struct Schedule {
   std::vector<StorageOverlap> overlaps = {};
   std::vector<Group> groups = {};  // ascending
   OrderReport order = {};
+  bool cut_off = false;  // the deadline passed before the searches for order and groups were done
 };
 
 // What kernels are shaped for.
@@ -143,21 +145,23 @@ struct Target {
 };
 const std::vector<Target>& targets();
 
-// One row of the table of schedulers.
+// One row of the table of schedulers. What it searches, it searches until the deadline.
 struct SchedulerRow {
   const char* name;
   const char* description;
-  Schedule (*schedule)(const Graph& graph, const Target& target);
+  Schedule (*schedule)(const Graph& graph, const Target& target, Deadline deadline);
 };
 const std::vector<SchedulerRow>& schedulers();
 
 // One step a node: in the order of the lowest peak that the search finds; in the file's where that is as
 // good.
-Schedule schedule_layerwise(const Graph& graph, const Target& target = targets().front());
+Schedule schedule_layerwise(const Graph& graph, const Target& target = targets().front(),
+                            Deadline deadline = kNoDeadline);
 
 // Schedules from whole layers to the lowest peak, with ever more in groups: each costs more than the one
 // before and takes less memory.
-std::vector<Schedule> schedules_by_peak(const Graph& graph, const Target& target = targets().front());
+std::vector<Schedule> schedules_by_peak(const Graph& graph, const Target& target = targets().front(),
+                                        Deadline deadline = kNoDeadline);
 
 // What groups cost: bytes of constants that are read for every slab instead of once.
 int64_t bytes_read_again(const Schedule& schedule);

@@ -67,7 +67,7 @@ Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Tar
 std::shared_ptr<const Graph> borrowed(const Graph& graph) { return {std::shared_ptr<const Graph>(), &graph}; }
 
 template <std::vector<int> (*order)(const OrderProblem&)>
-Schedule schedule_in_order(const Graph& graph, const Target& target) {
+Schedule schedule_in_order(const Graph& graph, const Target& target, Deadline) {
   return whole_layers(in_order(graph, order), borrowed(graph), target);
 }
 
@@ -93,15 +93,16 @@ int64_t peak_of(const Schedule& schedule) {
 }
 
 // In the file's order and the best one for whole layers, with pooling of whole images or by rows: the
-// plainest first.
-std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target) {
+// plainest first, which there is in any time.
+std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target, Deadline deadline) {
   std::vector<std::shared_ptr<const Graph>> graphs = {borrowed(graph)};
   if (Graph split = with_accumulators(graph); split.tensors.size() > graph.tensors.size())
     graphs.push_back(std::make_shared<const Graph>(std::move(split)));
   std::vector<Schedule> all;
   for (const auto& g : graphs) {
+    if (!all.empty() && has_passed(deadline)) break;
     all.push_back(whole_layers(in_order(*g, file_order), g, target));
-    if (Ordered best = best_order(*g); best.report.peak < best.report.file_peak)
+    if (Ordered best = best_order(*g, {.deadline = deadline}); best.report.peak < best.report.file_peak)
       all.push_back(whole_layers(std::move(best), g, target));
   }
   return all;
@@ -109,16 +110,20 @@ std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target) 
 
 bool lower(const Schedule& a, const Schedule& b) { return peak_of(a) < peak_of(b); }
 
-Schedule schedule_fused(const Graph& graph, const Target& target) {
+Schedule schedule_fused(const Graph& graph, const Target& target, Deadline deadline) {
   std::vector<Schedule> all;
-  for (Schedule& whole : plain_schedules(graph, target)) {
-    std::vector<GroupPlan> groups = best_groups(whole);
+  bool cut_off = false;
+  for (Schedule& whole : plain_schedules(graph, target, deadline)) {
+    std::vector<GroupPlan> groups = best_groups(whole, deadline);
+    cut_off = has_passed(deadline);
     all.push_back(with_groups(std::move(whole), std::move(groups), target));
   }
-  return *std::min_element(all.begin(), all.end(), lower);
+  Schedule& least = *std::min_element(all.begin(), all.end(), lower);
+  least.cut_off = cut_off;
+  return std::move(least);
 }
 
-Schedule schedule_by_rows(const Graph& graph, const Target& target) {
+Schedule schedule_by_rows(const Graph& graph, const Target& target, Deadline) {
   const auto split = std::make_shared<const Graph>(with_accumulators(graph));
   Schedule whole = whole_layers(in_order(*split, file_order), split, target);
   std::vector<GroupPlan> groups = longest_groups(whole);
@@ -127,21 +132,27 @@ Schedule schedule_by_rows(const Graph& graph, const Target& target) {
 
 }  // namespace
 
-Schedule schedule_layerwise(const Graph& graph, const Target& target) {
-  return whole_layers(best_order(graph), borrowed(graph), target);
+Schedule schedule_layerwise(const Graph& graph, const Target& target, Deadline deadline) {
+  Ordered best = best_order(graph, {.deadline = deadline});
+  const bool cut_off = !best.report.proven && has_passed(deadline);
+  Schedule schedule = whole_layers(std::move(best), borrowed(graph), target);
+  schedule.cut_off = cut_off;
+  return schedule;
 }
 
-std::vector<Schedule> schedules_by_peak(const Graph& graph, const Target& target) {
+std::vector<Schedule> schedules_by_peak(const Graph& graph, const Target& target, Deadline deadline) {
   std::vector<Schedule> all;
-  for (const Schedule& whole : plain_schedules(graph, target))
-    for (std::vector<GroupPlan>& groups : groups_by_peak(whole))
+  for (const Schedule& whole : plain_schedules(graph, target, deadline))
+    for (std::vector<GroupPlan>& groups : groups_by_peak(whole, deadline))
       all.push_back(with_groups(whole, std::move(groups), target));
+  const bool cut_off = has_passed(deadline);
   std::stable_sort(all.begin(), all.end(), [](const Schedule& a, const Schedule& b) {
     return bytes_read_again(a) < bytes_read_again(b);
   });
   std::vector<Schedule> frontier;
   for (Schedule& schedule : all)
     if (frontier.empty() || lower(schedule, frontier.back())) frontier.push_back(std::move(schedule));
+  for (Schedule& schedule : frontier) schedule.cut_off = cut_off;
   return frontier;
 }
 

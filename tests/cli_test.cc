@@ -101,6 +101,17 @@ TEST_F(Cli, MapTellsOfRingsAndGroups) {
   EXPECT_LE(whole.order->peak, whole.order->file_peak);
 }
 
+TEST_F(Cli, TimeEndsTheSearchForASchedule) {
+  ASSERT_EQ(arenac({"map", kModel, "--json", "all.json"}).status, 0);
+  ASSERT_EQ(arenac({"map", kModel, "--time", "1e-9", "--json", "some.json"}).status, 0);
+  const MemoryMap all = memory_map_from_json(read_file(at("all.json")));
+  const MemoryMap some = memory_map_from_json(read_file(at("some.json")));
+  EXPECT_EQ(verify(some), std::nullopt);
+  EXPECT_FALSE(all.cut_off);
+  EXPECT_TRUE(some.cut_off);
+  EXPECT_LT(all.totals.arena, some.totals.arena);
+}
+
 TEST_F(Cli, MapListsSchedulesToChooseFrom) {
   const Finished table = arenac({"map", kModel, "--pareto"});
   ASSERT_EQ(table.status, 0);

@@ -41,7 +41,9 @@ int64_t arena_of(const std::string& model) {
       with_inlined_elements(import_bytes(models::serialize(row->make()), std::string(row->name))));
   const auto fused = std::find_if(schedulers().begin(), schedulers().end(),
                                   [](const SchedulerRow& r) { return std::string(r.name) == "fused"; });
-  return plan(lifetimes(fused->schedule(graph, targets().front()), Io::kExternal, 16).problem).pools[0].size;
+  return plan(lifetimes(fused->schedule(graph, targets().front(), kNoDeadline), Io::kExternal, 16).problem)
+      .pools[0]
+      .size;
 }
 
 TEST_P(FusedArena, IsAsSmallAsCalculated) {

@@ -89,6 +89,11 @@ TEST(TextReport, Golden) {
   EXPECT_THAT(text, HasSubstr("  b *      16    48  [1, 3)  3/48  activation  b: conv, conv_view\n"));
 }
 
+TEST(TextReport, SaysThatTheSearchWasCutOff) {
+  EXPECT_THAT(text_report(grouped_map()), HasSubstr("\nsearch   cut off by --time"));
+  EXPECT_THAT(text_report(small_map()), Not(HasSubstr("cut off")));
+}
+
 TEST(TextReport, ShowsGroupsOrderAndFrontier) {
   const std::string text = text_report(grouped_map());
   EXPECT_THAT(text,

@@ -235,7 +235,7 @@ TEST(Slabs, OfAnOutput) {
 Schedule scheduled_by(const std::string& name, const Graph& graph) {
   const auto row = std::find_if(schedulers().begin(), schedulers().end(),
                                 [&](const SchedulerRow& r) { return name == r.name; });
-  return row->schedule(graph, targets().front());
+  return row->schedule(graph, targets().front(), kNoDeadline);
 }
 
 int64_t kept_of(const Schedule& schedule, const std::string& name) {

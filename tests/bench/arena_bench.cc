@@ -73,7 +73,7 @@ int64_t naive_peak(const Graph& graph) {
 Schedule schedule_fused(const Graph& graph) {
   const auto row = std::find_if(schedulers().begin(), schedulers().end(),
                                 [](const SchedulerRow& r) { return std::string(r.name) == "fused"; });
-  return row->schedule(graph, targets().front());
+  return row->schedule(graph, targets().front(), kNoDeadline);
 }
 
 int64_t arena_of(const Schedule& schedule) {
