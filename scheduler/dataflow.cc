@@ -1,7 +1,13 @@
 #include "scheduler/dataflow.h"
 
+// clang-format off
+#include <boost/pending/disjoint_sets.hpp>  // Boost 1.74 does not compile it behind reverse_graph.hpp
+// clang-format on
+
 #include <algorithm>
-#include <boost/pending/disjoint_sets.hpp>
+#include <boost/graph/depth_first_search.hpp>
+#include <boost/graph/reverse_graph.hpp>
+#include <boost/graph/topological_sort.hpp>
 #include <map>
 #include <numeric>
 #include <set>
@@ -115,8 +121,8 @@ class Builder {
       }
       after.erase(op);
       const auto inside = workspace.find(&node);
-      flow_.problem.operators.push_back(
-          {{after.begin(), after.end()}, inside == workspace.end() ? 0 : inside->second, {}});
+      add_vertex({inside == workspace.end() ? 0 : inside->second, {}}, flow_.problem.operators);
+      for (int before : after) add_edge(before, op, flow_.problem.operators);
     }
   }
 
@@ -155,23 +161,22 @@ class Builder {
     for (const Move& move : sharing_.moves) {
       if (move.kind != Move::Kind::kPart) continue;
       const int op = operator_of_.at(move.node);
-      const std::set<int> before = ancestors(op);
+      const std::vector<bool> before = with_ancestors(op);
       const auto& readers = readers_[move.from];
-      if (std::all_of(readers.begin(), readers.end(), [&](int r) { return r == op || before.count(r); }))
+      if (std::all_of(readers.begin(), readers.end(), [&](int r) { return before[r]; }))
         storage_.union_set(move.from, move.to);
     }
   }
 
-  std::set<int> ancestors(int op) const {
-    std::set<int> found;
-    std::vector<int> open = {op};
-    while (!open.empty()) {
-      const int next = open.back();
-      open.pop_back();
-      for (int before : flow_.problem.operators[next].after)
-        if (found.insert(before).second) open.push_back(before);
-    }
-    return found;
+  // Per operator, whether it is this one or must run before it.
+  std::vector<bool> with_ancestors(int op) const {
+    const auto backwards = boost::make_reverse_graph(flow_.problem.operators);
+    std::vector<boost::default_color_type> colors(num_vertices(backwards));
+    depth_first_visit(backwards, op, boost::default_dfs_visitor(),
+                      make_iterator_property_map(colors.begin(), get(boost::vertex_index, backwards)));
+    std::vector<bool> reached;
+    for (const auto color : colors) reached.push_back(color != boost::white_color);
+    return reached;
   }
 
   void add_tensors() {
@@ -254,22 +259,25 @@ Dataflow dataflow(const Graph& graph, const Sharing& sharing, Parts parts) {
 }
 
 std::vector<int> node_order(const Graph& graph, const Dataflow& flow, const std::vector<int>& operators) {
-  std::map<TensorId, int> view;  // result of a view: its node
   std::vector<bool> is_view(graph.block.size(), true);
   for (int node : flow.nodes) is_view[node] = false;
+  std::map<TensorId, size_t> view;  // result of a view: its node
   for (size_t k = 0; k < graph.block.size(); ++k)
-    if (is_view[k]) view[graph.block[k].writes[0]] = static_cast<int>(k);
+    if (is_view[k]) view[graph.block[k].writes[0]] = k;
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> depends_on(graph.block.size());
+  for (size_t k = 0; k < graph.block.size(); ++k)
+    for (TensorId id : accesses_of(graph.block[k]).reads)
+      if (const auto v = view.find(id); v != view.end()) add_edge(k, v->second, depends_on);
+
   std::vector<int> order;
-  std::vector<bool> placed(graph.block.size());
-  const auto place = [&](const auto& self, int node) -> void {
-    if (placed[node]) return;
-    placed[node] = true;
-    for (TensorId id : accesses_of(graph.block[node]).reads)
-      if (const auto v = view.find(id); v != view.end()) self(self, v->second);
-    order.push_back(node);
+  std::vector<boost::default_color_type> colors(graph.block.size());
+  const auto place = [&](int node) {
+    if (colors[node] == boost::white_color)
+      depth_first_visit(depends_on, node, boost::topo_sort_visitor(std::back_inserter(order)),
+                        make_iterator_property_map(colors.begin(), get(boost::vertex_index, depends_on)));
   };
-  for (int op : operators) place(place, flow.nodes[op]);
-  for (size_t k = 0; k < graph.block.size(); ++k) place(place, static_cast<int>(k));
+  for (int op : operators) place(flow.nodes[op]);
+  for (size_t k = 0; k < graph.block.size(); ++k) place(static_cast<int>(k));
   ARENAC_CHECK(order.size() == graph.block.size(), "an order without some node");
   return order;
 }

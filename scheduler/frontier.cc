@@ -5,7 +5,7 @@
 namespace arenac {
 
 Frontier::Frontier(const OrderProblem& problem) {
-  const size_t n = problem.operators.size(), m = problem.tensors.size();
+  const size_t n = num_vertices(problem.operators), m = problem.tensors.size();
   ops_.resize(n), missing_.resize(n), place_.assign(n, -1);
   tensor_bytes_.resize(m), written_.resize(m), pending_.resize(m);
   for (size_t t = 0; t < m; ++t) {
@@ -26,8 +26,9 @@ Frontier::Frontier(const OrderProblem& problem) {
     const OrderOperator& from = problem.operators[op];
     ops_[op].workspace = from.workspace;
     ops_[op].in_place = from.in_place;
-    for (int before : from.after) ops_[before].successors.push_back(static_cast<int>(op));
-    missing_[op] = static_cast<int>(from.after.size());
+    const auto [begin, end] = adjacent_vertices(op, problem.operators);
+    ops_[op].successors.assign(begin, end);
+    missing_[op] = static_cast<int>(in_degree(op, problem.operators));
   }
   for (size_t op = 0; op < n; ++op)
     if (missing_[op] == 0) make_ready(static_cast<int>(op));

@@ -1,6 +1,8 @@
 #include "scheduler/order.h"
 
 #include <algorithm>
+#include <boost/graph/depth_first_search.hpp>
+#include <boost/graph/topological_sort.hpp>
 #include <deque>
 #include <numeric>
 #include <tuple>
@@ -20,7 +22,7 @@ OrderResult judged(const OrderProblem& problem, const OrderLimits&) {
 
 // The bytes of the results of an operator.
 std::vector<int64_t> result_bytes(const OrderProblem& problem) {
-  std::vector<int64_t> bytes(problem.operators.size());
+  std::vector<int64_t> bytes(num_vertices(problem.operators));
   for (const OrderTensor& tensor : problem.tensors)
     for (int op : tensor.writers) bytes[op] += tensor.bytes;
   return bytes;
@@ -41,25 +43,22 @@ const std::vector<OrderRow>& orders() {
 }
 
 std::vector<int> file_order(const OrderProblem& problem) {
-  std::vector<int> order(problem.operators.size());
+  std::vector<int> order(num_vertices(problem.operators));
   std::iota(order.begin(), order.end(), 0);
   return order;
 }
 
 std::vector<int> breadth_first_order(const OrderProblem& problem) {
-  const size_t n = problem.operators.size();
-  std::vector<std::vector<int>> successors(n);
-  std::vector<size_t> missing(n);
-  std::deque<int> ready;
-  for (size_t op = 0; op < n; ++op) {
-    for (int before : problem.operators[op].after) successors[before].push_back(static_cast<int>(op));
-    missing[op] = problem.operators[op].after.size();
-    if (missing[op] == 0) ready.push_back(static_cast<int>(op));
+  std::vector<size_t> missing;
+  std::deque<size_t> ready;
+  for (const auto op : boost::make_iterator_range(vertices(problem.operators))) {
+    missing.push_back(in_degree(op, problem.operators));
+    if (missing[op] == 0) ready.push_back(op);
   }
   std::vector<int> order;
   for (; !ready.empty(); ready.pop_front()) {
-    order.push_back(ready.front());
-    for (int next : successors[ready.front()])
+    order.push_back(static_cast<int>(ready.front()));
+    for (const auto next : boost::make_iterator_range(adjacent_vertices(ready.front(), problem.operators)))
       if (--missing[next] == 0) ready.push_back(next);
   }
   return order;
@@ -68,40 +67,31 @@ std::vector<int> breadth_first_order(const OrderProblem& problem) {
 // Sethi and Ullman, "The generation of optimal code for arithmetic expressions" (1970), with bytes for
 // registers; on a graph that is no tree, an operand that ran already needs nothing.
 std::vector<int> depth_first_order(const OrderProblem& problem) {
-  const size_t n = problem.operators.size();
+  const size_t n = num_vertices(problem.operators);
   const std::vector<int64_t> result = result_bytes(problem);
   std::vector<int64_t> need(n);
-  std::vector<std::vector<int>> operands(n);  // by what they need beyond what they leave
-  std::vector<bool> used(n), done(n);
-  for (size_t op = 0; op < n; ++op) {
-    operands[op] = problem.operators[op].after;
-    std::stable_sort(operands[op].begin(), operands[op].end(),
-                     [&](int a, int b) { return need[a] - result[a] > need[b] - result[b]; });
+  // An edge to each operand, those first that need most beyond what they leave.
+  boost::adjacency_list<boost::vecS, boost::vecS, boost::directedS> depends_on(n);
+  for (const auto op : boost::make_iterator_range(vertices(problem.operators))) {
+    const auto [begin, end] = inv_adjacent_vertices(op, problem.operators);
+    std::vector<size_t> operands(begin, end);
+    std::stable_sort(operands.begin(), operands.end(),
+                     [&](size_t a, size_t b) { return need[a] - result[a] > need[b] - result[b]; });
     int64_t held = 0;
-    for (int before : operands[op]) {
+    for (const size_t before : operands) {
+      add_edge(op, before, depends_on);
       need[op] = std::max(need[op], held + need[before]);
       held += result[before];
-      used[before] = true;
     }
     need[op] = std::max(need[op], held + result[op] + problem.operators[op].workspace);
   }
-  std::vector<int> order, stack;
-  for (size_t sink = 0; sink < n; ++sink) {
-    if (used[sink]) continue;
-    stack.push_back(static_cast<int>(sink));
-    while (!stack.empty()) {
-      const int op = stack.back();
-      const auto open =
-          std::find_if(operands[op].begin(), operands[op].end(), [&](int o) { return !done[o]; });
-      if (open != operands[op].end()) {
-        stack.push_back(*open);
-        continue;
-      }
-      stack.pop_back();
-      done[op] = true;
-      order.push_back(op);
-    }
-  }
+  std::vector<int> order;
+  std::vector<boost::default_color_type> colors(n);
+  const boost::topo_sort_visitor append(std::back_inserter(order));
+  for (const auto sink : boost::make_iterator_range(vertices(problem.operators)))
+    if (out_degree(sink, problem.operators) == 0)
+      depth_first_visit(depends_on, sink, append,
+                        make_iterator_property_map(colors.begin(), get(boost::vertex_index, depends_on)));
   return order;
 }
 
@@ -122,7 +112,7 @@ std::vector<int> greedy_order(const OrderProblem& problem) {
 }
 
 int64_t peak_of(const OrderProblem& problem, const std::vector<int>& order) {
-  ARENAC_CHECK(order.size() == problem.operators.size(), "an order without some operator");
+  ARENAC_CHECK(order.size() == num_vertices(problem.operators), "an order without some operator");
   Frontier frontier(problem);
   int64_t peak = frontier.bytes();
   for (int op : order) {

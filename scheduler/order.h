@@ -10,6 +10,8 @@
 // cuts and the search by levels are ours.
 #pragma once
 
+#include <boost/graph/adjacency_list.hpp>
+#include <boost/range/iterator_range.hpp>
 #include <cstdint>
 #include <vector>
 
@@ -32,15 +34,17 @@ struct InPlace {
 };
 
 struct OrderOperator {
-  std::vector<int> after;         // the operators that must have run; all of smaller index
   int64_t workspace = 0;          // bytes, only while it runs
   std::vector<InPlace> in_place;  // the best of them counts
 };
 
-// The order of the indices, the file's order, can run.
+// An edge from each operator to those that must run after it, all of larger index: the order of the indices,
+// the file's order, can run. There are no parallel edges.
+using Precedence = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, OrderOperator>;
+
 struct OrderProblem {
   std::vector<OrderTensor> tensors;
-  std::vector<OrderOperator> operators;
+  Precedence operators;
 };
 
 // What a search may spend. Bounded by states alone, results are the same on every machine.

@@ -16,15 +16,16 @@ struct Seen {
 // wrote for it or its descendants.
 int64_t bound_of(const OrderProblem& problem, Interval segment, const std::vector<Seen>& seen) {
   const size_t n = static_cast<size_t>(segment.end - segment.begin);
+  // The closure in sets: in the lists of boost::transitive_closure it takes three times as long.
   using Set = boost::dynamic_bitset<>;
   std::vector<Set> ancestors(n, Set(n)), descendants(n, Set(n));
   const auto inside = [&](int op) { return segment.begin <= op && op < segment.end; };
   const auto local = [&](int64_t op) { return static_cast<size_t>(op - segment.begin); };
   for (int64_t op = segment.begin; op < segment.end; ++op)
-    for (int before : problem.operators[op].after)
+    for (const auto before : boost::make_iterator_range(inv_adjacent_vertices(op, problem.operators)))
       if (inside(before)) (ancestors[local(op)] |= ancestors[local(before)]).set(local(before));
   for (int64_t op = segment.end; op-- > segment.begin;)
-    for (int before : problem.operators[op].after)
+    for (const auto before : boost::make_iterator_range(inv_adjacent_vertices(op, problem.operators)))
       if (inside(before)) (descendants[local(before)] |= descendants[local(op)]).set(local(op));
 
   int64_t bound = 0;
@@ -61,13 +62,14 @@ int64_t bound_of(const OrderProblem& problem, Interval segment, const std::vecto
 std::vector<Interval> segments_of(const OrderProblem& problem) {
   // Operator c is comparable to all others when every earlier one has a successor up to c, and every later
   // one a predecessor from c on.
-  const int n = static_cast<int>(problem.operators.size());
+  const int n = static_cast<int>(num_vertices(problem.operators));
   std::vector<int> first_successor(n, n), last_predecessor(n, -1);
-  for (int op = 0; op < n; ++op)
-    for (int before : problem.operators[op].after) {
-      first_successor[before] = std::min(first_successor[before], op);
-      last_predecessor[op] = std::max(last_predecessor[op], before);
-    }
+  for (const auto edge : boost::make_iterator_range(edges(problem.operators))) {
+    const int before = static_cast<int>(source(edge, problem.operators));
+    const int after = static_cast<int>(target(edge, problem.operators));
+    first_successor[before] = std::min(first_successor[before], after);
+    last_predecessor[after] = std::max(last_predecessor[after], before);
+  }
   std::vector<int> earliest(n + 1, n);  // of last_predecessor over [c, n)
   for (int c = n; c-- > 0;) earliest[c] = std::min(earliest[c + 1], last_predecessor[c]);
   std::vector<Interval> segments;
@@ -88,7 +90,7 @@ std::vector<int64_t> lower_bounds(const OrderProblem& problem, const std::vector
   };
   std::vector<Use> uses;
   for (const OrderTensor& tensor : problem.tensors) {
-    Use use{-1, static_cast<int>(problem.operators.size()), -1};
+    Use use{-1, static_cast<int>(num_vertices(problem.operators)), -1};
     if (!tensor.writers.empty())
       use.first_writer = *std::min_element(tensor.writers.begin(), tensor.writers.end());
     for (const auto* users : {&tensor.writers, &tensor.readers})

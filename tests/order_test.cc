@@ -39,11 +39,11 @@ struct Naive {
     return bytes - saved;
   }
   bool ready(uint32_t set, int op) const {
-    const auto& after = problem.operators[op].after;
-    return !has(set, op) && std::all_of(after.begin(), after.end(), [&](int a) { return has(set, a); });
+    const auto [begin, end] = inv_adjacent_vertices(op, problem.operators);
+    return !has(set, op) && std::all_of(begin, end, [&](auto a) { return has(set, static_cast<int>(a)); });
   }
   int64_t optimum() const {
-    const int n = static_cast<int>(problem.operators.size());
+    const int n = static_cast<int>(num_vertices(problem.operators));
     std::vector<int64_t> best(size_t{1} << n, INT64_MAX);
     best[0] = 0;
     for (uint32_t set = 0; set + 1 < 1u << n; ++set)
@@ -62,17 +62,17 @@ OrderProblem random_problem(std::mt19937& random) {
   const auto below = [&](int n) { return static_cast<int>(random() % static_cast<unsigned>(n)); };
   const int n = 3 + below(9), most_bytes = 1 + below(40), density = 1 + below(4);
   OrderProblem problem;
-  problem.operators.resize(n);
+  problem.operators = Precedence(n);
   std::vector<int> own;  // bytes that one operator alone writes
   for (int k = below(3); k-- > 0;) problem.tensors.push_back({below(most_bytes), {}, {below(n)}});
   for (int op = 0; op < n; ++op) {
     OrderOperator& o = problem.operators[op];
     for (int before = 0; before < op; ++before)
-      if (below(op + 2) < density) o.after.push_back(before);
-    for (int before : o.after) {
+      if (below(op + 2) < density) add_edge(before, op, problem.operators);
+    for (const auto before : boost::make_iterator_range(inv_adjacent_vertices(op, problem.operators))) {
       for (size_t t = 0; t < problem.tensors.size(); ++t) {
         OrderTensor& tensor = problem.tensors[t];
-        if (tensor.writers != std::vector<int>{before} || below(4) == 0) continue;
+        if (tensor.writers != std::vector{static_cast<int>(before)} || below(4) == 0) continue;
         tensor.readers.push_back(op);
         if (below(3) == 0)
           o.in_place.push_back({static_cast<int>(t), below(static_cast<int>(tensor.bytes) + 1)});

@@ -16,7 +16,7 @@ namespace arenac {
 namespace {
 
 void print_row(const std::string& name, const OrderProblem& problem, int64_t states, double seconds_at_most) {
-  fmt::print("{:30}{:>6}", name, problem.operators.size());
+  fmt::print("{:30}{:>6}", name, num_vertices(problem.operators));
   OrderResult result;
   double seconds = 0;
   for (const OrderRow& row : orders()) {

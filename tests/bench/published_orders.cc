@@ -33,15 +33,13 @@ class Network {
 
   // An operator that reads all of the features into a new one.
   Feature run(const std::vector<Feature>& from, int64_t size, int64_t channels) {
-    const int op = static_cast<int>(problem.operators.size());
-    OrderOperator& added = problem.operators.emplace_back();
+    const int op = static_cast<int>(add_vertex(problem.operators));
     for (const Feature& feature : from)
       for (int t : feature.tensors) {
         std::vector<int>& readers = problem.tensors[t].readers;
         if (readers.empty() || readers.back() != op) readers.push_back(op);
         for (int writer : problem.tensors[t].writers)
-          if (std::find(added.after.begin(), added.after.end(), writer) == added.after.end())
-            added.after.push_back(writer);
+          if (!edge(writer, op, problem.operators).second) add_edge(writer, op, problem.operators);
       }
     problem.tensors.push_back({size * size * channels * 4, {op}, {}});
     return {{static_cast<int>(problem.tensors.size()) - 1}, size, channels};
@@ -53,7 +51,8 @@ class Network {
     const int64_t bytes = problem.tensors[out.tensors[0]].bytes;
     for (const Feature& feature : from)
       if (feature.tensors.size() == 1 && problem.tensors[feature.tensors[0]].bytes == bytes)
-        problem.operators.back().in_place.push_back({feature.tensors[0], bytes});
+        problem.operators[num_vertices(problem.operators) - 1].in_place.push_back(
+            {feature.tensors[0], bytes});
     return out;
   }
 
