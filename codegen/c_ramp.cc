@@ -16,19 +16,27 @@ struct Line {
   int64_t at(int64_t t) const { return (num * t + add) / den; }  // as C divides
 };
 
-// The line that is `values` where they are between their extremes, and beyond those where they are extreme.
-std::optional<Line> line_through(const std::vector<int64_t>& values, int64_t num, int64_t den) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
+// Values of an index from `first` on.
+struct Tail {
+  const std::vector<int64_t>& values;
+  int64_t first;
+  int64_t last = static_cast<int64_t>(values.size()) - 1;
+  int64_t least = *std::min_element(values.begin() + first, values.end());
+  int64_t most = *std::max_element(values.begin() + first, values.end());
+};
+
+// The line that is the values where they are between their extremes, and beyond those where they are extreme.
+std::optional<Line> line_through(const Tail& tail, int64_t num, int64_t den) {
   int64_t low = INT64_MIN / 4, high = INT64_MAX / 4;  // of add
-  for (int64_t t = 0; t < static_cast<int64_t>(values.size()); ++t) {
-    const int64_t v = values[t];
-    if (v > *least) low = std::max(low, den * v - num * t);
-    if (v < *most) high = std::min(high, den * (v + 1) - 1 - num * t);
+  for (int64_t t = tail.first; t <= tail.last; ++t) {
+    const int64_t v = tail.values[t];
+    if (v > tail.least) low = std::max(low, den * v - num * t);
+    if (v < tail.most) high = std::min(high, den * (v + 1) - 1 - num * t);
   }
   if (low > high) return std::nullopt;
   const Line line{num, den, std::clamp<int64_t>(0, low, high)};
-  for (int64_t t = 0; t < static_cast<int64_t>(values.size()); ++t)
-    if (std::clamp(line.at(t), *least, *most) != values[t]) return std::nullopt;
+  for (int64_t t = tail.first; t <= tail.last; ++t)
+    if (std::clamp(line.at(t), tail.least, tail.most) != tail.values[t]) return std::nullopt;
   return line;
 }
 
@@ -40,24 +48,31 @@ std::string text_of(const Line& line, const std::string& index) {
   return fmt::format("({}) / {}", sum, line.den);
 }
 
-}  // namespace
-
-CRamp c_ramp(const std::vector<int64_t>& values, const std::string& index, const std::string& table) {
-  const auto [least, most] = std::minmax_element(values.begin(), values.end());
-  if (*least == *most) return {"", fmt::format("{}", *least)};
-  const auto last = static_cast<int64_t>(values.size()) - 1;
-  const int64_t slope = floor_div(*most - *least + last - 1, last);
+// clamp((num * t + add) / den, least, most) with the first small num and den that give the values.
+std::optional<std::string> clamped_line(const Tail& tail, const std::string& index) {
+  if (tail.least == tail.most) return fmt::format("{}", tail.least);
+  const int64_t steps = tail.last - tail.first, slope = floor_div(tail.most - tail.least + steps - 1, steps);
   for (int64_t den = 1; den <= 8; ++den)
     for (int64_t num = 1; num <= std::max<int64_t>(8, slope); ++num) {
-      const auto line = line_through(values, num, den);
+      const auto line = line_through(tail, num, den);
       if (!line) continue;
       std::string text = text_of(*line, index);
       const std::string raw = text;
-      if (line->at(last) > *most) text = fmt::format("{} < {} ? {} : {}", raw, *most, raw, *most);
-      if (line->at(0) < *least && *least >= 0)
-        text = fmt::format("{} < {} ? {} : {}", raw, *least, *least, text);
-      return {"", text};
+      if (line->at(tail.last) > tail.most)
+        text = fmt::format("{} < {} ? {} : {}", raw, tail.most, raw, tail.most);
+      if (line->at(tail.first) < tail.least && tail.least >= 0)
+        text = fmt::format("{} < {} ? {} : {}", raw, tail.least, tail.least, text);
+      return text;
     }
+  return std::nullopt;
+}
+
+}  // namespace
+
+CRamp c_ramp(const std::vector<int64_t>& values, const std::string& index, const std::string& table) {
+  if (const auto text = clamped_line({values, 0}, index)) return {"", *text};
+  if (const auto text = clamped_line({values, 1}, index))
+    return {"", fmt::format("{} == 0 ? {} : {}", index, values[0], *text)};
   return {fmt::format("static const int {}[{}] = {{{}}};", table, values.size(), fmt::join(values, ", ")),
           fmt::format("{}[{}]", table, index)};
 }

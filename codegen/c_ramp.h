@@ -16,7 +16,8 @@ struct CRamp {
 
 // `values` must not be empty and must fit an int; `index` is the name of an int in [0, values.size()).
 // Where a value is negative, any negative number may take its place.
-// Expressions tried: clamp((num * t + add) / den, least, most) for small num and den.
+// Expressions tried: clamp((num * t + add) / den, least, most) for small num and den, for all values or all
+// but the first.
 CRamp c_ramp(const std::vector<int64_t>& values, const std::string& index, const std::string& table);
 
 }  // namespace arenac

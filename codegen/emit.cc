@@ -12,7 +12,7 @@
 #include "codegen/weights.h"
 #include "frontend/error.h"
 #include "frontend/kernels.h"
-#include "scheduler/slabs.h"
+#include "scheduler/groups.h"
 
 namespace arenac {
 namespace {
@@ -307,7 +307,10 @@ class Emitter {
            for_pools("  unsigned char *{pool};", "\n"));
     f.line("  int done[{}]; /* slabs, per stage */\n}} {}_group_{};", group.stages.size(), name_, number);
     for (size_t k = 0; k < group.stages.size(); ++k)
-      if (group.stages[k].host < 0) stage_function(f, number, k);
+      if (group.stages[k].seen_through_window())
+        chunk_function(f, number, k);
+      else if (group.stages[k].host < 0)
+        stage_function(f, number, k);
     kernel_text_ += f.text();
 
     c.open("");
@@ -315,8 +318,7 @@ class Emitter {
     const auto call = [&](int stage, const std::string& last) {
       c.line("{}_step_{}(&g, {});", name_, group.stages[stage].step, last);
     };
-    int64_t turns = 1;
-    for (int sink : group.sinks) turns = std::max(turns, group.stages[sink].slabs);
+    const int64_t turns = turns_of(group);
     if (group.sinks.size() > 1) {
       c.open("for (int turn = 1; turn <= {}; ++turn)", turns);
       for (int sink : group.sinks) {
@@ -332,30 +334,75 @@ class Emitter {
     c.close();
   }
 
+  // What one chunk of a stage runs: guests first, those seen through windows by functions of their own.
+  void run_chunk(CText& c, const Group& group, size_t k) {
+    for (const Stage& guest : group.stages) {
+      if (guest.host != static_cast<int>(k)) continue;
+      if (guest.seen_through_window())
+        run_window(c, guest);
+      else
+        run_nests(c, static_cast<size_t>(guest.step));
+    }
+    run_nests(c, static_cast<size_t>(group.stages[k].step));
+  }
+
+  void run_window(CText& c, const Stage& guest) {
+    const auto loop = [&](const char* variable, const char* index, const std::vector<Interval>& at) {
+      std::vector<int64_t> begins, ends;
+      for (const Interval& part : at) {
+        begins.push_back(part.begin);
+        ends.push_back(part.end);
+      }
+      const CRamp from = c_ramp(begins, index, fmt::format("{}_{}_from_{}", name_, variable, guest.step));
+      const CRamp to = c_ramp(ends, index, fmt::format("{}_{}_to_{}", name_, variable, guest.step));
+      for (const CRamp& ramp : {from, to})
+        if (!ramp.declaration.empty()) kernel_text_ += "\n" + ramp.declaration + "\n";
+      c.open("for (int {0} = {1}, {0}_end = {2}; {0} < {0}_end; ++{0})", variable, from.expression,
+             to.expression);
+    };
+    loop("slab", "t0", guest.slabs_at);
+    loop("chunk", "t1", guest.chunks_at);
+    c.line("{}_step_{}(g, slab, chunk);", name_, guest.step);
+    c.close();
+    c.close();
+  }
+
+  // What a stage's function needs of the group's.
+  void shared_pointers(CText& f, const std::string& body) const {
+    const auto uses = [&](const std::string& word) { return body.find(word) != std::string::npos; };
+    for (const Pool& pool : lifetimes_.problem.pools)
+      if (uses(pool.name + " + ")) f.line("unsigned char *const {0} = g->{0};\n  (void){0};", pool.name);
+    if (uses("in->")) f.line("const {}_inputs *const in = g->in;\n  (void)in;", name_);
+    if (uses("out->")) f.line("const {}_outputs *const out = g->out;\n  (void)out;", name_);
+  }
+
+  // One chunk of a stage that others see through a window.
+  void chunk_function(CText& f, size_t number, size_t k) {
+    const Group& group = schedule_.groups[number];
+    CText body;
+    run_chunk(body, group, k);
+    f.put("");
+    f.open("static void {0}_step_{2}({0}_group_{1} *g, int t0, int t1)", name_, number, group.stages[k].step);
+    shared_pointers(f, body.text());
+    f.put("(void)g;\n(void)t0;\n(void)t1;");
+    for (const std::string& line : lines_of(body.text())) f.put(line);
+    f.close();
+  }
+
   void stage_function(CText& f, size_t number, size_t k) {
     const Group& group = schedule_.groups[number];
     const Stage& stage = group.stages[k];
     CText body;
     if (stage.chunks > 1) body.open("for (int t1 = 0; t1 < {}; ++t1)", stage.chunks);
-    for (const Stage& guest : group.stages)
-      if (guest.host == static_cast<int>(k)) run_nests(body, static_cast<size_t>(guest.step));
-    run_nests(body, static_cast<size_t>(stage.step));
+    run_chunk(body, group, k);
     if (stage.chunks > 1) body.close();
     const auto uses = [&](const char* word) { return body.text().find(word) != std::string::npos; };
     f.put("");
     f.open("static void {0}_step_{2}({0}_group_{1} *g, int last)", name_, number, stage.step);
-    for (const Pool& pool : lifetimes_.problem.pools)
-      if (uses((pool.name + " + ").c_str()))
-        f.line("unsigned char *const {0} = g->{0};\n  (void){0};", pool.name);
-    if (uses("in->")) f.line("const {}_inputs *const in = g->in;\n  (void)in;", name_);
-    if (uses("out->")) f.line("const {}_outputs *const out = g->out;\n  (void)out;", name_);
+    shared_pointers(f, body.text());
     std::vector<CRamp> ramps;
-    std::vector<int> producers;  // steps
     for (const Pull& pull : stage.pulls) {
-      const Stage& producer = group.stages[pull.producer];
-      if (producer.host == static_cast<int>(k)) continue;
       ramps.push_back(c_ramp(pull.upto, "t0", fmt::format("upto{}", ramps.size())));
-      producers.push_back(producer.step);
       if (!ramps.back().declaration.empty()) f.put(ramps.back().declaration);
     }
     f.open("for (; g->done[{0}] <= last; ++g->done[{0}])", k);
@@ -365,7 +412,7 @@ class Emitter {
     if (numbered) f.line("const int t0 = g->done[{}];", k);
     if (numbered) f.put("(void)t0;");  // a comment may only look like a use
     for (size_t p = 0; p < ramps.size(); ++p)
-      f.line("{}_step_{}(g, {});", name_, producers[p], ramps[p].expression);
+      f.line("{}_step_{}(g, {});", name_, group.stages[stage.pulls[p].producer].step, ramps[p].expression);
     for (const std::string& line : lines_of(body.text())) f.put(line);
     f.close();
     f.close();
@@ -525,12 +572,7 @@ class Emitter {
     c.put(for_pools("  (void){pool};", "\n"));
     c.line("  (void)in;\n  (void)out;");
     std::string indented;
-    for (size_t from = 0; from < steps.size();) {
-      const size_t to = steps.find('\n', from);
-      if (to > from) indented += "  " + steps.substr(from, to - from);
-      indented += "\n";
-      from = to + 1;
-    }
+    for (const std::string& line : lines_of(steps)) indented += (line.empty() ? "" : "  ") + line + "\n";
     c.put(indented + copied_states() + "  return 0;\n}\n");
   }
 

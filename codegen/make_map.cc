@@ -35,14 +35,15 @@ std::vector<MapStep> map_steps(const Schedule& schedule, const std::vector<Rows>
   return steps;
 }
 
-// A ring of columns holds one row of which not even all is there.
+// Of a row not all need be there.
 void mark_rings(const Schedule& schedule, const Lifetimes& lifetimes, const std::vector<Rows>& rows,
                 MemoryMap& map) {
   for (size_t id = 0; id < schedule.layouts.size(); ++id) {
     const Layout& layout = schedule.layouts[id];
     const int buffer = lifetimes.buffer_of[id];
     if (layout.root != static_cast<TensorId>(id) || layout.ring.kept == 0 || buffer < 0) continue;
-    map.buffers[buffer].rows = KeptRows{layout.ring.kept, rows[id].count};
+    const int64_t kept = (layout.ring.size() + rows[id].size - 1) / rows[id].size;
+    map.buffers[buffer].rows = KeptRows{kept, rows[id].count};
   }
 }
 

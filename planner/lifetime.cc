@@ -26,36 +26,35 @@ std::vector<Overlap> offered(const Schedule& schedule, const Lifetimes& of) {
   return all;
 }
 
-// Those at times with more live bytes than there are at the fullest time when all are used. Each is of two
-// buffers that live together at one time only.
+// Those at times with more live bytes than there are at the fullest time when all are used.
 std::vector<Overlap> that_pay(const Problem& problem) {
-  const auto time_of = [&](const Overlap& o) {
-    return std::max(problem.buffers[o.above].begin, problem.buffers[o.below].begin);
+  std::map<int64_t, int64_t> live, saved;  // bytes, from each time to the next
+  for (const Buffer& buffer : problem.buffers)
+    live[buffer.begin] += buffer.size, live[buffer.end] -= buffer.size;
+  int64_t now = 0;
+  for (auto& [time, bytes] : live) bytes = now += bytes;
+  const auto common = [&](int a, int b) {
+    const Buffer &p = problem.buffers[a], &q = problem.buffers[b];
+    return std::pair(live.lower_bound(std::max(p.begin, q.begin)), live.lower_bound(std::min(p.end, q.end)));
   };
-  std::map<int64_t, int64_t> change;  // of live bytes
-  for (const Buffer& buffer : problem.buffers) {
-    change[buffer.begin] += buffer.size;
-    change[buffer.end] -= buffer.size;
-  }
-  std::map<std::pair<int, int>, int64_t> saved;  // by pair, in the better direction
+  std::map<std::pair<int, int>, int64_t> saved_by;  // a pair, in the better direction
   for (const Overlap& o : problem.overlaps) {
     const int64_t above = problem.buffers[o.above].size, below = problem.buffers[o.below].size;
-    int64_t& most = saved[std::minmax(o.above, o.below)];
+    int64_t& most = saved_by[std::minmax(o.above, o.below)];
     most = std::max(most, above + below - joint_bytes(above, below, o.distance));
   }
-  std::map<int64_t, int64_t> saved_at;
-  for (const auto& [pair, bytes] : saved) saved_at[time_of({pair.first, pair.second, 0})] += bytes;
-
-  std::map<int64_t, int64_t> live;
-  int64_t now = 0, least = 0;
-  for (const auto& [time, bytes] : change) {
-    live[time] = now += bytes;
-    const auto at = saved_at.find(time);
-    least = std::max(least, now - (at == saved_at.end() ? 0 : at->second));
+  for (const auto& [pair, bytes] : saved_by)
+    for (auto [time, end] = common(pair.first, pair.second); time != end; ++time) saved[time->first] += bytes;
+  int64_t least = 0;
+  for (const auto& [time, bytes] : live) {
+    const auto at = saved.find(time);
+    least = std::max(least, bytes - (at == saved.end() ? 0 : at->second));
   }
   std::vector<Overlap> all;
-  for (const Overlap& o : problem.overlaps)
-    if (live.at(time_of(o)) > least) all.push_back(o);
+  for (const Overlap& o : problem.overlaps) {
+    const auto [begin, end] = common(o.above, o.below);
+    if (std::any_of(begin, end, [&](const auto& at) { return at.second > least; })) all.push_back(o);
+  }
   return all;
 }
 

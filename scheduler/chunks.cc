@@ -1,207 +1,439 @@
 #include "scheduler/chunks.h"
 
 #include <algorithm>
-#include <numeric>
+
+#include "scheduler/columns.h"
 
 namespace arenac {
 namespace {
 
-constexpr int64_t kFewColumns = 3;  // of a chunk: as many share one read of the weights
-
-// Columns of a chunk: the fewest that divide the row, from kFewColumns; else 2 or 1.
-int64_t width_of(int64_t columns) {
-  for (int64_t width = kFewColumns; width < columns; ++width)
+// Columns of a chunk: the fewest that divide the row, from `least`; else 2 or 1.
+int64_t width_of(int64_t columns, int64_t least) {
+  for (int64_t width = least; width < columns; ++width)
     if (columns % width == 0) return width;
   return columns % 2 == 0 ? 2 : 1;
 }
 
-// A row as columns: the outermost dimension within a row.
-Rows columns_of(const Layout& layout, const Rows& rows, const Shape& shape) {
-  Rows columns;
-  for (size_t d = 0; d < shape.size(); ++d)
-    if (shape[d] > 1 && layout.strides[d] < rows.size && layout.strides[d] > columns.size)
-      columns = {layout.strides[d], shape[d]};
-  return columns;
+// The widest chunks of a row, up to `most` columns.
+int64_t width_up_to(int64_t columns, int64_t most) {
+  int64_t width = std::max<int64_t>(std::min(columns, most), 1);
+  while (columns % width != 0) --width;
+  return width;
 }
 
-// The axis that alone is the column of an access, or -1.
-int column_axis(const Nest& nest, const Layout& layout, const Rows& rows, const Rows& columns,
-                const Shape& shape, const std::vector<Expr>& indices) {
-  Affine column{layout.offset % rows.size / columns.size, {}};
-  for (size_t d = 0; d < shape.size(); ++d) {
-    const int64_t stride = layout.strides[d];
-    if (shape[d] <= 1 || std::abs(stride) >= rows.size) continue;
-    if (stride < 0 || (stride > columns.size && stride % columns.size != 0)) return -1;
-    if (stride < columns.size) {
-      if ((shape[d] - 1) * stride >= columns.size) return -1;
-      continue;
-    }
-    const auto form = affine_form(indices[d]);
-    if (!form) return -1;
-    column = column + *form * (stride / columns.size);
-  }
-  std::erase_if(column.terms,
-                [&](const auto& term) { return term.first >= 0 && nest.axes[term.first].extent == 1; });
-  if (column.constant != 0 || column.terms.size() != 1 || column.terms[0].second != 1) return -1;
-  const int a = column.terms[0].first;
-  return a >= 0 && !nest.axes[a].reduced && nest.axes[a].extent == columns.count ? a : -1;
+bool has_sums(const Node& node) {
+  const Nests& nests = std::get<Nests>(node.body);
+  return std::any_of(nests.begin(), nests.end(), [](const Nest& nest) { return nest.accumulate; });
 }
 
-class Sharing {
- public:
-  Sharing(Group& group, const std::vector<Step>& steps, const std::vector<Layout>& layouts,
-          const Graph& graph, const StepFacts& facts)
-      : group_(group), steps_(steps), layouts_(layouts), graph_(graph), facts_(facts) {}
-
-  bool share(KeptRing& ring) {
-    if (ring.kept != 1) return false;
-    const std::vector<int> users = users_of(ring.storage);
-    if (users.size() < 2) return false;
-    const int host = users.back();
-    const Rows rows = facts_.rows[ring.storage];
-    const Rows columns = columns_of(layouts_[ring.storage], rows, shape_of(ring.storage));
-    if (columns.size == 0 || columns.count < 2) return false;
-    const int64_t width = width_of(columns.count);
-    if (width == columns.count) return false;
-
-    std::vector<std::vector<int>> axes;
-    for (int k : users) axes.push_back(column_axes(k, ring.storage, rows, columns));
-    const int64_t chunks = columns.count / width;
-    for (size_t u = 0; u < users.size(); ++u) {
-      const Stage& stage = group_.stages[users[u]];
-      const bool other = stage.chunks > 1 && (stage.chunks != chunks || stage.chunk_axes != axes[u]);
-      if (axes[u].empty() || other || !in_step(users[u], host)) return false;
-    }
-    std::vector<int> family = users;  // with the guests that some of them have
-    for (int k = 0; k < static_cast<int>(group_.stages.size()); ++k)
-      if (std::count(users.begin(), users.end(), group_.stages[k].host)) family.push_back(k);
-    std::sort(family.begin(), family.end());
-    family.erase(std::unique(family.begin(), family.end()), family.end());
-    if (!independent(family, ring.storage) || !closed(family, host)) return false;
-
-    for (size_t u = 0; u < users.size(); ++u) {
-      group_.stages[users[u]].chunks = chunks;
-      group_.stages[users[u]].chunk_axes = axes[u];
-    }
-    for (int k : family)
-      if (k != host) group_.stages[k].host = host;
-    ring.column = columns.size;
-    ring.columns = width;
-    chunked_.push_back(ring.storage);
-    return true;
+// Upwards, what to run at each of `ends` to have run all before it.
+std::vector<Interval> steps_to(const std::vector<int64_t>& ends) {
+  std::vector<Interval> parts;
+  int64_t done = 0;
+  for (int64_t end : ends) {
+    parts.push_back({done, std::max(done, end)});
+    done = parts.back().end;
   }
+  return parts;
+}
 
-  // A host pulls what its guests read, then what it reads itself, then its guests.
-  void gather_pulls() {
-    for (int host = 0; host < static_cast<int>(group_.stages.size()); ++host) {
-      std::vector<Pull> outer, inner;
-      for (int k = 0; k <= host; ++k) {
-        const Stage& stage = group_.stages[k];
-        if (k != host && stage.host != host) continue;
-        for (const Pull& pull : stage.pulls)
-          (group_.stages[pull.producer].host == host ? inner : outer).push_back(pull);
-      }
-      if (inner.empty()) continue;
-      outer.insert(outer.end(), inner.begin(), inner.end());
-      group_.stages[host].pulls = std::move(outer);
-    }
-  }
+const RowAccess& read_of(const Slabs& slabs, TensorId storage, const std::vector<Layout>& layouts) {
+  return *std::find_if(slabs.reads.begin(), slabs.reads.end(),
+                       [&](const RowAccess& r) { return layouts[r.tensor].root == storage; });
+}
 
- private:
-  const Shape& shape_of(TensorId id) const { return graph_.tensors[id].shape; }
-  TensorId root(TensorId id) const { return layouts_[id].root; }
-  const Slabs& slabs(int k) const { return facts_.slabs[group_.stages[k].step]; }
-
-  bool reads(int k, TensorId storage) const {
-    const auto& all = slabs(k).reads;
-    return std::any_of(all.begin(), all.end(), [&](const RowAccess& r) { return root(r.tensor) == storage; });
-  }
-  bool writes(int k, TensorId storage) const { return root(slabs(k).write.tensor) == storage; }
-
-  // Stages that touch a storage: the last only reads it.
-  std::vector<int> users_of(TensorId storage) const {
-    std::vector<int> users;
-    for (int k = 0; k < static_cast<int>(group_.stages.size()); ++k)
-      if (reads(k, storage) || writes(k, storage)) users.push_back(k);
-    if (!users.empty() && writes(users.back(), storage)) users.clear();
-    return users;
-  }
-
-  // Per nest of a stage the axis along which it touches the storage's columns; empty if there is none.
-  std::vector<int> column_axes(int k, TensorId storage, const Rows& rows, const Rows& columns) const {
-    const Node& node = *steps_[group_.stages[k].step].node;
-    const Nests& nests = std::get<Nests>(node.body);
-    std::vector<int> axes;
-    for (size_t n = 0; n < nests.size(); ++n) {
-      const Nest& nest = nests[n];
-      int axis = -1;
-      bool one = true;
-      const auto touch = [&](TensorId id, const std::vector<Expr>& indices) {
-        if (root(id) != storage || graph_.tensors[id].constant) return;
-        const int a = column_axis(nest, layouts_[id], rows, columns, shape_of(id), indices);
-        one &= a >= 0 && (axis < 0 || a == axis);
-        axis = a;
-      };
-      touch(node.writes[0], nest.store);
-      visit_reads(nest, [&](const Expr& e) { touch(node.reads[e->index], e->args); });
-      // What clears sums runs once: it touches neither rows nor columns.
-      const bool clears = axis < 0 && n + 1 < nests.size() && nests[n + 1].accumulate;
-      if (!one || (axis < 0 && !clears) || (axis >= 0 && axis == slabs(k).nests[n].axis)) return {};
-      axes.push_back(axis);
-    }
-    return axes;
-  }
-
-  // Slab t of each pulls slab t of the other.
-  bool in_step(int guest, int host) const {
-    if (guest == host) return true;
-    if (group_.stages[guest].slabs != group_.stages[host].slabs) return false;
-    for (const Stage& stage : group_.stages)
-      for (const Pull& pull : stage.pulls)
-        if (pull.producer == guest)
-          for (int64_t t = 0; t < stage.slabs; ++t)
-            if (pull.upto[t] != t) return false;
-    return true;
-  }
-
-  // Nobody else asks for what the guests compute.
-  bool closed(const std::vector<int>& family, int host) const {
-    const auto guest = [&](int k) { return k != host && std::count(family.begin(), family.end(), k) > 0; };
-    for (int k = 0; k < static_cast<int>(group_.stages.size()); ++k)
-      for (const Pull& pull : group_.stages[k].pulls)
-        if (guest(pull.producer) && k != host && !guest(k)) return false;
-    return std::none_of(group_.sinks.begin(), group_.sinks.end(), guest) &&
-           std::none_of(group_.completed.begin(), group_.completed.end(), guest);
-  }
-
-  // None of the stages writes what another touches, but for chunks of columns.
-  bool independent(const std::vector<int>& family, TensorId storage) const {
-    for (int k : family) {
-      const TensorId out = root(slabs(k).write.tensor);
-      if (out == storage || std::count(chunked_.begin(), chunked_.end(), out)) continue;
-      for (int other : family)
-        if (other != k && (reads(other, out) || writes(other, out))) return false;
-    }
-    return true;
-  }
-
-  Group& group_;
-  const std::vector<Step>& steps_;
-  const std::vector<Layout>& layouts_;
-  const Graph& graph_;
-  const StepFacts& facts_;
-  std::vector<TensorId> chunked_;
-};
+void touch(Life& life, int64_t now) { life.touched = now; }
+void write(Life& life, int64_t now) { life = {std::min(life.written, now), now}; }
 
 }  // namespace
 
-bool share_slabs(Group& group, std::vector<KeptRing>& rings, const std::vector<Step>& steps,
-                 const std::vector<Layout>& layouts, const Graph& graph, const StepFacts& facts) {
-  Sharing sharing(group, steps, layouts, graph, facts);
-  bool any = false;
-  for (KeptRing& ring : rings) any |= sharing.share(ring);
-  if (any) sharing.gather_pulls();
-  return any;
+int64_t slots_for(const std::vector<Life>& lives) {
+  std::vector<int64_t> next(lives.size());  // when element y or a later one is first written
+  for (size_t y = lives.size(); y-- > 0;)
+    next[y] = std::min(lives[y].written, y + 1 < lives.size() ? next[y + 1] : INT64_MAX);
+  int64_t kept = 1;
+  for (size_t y = 0; y < lives.size(); ++y) {
+    const auto free = std::upper_bound(next.begin() + static_cast<long>(y), next.end(), lives[y].touched);
+    kept = std::max<int64_t>(kept, free - next.begin() - static_cast<long>(y));
+  }
+  return kept;
+}
+
+Chunks::Chunks(Group& group, int64_t width, const std::vector<Step>& steps,
+               const std::vector<Layout>& layouts, const Graph& graph, const StepFacts& facts)
+    : group_(group),
+      width_(width),
+      steps_(steps),
+      layouts_(layouts),
+      graph_(graph),
+      facts_(facts),
+      plain_(group.stages) {}
+
+bool Chunks::compute_again(TensorId storage) {
+  const auto pair = pair_of(storage);
+  if (!pair || has_sums(node(pair->writer)) || group_.stages[pair->writer].host >= 0) return false;
+  const std::vector<Interval>& written = slabs(pair->writer).write.rows;
+  std::vector<Interval> at;
+  for (const Interval& seen : read_of(slabs(pair->reader), storage, layouts_).rows) {
+    const auto before = [](const Interval& rows, int64_t row) { return rows.end <= row; };
+    const auto first = std::lower_bound(written.begin(), written.end(), seen.begin, before);
+    const auto last = std::lower_bound(written.begin(), written.end(), seen.end - 1, before);
+    if (seen.begin >= seen.end || last == written.end()) return false;
+    at.push_back({first - written.begin(), last - written.begin() + 1});
+  }
+  if (!std::is_sorted(written.begin(), written.end(), [](const Interval& a, const Interval& b) {
+        return a.end <= b.begin && a.begin < b.begin;
+      }))
+    return false;
+  Stage& writer = group_.stages[pair->writer];
+  writer.host = pair->reader;
+  writer.slabs_at = std::move(at);
+  again_.insert(storage);
+  return true;
+}
+
+bool Chunks::cut(std::vector<KeptRing>& rings) {
+  for (KeptRing& ring : rings)
+    if (!again_.contains(ring.storage)) share(ring);
+  for (const KeptRing& ring : rings)
+    if (!chunked_.contains(ring.storage) && !slide(ring.storage, rings) && again_.contains(ring.storage))
+      return false;
+  return true;
+}
+
+// ---- who touches what
+
+bool Chunks::reads(int k, TensorId storage) const {
+  const auto& all = slabs(k).reads;
+  return std::any_of(all.begin(), all.end(), [&](const RowAccess& r) { return root(r.tensor) == storage; });
+}
+
+// Stages that touch a storage: the last only reads it.
+std::vector<int> Chunks::users_of(TensorId storage) const {
+  std::vector<int> users;
+  for (int k = 0; k < count(); ++k)
+    if (reads(k, storage) || writes(k, storage)) users.push_back(k);
+  if (!users.empty() && writes(users.back(), storage)) users.clear();
+  return users;
+}
+
+// The only two stages that touch a storage, where nobody needs the first for anything else.
+std::optional<Chunks::Pair> Chunks::pair_of(TensorId storage) const {
+  const std::vector<int> users = users_of(storage);
+  if (users.size() != 2 || reads(users[0], storage) || !closed({users[0], users[1]})) return std::nullopt;
+  const auto& accesses = slabs(users[1]).reads;
+  const auto here = [&](const RowAccess& r) { return root(r.tensor) == storage; };
+  if (std::count_if(accesses.begin(), accesses.end(), here) != 1) return std::nullopt;
+  return Pair{users[0], users[1]};
+}
+
+// A host and all that run within it, ascending.
+std::vector<int> Chunks::family_of(int host) const {
+  std::vector<int> family;
+  for (int k = 0; k <= host; ++k)
+    for (int above = k; above >= 0; above = group_.stages[above].host)
+      if (above == host) family.push_back(k);
+  return family;
+}
+
+int Chunks::root_of(int k) const {
+  while (group_.stages[k].host >= 0) k = group_.stages[k].host;
+  return k;
+}
+
+// The slabs of stage k that run within a slab of a host of its own or of its host's.
+Interval Chunks::slabs_in(int k, int host, int64_t slab) const {
+  if (k == host) return {slab, slab + 1};
+  const Stage& stage = group_.stages[k];
+  const Interval above = slabs_in(stage.host, host, slab);
+  if (!stage.seen_through_window() || above.begin >= above.end) return above;
+  return {stage.slabs_at[above.begin].begin, stage.slabs_at[above.end - 1].end};
+}
+
+// Slab t of each pulls slab t of the other.
+bool Chunks::in_step(int guest, int host) const {
+  if (guest == host) return true;
+  if (group_.stages[guest].slabs != group_.stages[host].slabs) return false;
+  for (const Stage& stage : plain_)
+    for (const Pull& pull : stage.pulls)
+      if (pull.producer == guest)
+        for (int64_t t = 0; t < stage.slabs; ++t)
+          if (pull.upto[t] != t) return false;
+  return true;
+}
+
+// Nobody else asks for what all but the last of them compute.
+bool Chunks::closed(const std::vector<int>& family) const {
+  const auto in = [&](int k) { return std::count(family.begin(), family.end(), k) > 0; };
+  const auto guest = [&](int k) { return k != family.back() && in(k); };
+  for (int k = 0; k < count(); ++k)
+    for (const Pull& pull : plain_[k].pulls)
+      if (guest(pull.producer) && !in(k)) return false;
+  return std::none_of(group_.sinks.begin(), group_.sinks.end(), guest) &&
+         std::none_of(group_.completed.begin(), group_.completed.end(), guest);
+}
+
+// Within a slab of the host none of its family writes rows that another one touches, but for chunks.
+bool Chunks::independent(int host) const {
+  const std::vector<int> family = family_of(host);
+  const auto rows_in = [&](const std::vector<Interval>& rows, int k, int64_t slab) -> Interval {
+    const Interval at = slabs_in(k, host, slab);
+    if (at.begin >= at.end) return {0, 0};
+    Interval all = rows[at.begin];
+    for (int64_t t = at.begin; t < at.end; ++t)
+      all = {std::min(all.begin, rows[t].begin), std::max(all.end, rows[t].end)};
+    return all;
+  };
+  const auto meet = [&](int k, const RowAccess& mine, int other, const RowAccess& theirs) {
+    for (int64_t t = 0; t < group_.stages[host].slabs; ++t) {
+      const Interval a = rows_in(mine.rows, k, t), b = rows_in(theirs.rows, other, t);
+      if (a.begin < b.end && b.begin < a.end) return true;
+    }
+    return false;
+  };
+  for (int k : family) {
+    const RowAccess& written = slabs(k).write;
+    if (chunked_.contains(root(written.tensor))) continue;
+    for (int other : family) {
+      if (other == k) continue;
+      if (writes(other, root(written.tensor)) && meet(k, written, other, slabs(other).write)) return false;
+      for (const RowAccess& read : slabs(other).reads)
+        if (root(read.tensor) == root(written.tensor) && meet(k, written, other, read)) return false;
+    }
+  }
+  return true;
+}
+
+// ---- pulls
+
+std::vector<Pull> Chunks::needed_by(int k) const {
+  std::vector<Pull> all;
+  const std::vector<int> family = family_of(k);
+  const auto outside = [&](const Pull& pull) {
+    return std::count(family.begin(), family.end(), pull.producer) == 0;
+  };
+  for (int guest : family) {
+    if (guest != k && group_.stages[guest].host != k) continue;
+    for (Pull& pull : guest == k ? std::vector<Pull>(plain_[k].pulls) : needed_by(guest)) {
+      if (!outside(pull)) continue;
+      Pull mine{pull.producer, {}};
+      int64_t most = -1;
+      for (int64_t t = 0; t < group_.stages[k].slabs; ++t) {
+        const Interval at = slabs_in(guest, k, t);
+        if (at.begin < at.end) most = std::max(most, pull.upto[at.end - 1]);
+        mine.upto.push_back(most);
+      }
+      all.push_back(std::move(mine));
+    }
+  }
+  return all;
+}
+
+void Chunks::gather_pulls() {
+  for (int k = 0; k < count(); ++k)
+    group_.stages[k].pulls = group_.stages[k].host < 0 ? needed_by(k) : std::vector<Pull>();
+}
+
+// ---- a few columns at a time
+
+// At slab t, all touch only the row that the first of them writes there.
+bool Chunks::same_row(const std::vector<int>& users, TensorId storage) const {
+  const std::vector<Interval>& written = slabs(users[0]).write.rows;
+  const auto same = [&](const RowAccess& access) {
+    return root(access.tensor) != storage || access.rows == written;
+  };
+  for (int k : users) {
+    const auto& all = slabs(k).reads;
+    if (!same(slabs(k).write) || !std::all_of(all.begin(), all.end(), same)) return false;
+  }
+  for (size_t t = 0; t < written.size(); ++t) {
+    const bool next = t == 0 || written[t].begin == written[t - 1].end;
+    if (written[t].end != written[t].begin + 1 || !next) return false;
+  }
+  return writes(users[0], storage);
+}
+
+bool Chunks::share(KeptRing& ring) {
+  const TensorId storage = ring.storage;
+  const std::vector<int> users = users_of(storage);
+  if (users.size() < 2 || !same_row(users, storage)) return false;
+  const int host = users.back();
+  const Rows rows = facts_.rows[storage];
+  const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));
+  if (columns.size == 0 || columns.count < 2) return false;
+  const int64_t width = width_of(columns.count, width_);
+  if (width >= columns.count) return false;
+
+  std::vector<std::vector<int>> axes;
+  for (int k : users) axes.push_back(column_axes(node(k), slabs(k), storage, rows, graph_, layouts_));
+  const int64_t chunks = columns.count / width;
+  for (size_t u = 0; u < users.size(); ++u) {
+    const Stage& stage = group_.stages[users[u]];
+    const bool other = stage.chunks > 1 && (stage.chunks != chunks || stage.chunk_axes != axes[u]);
+    if (axes[u].empty() || other || stage.seen_through_window() || !in_step(users[u], host)) return false;
+  }
+  const std::vector<Stage> before = group_.stages;
+  for (size_t u = 0; u < users.size(); ++u) {
+    for (Stage& stage : group_.stages)
+      if (stage.host == users[u]) stage.host = host;
+    Stage& stage = group_.stages[users[u]];
+    stage.chunks = chunks;
+    stage.chunk_axes = axes[u];
+    if (users[u] != host) stage.host = host;
+  }
+  chunked_.insert(storage);
+  if (!closed(family_of(host)) || !independent(host)) {
+    group_.stages = before;
+    chunked_.erase(storage);
+    return false;
+  }
+  ring.ring.column = columns.size;
+  ring.ring.columns = width;
+  return true;
+}
+
+// ---- windows
+
+bool Chunks::computes_again(int k) const {
+  return std::any_of(again_.begin(), again_.end(), [&](TensorId storage) { return writes(k, storage); });
+}
+
+bool Chunks::hosts_again(int host) const {
+  for (int k = 0; k < count(); ++k)
+    if (group_.stages[k].host == host && computes_again(k)) return true;
+  return false;
+}
+
+bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
+  const bool again = again_.contains(storage);
+  const auto pair = pair_of(storage);
+  if (!pair || (!again && (group_.stages[pair->writer].host >= 0 || has_sums(node(pair->writer)))))
+    return false;
+  // Its family runs the reader slab by slab.
+  const Stage& reader = group_.stages[pair->reader];
+  const int host = reader.host >= 0 && !reader.seen_through_window() ? reader.host : pair->reader;
+  // What is computed again begins anew with each slab of its host, which so runs one after the other.
+  if (again ? group_.stages[host].host >= 0 : hosts_again(pair->writer)) return false;
+  for (int k = host; k >= 0 && !again; k = group_.stages[k].host)
+    if (computes_again(k)) return false;
+  const std::vector<Stage> stages = group_.stages;
+  const std::vector<KeptRing> before = rings;
+  const auto bytes_of = [&] {
+    int64_t bytes = 0;
+    for (const auto& [id, ring] : rings) bytes += ring.size() * size_of(graph_.tensors[id].type);
+    return bytes;
+  };
+  const int64_t bytes = bytes_of();
+  chunked_.insert(storage);
+  windows_[storage] = *pair;
+  if (place_window(storage, *pair, host)) {
+    for (KeptRing& ring : rings)
+      if (windows_.contains(ring.storage)) ring.ring = kept_of(ring.storage);
+    if (again || bytes_of() < bytes) return true;
+  }
+  group_.stages = stages;
+  rings = before;
+  chunked_.erase(storage);
+  windows_.erase(storage);
+  return false;
+}
+
+bool Chunks::place_window(TensorId storage, const Pair& pair, int host) {
+  const bool again = again_.contains(storage);
+  const Rows rows = facts_.rows[storage];
+  const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));
+  Stage &writer = group_.stages[pair.writer], &reader = group_.stages[pair.reader];
+  const auto full = [](const std::vector<int>& axes) {
+    return !axes.empty() && std::find(axes.begin(), axes.end(), -1) == axes.end();
+  };
+  if (reader.chunks == 1) {
+    const TensorId out = root(slabs(pair.reader).write.tensor);
+    if (facts_.rows[out].size == 0) return false;
+    reader.chunk_axes =
+        column_axes(node(pair.reader), slabs(pair.reader), out, facts_.rows[out], graph_, layouts_);
+    const Rows outs = columns_of(layouts_[out], facts_.rows[out], shape_of(out));
+    if (!full(reader.chunk_axes) || outs.count < 2) return false;
+    reader.chunks = outs.count / width_of(outs.count, width_);
+    if (reader.chunks == 1) return false;
+  }
+  const auto axes = column_axes(node(pair.writer), slabs(pair.writer), storage, rows, graph_, layouts_);
+  if (!full(axes) || columns.count < 2 || (writer.chunks > 1 && writer.chunk_axes != axes)) return false;
+  const auto seen = columns_seen(storage, pair);
+  const int64_t middle = reader.chunks / 2;
+  if (writer.chunks == 1)
+    writer.chunks = columns.count / width_up_to(columns.count, seen[middle].end - seen[middle - 1].end);
+  if (writer.chunks == 1) return false;
+  writer.chunk_axes = axes;
+  writer.host = host;
+  const int64_t width = columns.count / writer.chunks;
+  std::vector<int64_t> chunk_ends, slab_ends;
+  for (const Interval& part : seen) chunk_ends.push_back((part.end + width - 1) / width);
+  writer.chunks_at = steps_to(chunk_ends);
+  if (!again) {
+    for (const Pull& pull : plain_[pair.reader].pulls)
+      if (pull.producer == pair.writer)
+        for (int64_t last : pull.upto) slab_ends.push_back(last + 1);
+    writer.slabs_at = steps_to(slab_ends);
+  }
+  return independent(root_of(host));
+}
+
+std::vector<Interval> Chunks::columns_seen(TensorId storage, const Pair& pair) const {
+  const Stage& reader = group_.stages[pair.reader];
+  const TensorId read = read_of(slabs(pair.reader), storage, layouts_).tensor;
+  return columns_touched(node(pair.reader), reader.chunk_axes, reader.chunks, read, facts_.rows[storage],
+                         graph_, layouts_);
+}
+
+Ring Chunks::kept_of(TensorId storage) const {
+  const Pair& pair = windows_.at(storage);
+  const auto seen = columns_seen(storage, pair);
+  return again_.contains(storage) ? window_kept(storage, pair, seen) : elements_kept(storage, pair, seen);
+}
+
+// The ring of columns, rows one after the other, that the family of the pair keeps at a time.
+Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const {
+  const Rows rows = facts_.rows[storage];
+  const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));
+  const auto& written = slabs(pair.writer).write.rows;
+  const auto& read = read_of(slabs(pair.reader), storage, layouts_).rows;
+  const int64_t width = columns.count / group_.stages[pair.writer].chunks;
+  std::vector<Life> lives(rows.count * columns.count);
+  int64_t now = 0;
+  const int root = root_of(pair.reader);
+  for (int64_t t = 0; t < group_.stages[root].slabs; ++t)
+    for (const auto& [stage, slab, chunk] : chunk_runs_of(group_, {root, t})) {
+      ++now;
+      if (stage == pair.writer)
+        for (int64_t y = written[slab].begin; y < written[slab].end; ++y)
+          for (int64_t x = 0; x < width; ++x) write(lives[y * columns.count + chunk * width + x], now);
+      if (stage == pair.reader)
+        for (int64_t y = read[slab].begin; y < read[slab].end; ++y)
+          for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x)
+            touch(lives[y * columns.count + x], now);
+    }
+  return {columns.size, slots_for(lives), 0, 0};
+}
+
+// The ring of as many rows as are computed for a slab, and of their columns as many as the family keeps at a time.
+Ring Chunks::window_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const {
+  const Rows rows = facts_.rows[storage];
+  const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));
+  const int64_t width = columns.count / group_.stages[pair.writer].chunks;
+  int64_t most = 1;
+  const auto& written = slabs(pair.writer).write.rows;
+  for (const auto& [begin, end] : group_.stages[pair.writer].slabs_at)
+    most = std::max(most, written[end - 1].end - written[begin].begin);
+  std::vector<Life> lives(columns.count);
+  int64_t now = 0;
+  for (const auto& [stage, slab, chunk] : chunk_runs_of(group_, {root_of(pair.reader), 0})) {
+    ++now;
+    if (stage == pair.writer)
+      for (int64_t x = 0; x < width; ++x) write(lives[chunk * width + x], now);
+    if (stage == pair.reader)
+      for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x) touch(lives[x], now);
+  }
+  return {rows.size, most, columns.size, slots_for(lives)};
 }
 
 }  // namespace arenac

@@ -1,17 +1,96 @@
-// Inside a group: a row that one stage writes and one other reads at the same columns need not be in memory
-// whole. The two then run in turns, a few columns at a time.
+// Inside a group: rows need not be in memory whole.
+//
+// A row that one stage writes and others read at the same columns: they run in turns, a few columns at a
+// time.
 //
 //   dw   a a a . . . . . . b b b . . .        writes columns [3t, 3t + 3) of its row
 //   pw   . . . a a a . . . . . . b b b        reads them: three columns are in memory
+//
+// Rows that one stage reads through a window: their writer runs in turns with it, too, a little ahead.
+//
+//   . . . # # # * * *                         a 3x3 window at `#`; what is kept begins with it and ends
+//   * * * # # # * * *                         where the writer is,
+//   * * * # # #
+//
+//   . . . # # # . . .                         or is the window alone: two of its rows are computed again for
+//   . . . # # # . . .                         the next row of windows (MCUNetV2's patches in one direction)
+//   . . . # # #
 #pragma once
+
+#include <map>
+#include <set>
 
 #include "scheduler/groups.h"
 
 namespace arenac {
 
-// Makes guests of the stages that write such rows of the rings, their reader being the host: its slab first
-// pulls all that either reads. The rings become chunks of columns. True if there were any.
-bool share_slabs(Group& group, std::vector<KeptRing>& rings, const std::vector<Step>& steps,
-                 const std::vector<Layout>& layouts, const Graph& graph, const StepFacts& facts);
+// When an element of a ring is first written and last touched, in runs of slabs or chunks; written at -1:
+// before the group.
+struct Life {
+  int64_t written = INT64_MAX, touched = -1;
+};
+
+// The fewest slots such that the next user of a slot, k later, comes when all is done with the one before.
+int64_t slots_for(const std::vector<Life>& lives);
+
+// Makes hosts and guests of a group's stages.
+class Chunks {
+ public:
+  Chunks(Group& group, int64_t width, const std::vector<Step>& steps, const std::vector<Layout>& layouts,
+         const Graph& graph, const StepFacts& facts);
+
+  // The writer of the storage computes what a slab of its reader sees for each slab. False: it cannot.
+  bool compute_again(TensorId storage);
+
+  // Makes chunks of columns of the rings that can be, the smaller of rows and columns each. False: what is to
+  // be computed again cannot be in chunks.
+  bool cut(std::vector<KeptRing>& rings);
+
+  // Hosts pull what their guests read, then what they read themselves.
+  void gather_pulls();
+
+ private:
+  struct Pair {
+    int writer, reader;  // stages
+  };
+  const Shape& shape_of(TensorId id) const { return graph_.tensors[id].shape; }
+  TensorId root(TensorId id) const { return layouts_[id].root; }
+  const Slabs& slabs(int k) const { return facts_.slabs[group_.stages[k].step]; }
+  const Node& node(int k) const { return *steps_[group_.stages[k].step].node; }
+  int count() const { return static_cast<int>(group_.stages.size()); }
+
+  bool reads(int k, TensorId storage) const;
+  bool writes(int k, TensorId storage) const { return root(slabs(k).write.tensor) == storage; }
+  std::vector<int> users_of(TensorId storage) const;
+  std::optional<Pair> pair_of(TensorId storage) const;
+  std::vector<int> family_of(int host) const;
+  int root_of(int k) const;
+  Interval slabs_in(int k, int host, int64_t slab) const;
+  bool in_step(int guest, int host) const;
+  bool same_row(const std::vector<int>& users, TensorId storage) const;
+  bool closed(const std::vector<int>& family) const;
+  bool independent(int host) const;
+  std::vector<Pull> needed_by(int k) const;
+
+  bool share(KeptRing& ring);
+  bool computes_again(int k) const;
+  bool hosts_again(int host) const;
+  bool slide(TensorId storage, std::vector<KeptRing>& rings);
+  bool place_window(TensorId storage, const Pair& pair, int host);
+  std::vector<Interval> columns_seen(TensorId storage, const Pair& pair) const;
+  Ring kept_of(TensorId storage) const;
+  Ring elements_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const;
+  Ring window_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const;
+
+  Group& group_;
+  const int64_t width_;
+  const std::vector<Step>& steps_;
+  const std::vector<Layout>& layouts_;
+  const Graph& graph_;
+  const StepFacts& facts_;
+  const std::vector<Stage> plain_;  // the stages without hosts and guests
+  std::set<TensorId> again_, chunked_;
+  std::map<TensorId, Pair> windows_;
+};
 
 }  // namespace arenac

@@ -87,9 +87,9 @@ class Partition {
 
   // A group that fits `peak`, with whole rows if they do.
   GroupPlan plainest(int begin, int end, int64_t peak) const {
-    const auto rows = form_group(begin, end, steps_, layouts_, graph_, facts_, Rings::kRows);
+    const auto rows = form_group(begin, end, steps_, layouts_, graph_, facts_, Keep{.columns = false});
     if (bytes_of(*rows) <= peak) return *rows;
-    return *form_group(begin, end, steps_, layouts_, graph_, facts_, Rings::kColumns);
+    return *form_group(begin, end, steps_, layouts_, graph_, facts_, Keep{});
   }
 
   // Bytes of the storages in use during the steps: those that began by then less those that ended before.
@@ -97,13 +97,20 @@ class Partition {
 
   // The same of a group: rings at what they keep, and its best overlap.
   int64_t bytes_of(const GroupPlan& plan) const {
-    int64_t bytes = bytes_of(plan.group.begin, plan.group.end), saved = 0;
-    for (const KeptRing& ring : plan.rings) {
-      const Ring kept = {facts_.rows[ring.storage].size, ring.kept, ring.column, ring.columns};
-      bytes -= facts_.bytes[ring.storage] - kept.size() * size_of(graph_.tensors[ring.storage].type);
+    const auto [begin, end] = std::pair(plan.group.begin, plan.group.end);
+    int64_t bytes = bytes_of(begin, end), saved = 0;
+    std::vector<int64_t> change(end - begin + 1);  // of the bytes of columns, which come and go
+    for (const auto& [storage, ring] : plan.rings) {
+      const int64_t kept = ring.size() * size_of(graph_.tensors[storage].type);
+      bytes -= facts_.bytes[storage];
+      const Interval live = steps_of_ring(plan.group, facts_.live[storage], ring);
+      change[live.begin - begin] += kept;
+      change[live.end - begin] -= kept;
     }
+    int64_t now = 0, most = 0;
+    for (int64_t by : change) most = std::max(most, now += by);
     for (const StorageOverlap& o : plan.overlaps) saved = std::max(saved, saving(o));
-    return bytes - saved;
+    return bytes + most - saved;
   }
 
   int64_t saving(const StorageOverlap& o) const {
@@ -129,7 +136,7 @@ class Partition {
   void consider(int begin, int end) {
     if (grouped_.contains({begin, end}) || runs_ > kMostRuns || has_passed(deadline_)) return;
     for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
-    const auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_, Rings::kColumns);
+    const auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_, Keep{});
     grouped_[{begin, end}] = plan ? bytes_of(*plan) : INT64_MAX;
   }
 
@@ -198,7 +205,7 @@ class Partition {
 
 }  // namespace
 
-std::vector<GroupPlan> longest_groups(const Schedule& whole) {
+std::vector<GroupPlan> longest_groups(const Schedule& whole, const Keep& keep) {
   const auto& [graph, steps, layouts] = std::tie(*whole.graph, whole.steps, whole.layouts);
   const StepFacts facts = step_facts(graph, steps, layouts);
   const int count = static_cast<int>(steps.size());
@@ -206,10 +213,27 @@ std::vector<GroupPlan> longest_groups(const Schedule& whole) {
   for (int begin = 0; begin < count;) {
     std::optional<GroupPlan> longest;
     for (int end = begin + 2; end <= std::min(count, begin + kLongestGroup); ++end)
-      if (auto plan = form_group(begin, end, steps, layouts, graph, facts, Rings::kColumns))
-        longest = std::move(plan);
+      if (auto plan = form_group(begin, end, steps, layouts, graph, facts, keep)) longest = std::move(plan);
     begin = longest ? longest->group.end : begin + 1;
     if (longest) groups.push_back(std::move(*longest));
+  }
+  return groups;
+}
+
+std::vector<GroupPlan> thinnest_groups(const Schedule& whole) {
+  const auto& [graph, steps, layouts] = std::tie(*whole.graph, whole.steps, whole.layouts);
+  const StepFacts facts = step_facts(graph, steps, layouts);
+  std::vector<GroupPlan> groups = longest_groups(whole, Keep{});
+  for (GroupPlan& plan : groups) {
+    Keep keep;
+    for (const KeptRing& ring : GroupPlan(plan).rings) {
+      keep.again.push_back(ring.storage);
+      auto thinner = form_group(plan.group.begin, plan.group.end, steps, layouts, graph, facts, keep);
+      if (thinner)
+        plan = std::move(*thinner);
+      else
+        keep.again.pop_back();
+    }
   }
   return groups;
 }

@@ -18,6 +18,9 @@ std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline);
 std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole, Deadline deadline);
 
 // As many steps in a group as can be, first come first served.
-std::vector<GroupPlan> longest_groups(const Schedule& whole);
+std::vector<GroupPlan> longest_groups(const Schedule& whole, const Keep& keep);
+
+// The same with every storage computed again that can be.
+std::vector<GroupPlan> thinnest_groups(const Schedule& whole);
 
 }  // namespace arenac

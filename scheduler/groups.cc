@@ -7,17 +7,13 @@
 
 #include "frontend/error.h"
 #include "scheduler/chunks.h"
+#include "scheduler/columns.h"
 #include "scheduler/liveness.h"
 
 namespace arenac {
 namespace {
 
-// When a row of a tensor is first written and last touched, in runs of slabs; written at -1: before the
-// group.
-struct RowLife {
-  int64_t written = INT64_MAX, touched = -1;
-};
-using Lives = std::map<TensorId, std::vector<RowLife>>;  // per source, per row of its storage
+using Lives = std::map<TensorId, std::vector<Life>>;  // per source, per row of its storage
 
 class Former {
  public:
@@ -25,30 +21,40 @@ class Former {
          const Graph& graph, const StepFacts& facts)
       : steps_(steps), layouts_(layouts), graph_(graph), facts_(facts), group_{begin, end, {}, {}, {}} {}
 
-  std::optional<GroupPlan> run(Rings wanted) {
+  std::optional<GroupPlan> run(const Keep& keep) {
     for (int s = group_.begin; s < group_.end; ++s)
       if (facts_.slabs[s].count == 0) return std::nullopt;
     stages();
+    Chunks chunks(group_, keep.width, steps_, layouts_, graph_, facts_);
+    for (TensorId storage : keep.again)
+      if (!chunks.compute_again(storage)) return std::nullopt;
+    if (!keep.again.empty()) chunks.gather_pulls();
     trace();
     if (!in_order()) return std::nullopt;
-    GroupPlan plan{group_, rings(), overlaps()};
-    std::vector<KeptRing> chunked = plan.rings;
-    if (wanted == Rings::kRows || !share_slabs(group_, chunked, steps_, layouts_, graph_, facts_))
-      return plan;
-    // Once more: hosts pull in another order.
-    lives_.clear();
-    trace();
-    std::vector<KeptRing> kept = rings();
-    if (!in_order() || kept.size() != chunked.size()) return plan;
-    for (size_t k = 0; k < kept.size(); ++k) {
-      if (chunked[k].columns > 0 && kept[k].kept > 1) return plan;
-      kept[k].column = chunked[k].column, kept[k].columns = chunked[k].columns;
-    }
-    return GroupPlan{std::move(group_), std::move(kept), overlaps()};
+    GroupPlan rows{group_, rings(), overlaps()};
+    if (!keep.columns) return rows;
+    std::vector<KeptRing> cut = rows.rings;
+    const auto columns = chunks.cut(cut) ? pulled_by_hosts(chunks, cut) : std::nullopt;
+    return columns || !keep.again.empty() ? columns : std::move(rows);
   }
 
  private:
   const Slabs& slabs(int stage) const { return facts_.slabs[group_.begin + stage]; }
+
+  // The group with chunks. Hosts pull in another order, so that rows may live longer.
+  std::optional<GroupPlan> pulled_by_hosts(Chunks& chunks, const std::vector<KeptRing>& cut) {
+    chunks.gather_pulls();
+    lives_.clear();
+    trace();
+    if (!in_order()) return std::nullopt;
+    std::vector<KeptRing> all = rings();
+    for (const KeptRing& chunk : cut) {
+      if (chunk.ring.columns == 0 && chunk.ring.row == facts_.rows[chunk.storage].size) continue;
+      std::erase_if(all, [&](const KeptRing& ring) { return ring.storage == chunk.storage; });
+      all.push_back(chunk);
+    }
+    return GroupPlan{std::move(group_), std::move(all), overlaps()};
+  }
 
   void stages() {
     std::vector<bool> read(group_.end - group_.begin);
@@ -68,11 +74,11 @@ class Former {
     }
   }
 
-  std::vector<RowLife>& lives_of(TensorId source) {
+  std::vector<Life>& lives_of(TensorId source) {
     auto& rows = lives_[source];
     if (rows.empty()) {
       const bool before = facts_.writer[source] < group_.begin;
-      rows.assign(facts_.rows[layouts_[source].root].count, before ? RowLife{-1, -1} : RowLife{});
+      rows.assign(facts_.rows[layouts_[source].root].count, before ? Life{-1, -1} : Life{});
     }
     return rows;
   }
@@ -80,7 +86,7 @@ class Former {
   void trace() {
     struct Touch {
       const std::vector<Interval>* rows;  // per slab
-      std::vector<RowLife>* lives;
+      std::vector<Life>* lives;
     };
     std::vector<std::vector<Touch>> reads(group_.stages.size());
     std::vector<Touch> writes;
@@ -166,8 +172,8 @@ class Former {
 
   // How far above the output the input must lie: while a row is written, the lowest that is still to be read
   // is not below its end.
-  int64_t distance(TensorId in, const std::vector<RowLife>& read, TensorId out,
-                   const std::vector<RowLife>& written) const {
+  int64_t distance(TensorId in, const std::vector<Life>& read, TensorId out,
+                   const std::vector<Life>& written) const {
     const auto bytes = [&](TensorId id) {
       return facts_.rows[id].size * static_cast<int64_t>(size_of(graph_.tensors[id].type));
     };
@@ -185,20 +191,13 @@ class Former {
     return least;
   }
 
-  // The fewest rows such that the next user of a slot comes when all is done with the one before.
   std::vector<KeptRing> rings() const {
     std::vector<KeptRing> rings;
     for (const auto& [storage, rows] : storage_lives()) {
       if (!lives_here(storage) || facts_.rows[storage].size == 0) continue;
-      std::vector<int64_t> next(rows.size());  // when row y or a later one is first written
-      for (size_t y = rows.size(); y-- > 0;)
-        next[y] = std::min(rows[y].written, y + 1 < rows.size() ? next[y + 1] : INT64_MAX);
-      int64_t kept = 1;
-      for (size_t y = 0; y < rows.size(); ++y) {
-        const auto free = std::upper_bound(next.begin() + static_cast<long>(y), next.end(), rows[y].touched);
-        kept = std::max<int64_t>(kept, free - next.begin() - static_cast<long>(y));
-      }
-      if (kept < static_cast<int64_t>(rows.size())) rings.push_back({storage, kept});
+      const int64_t kept = slots_for(rows);
+      if (kept < static_cast<int64_t>(rows.size()))
+        rings.push_back({storage, {facts_.rows[storage].size, kept, 0, 0}});
     }
     return rings;
   }
@@ -211,8 +210,16 @@ class Former {
   Lives lives_;
 };
 
+std::vector<std::vector<int>> guests_of(const Group& group) {
+  std::vector<std::vector<int>> guests(group.stages.size());
+  for (size_t k = 0; k < group.stages.size(); ++k)
+    if (const int host = group.stages[k].host; host >= 0) guests[host].push_back(static_cast<int>(k));
+  return guests;
+}
+
 struct Runner {
   const Group& group;
+  const std::vector<std::vector<int>> guests;
   std::vector<int64_t> done;
   std::vector<SlabRun> runs;
 
@@ -221,9 +228,37 @@ struct Runner {
     while (done[stage] <= upto) {
       const int64_t t = done[stage];
       for (const Pull& pull : s.pulls) run(pull.producer, pull.upto[t]);
-      runs.push_back({stage, t});
+      run_slab(stage, t);
       ++done[stage];
     }
+  }
+
+  void run_slab(int stage, int64_t t) {
+    for (int guest : guests[stage]) {
+      const Stage& g = group.stages[guest];
+      const Interval slabs = g.seen_through_window() ? g.slabs_at[t] : Interval{t, t + 1};
+      for (int64_t s = slabs.begin; s < slabs.end; ++s) run_slab(guest, s);
+    }
+    runs.push_back({stage, t});
+  }
+};
+
+struct ChunkRunner {
+  const Group& group;
+  const std::vector<std::vector<int>> guests;
+  std::vector<ChunkRun> runs;
+
+  void run(int stage, int64_t slab, int64_t chunk) {
+    for (int guest : guests[stage]) {
+      const Stage& g = group.stages[guest];
+      if (!g.seen_through_window()) {
+        runs.push_back({guest, slab, chunk});
+        continue;
+      }
+      for (int64_t s = g.slabs_at[slab].begin; s < g.slabs_at[slab].end; ++s)
+        for (int64_t c = g.chunks_at[chunk].begin; c < g.chunks_at[chunk].end; ++c) run(guest, s, c);
+    }
+    runs.push_back({stage, slab, chunk});
   }
 };
 
@@ -316,58 +351,130 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
 
   for (int s = 0; s < end; ++s) facts.pulls.push_back(pulls_of(s, facts));
 
+  facts.bytes = storage_bytes(graph, layouts);
   const auto occupied = occupancies(graph, steps, layouts);
-  for (size_t id = 0; id < n; ++id) {
-    const Layout& layout = layouts[id];
-    const int64_t span = layout.offset + span_of(layout, graph.tensors[id].shape);
-    facts.bytes[layout.root] = std::max(facts.bytes[layout.root], span * size_of(graph.tensors[id].type));
+  for (size_t id = 0; id < n; ++id)
     if (!occupied[id].empty())
       facts.live[id] = {occupied[id].front().begin / 2, (occupied[id].back().end + 1) / 2};
-  }
   for (TensorId id : graph.inputs) facts.bytes[layouts[id].root] = 0;
   for (TensorId id : graph.outputs) facts.bytes[layouts[id].root] = 0;
   return facts;
 }
 
-std::vector<SlabRun> runs_of(const Group& group) {
-  Runner runner{group, std::vector<int64_t>(group.stages.size()), {}};
+int64_t turns_of(const Group& group) {
   int64_t turns = 1;
   for (int sink : group.sinks) turns = std::max(turns, group.stages[sink].slabs);
+  return turns;
+}
+
+std::vector<SlabRun> runs_of(const Group& group) {
+  Runner runner{group, guests_of(group), std::vector<int64_t>(group.stages.size()), {}};
+  const int64_t turns = turns_of(group);
   for (int64_t turn = 1; turn <= turns; ++turn)
     for (int sink : group.sinks) runner.run(sink, turn * group.stages[sink].slabs / turns - 1);
   for (int stage : group.completed) runner.run(stage, group.stages[stage].slabs - 1);
   return std::move(runner.runs);
 }
 
+int64_t work_again(const Group& group, const std::vector<Step>& steps) {
+  std::vector<int64_t> runs(group.stages.size());
+  for (const SlabRun& run : runs_of(group)) ++runs[run.stage];
+  int64_t work = 0;
+  for (size_t k = 0; k < runs.size(); ++k) {
+    const auto& [step, slabs] = std::tie(group.stages[k].step, group.stages[k].slabs);
+    work += multiply_accumulates(*steps[step].node) / slabs * std::max<int64_t>(0, runs[k] - slabs);
+  }
+  return work;
+}
+
+std::vector<ChunkRun> chunk_runs_of(const Group& group, const SlabRun& run) {
+  ChunkRunner runner{group, guests_of(group), {}};
+  for (int64_t chunk = 0; chunk < group.stages[run.stage].chunks; ++chunk)
+    runner.run(run.stage, run.slab, chunk);
+  return std::move(runner.runs);
+}
+
 std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>& steps,
                                     const std::vector<Layout>& layouts, const Graph& graph,
-                                    const StepFacts& facts, Rings rings) {
-  return Former(begin, end, steps, layouts, graph, facts).run(rings);
+                                    const StepFacts& facts, const Keep& keep) {
+  return Former(begin, end, steps, layouts, graph, facts).run(keep);
 }
+
+namespace {
+
+// The number of the row, or of the element or column as rows follow each other, in each slot of each ring.
+class Slots {
+ public:
+  Slots(const Schedule& schedule, const StepFacts& facts)
+      : schedule_(schedule), facts_(facts), slots_(facts.rows.size()) {
+    for (size_t id = 0; id < slots_.size(); ++id) {
+      const Ring& ring = schedule.layouts[id].ring;
+      slots_[id].resize(ring.kept * std::max<int64_t>(ring.columns, 1), -1);
+    }
+  }
+
+  void run(const Group& group, const ChunkRun& run) {
+    const Stage& stage = group.stages[run.stage];
+    const Slabs& slabs = facts_.slabs[stage.step];
+    ARENAC_CHECK(stage.slabs == slabs.count, "a stage with other slabs than its node's");
+    for (const RowAccess& access : slabs.reads)
+      visit(stage, run, access, [&](int64_t& slot, int64_t number) {
+        ARENAC_CHECK(slot == number, fmt::format("'{}' reads row {} of '{}', which is not in its ring",
+                                                 schedule_.steps[stage.step].node->origin, number,
+                                                 schedule_.graph->tensors[access.tensor].name));
+      });
+    visit(stage, run, slabs.write, [](int64_t& slot, int64_t number) { slot = number; });
+  }
+
+ private:
+  template <typename Use>
+  void visit(const Stage& stage, const ChunkRun& run, const RowAccess& access, const Use& use) {
+    const TensorId storage = schedule_.layouts[access.tensor].root;
+    const Ring& ring = schedule_.layouts[storage].ring;
+    const Rows& rows = facts_.rows[storage];
+    if (ring.kept == 0) return;
+    const auto [top, bottom] = access.rows[run.slab];
+    if (ring.columns == 0 && ring.row == rows.size) {
+      for (int64_t y = top; y < bottom; ++y) use(slots_[storage][y % ring.kept], y);
+      return;
+    }
+    const Rows columns =
+        columns_of(schedule_.layouts[storage], rows, schedule_.graph->tensors[storage].shape);
+    const Interval part = columns_at(stage, run.chunk, access, storage);
+    for (int64_t y = top; y < bottom; ++y)
+      for (int64_t x = part.begin; x < part.end; ++x) {
+        const int64_t number = y * columns.count + x;
+        use(slots_[storage]
+                  [ring.columns > 0 ? y % ring.kept * ring.columns + x % ring.columns : number % ring.kept],
+            number);
+      }
+  }
+
+  Interval columns_at(const Stage& stage, int64_t chunk, const RowAccess& access, TensorId storage) {
+    const Slabs& slabs = facts_.slabs[stage.step];
+    auto& seen = seen_[{stage.step, access.tensor, &access == &slabs.write}];
+    if (seen.empty())
+      seen = columns_touched(*schedule_.steps[stage.step].node, stage.chunk_axes, stage.chunks, access.tensor,
+                             facts_.rows[storage], *schedule_.graph, schedule_.layouts);
+    return seen[chunk];
+  }
+
+  const Schedule& schedule_;
+  const StepFacts& facts_;
+  std::vector<std::vector<int64_t>> slots_;                                // per storage
+  std::map<std::tuple<int, TensorId, bool>, std::vector<Interval>> seen_;  // columns, per chunk
+};
+
+}  // namespace
 
 void verify_rings(const Schedule& schedule) {
   if (schedule.groups.empty()) return;
   const StepFacts facts = step_facts(*schedule.graph, schedule.steps, schedule.layouts);
-  std::vector<std::vector<int64_t>> slots(facts.rows.size());
-  for (size_t id = 0; id < slots.size(); ++id) slots[id].resize(schedule.layouts[id].ring.kept, -1);
+  Slots slots(schedule, facts);
   for (const Group& group : schedule.groups)
-    for (const auto& [k, slab] : runs_of(group)) {
-      const Stage& stage = group.stages[k];
-      const Slabs& touched = facts.slabs[stage.step];
-      ARENAC_CHECK(stage.slabs == touched.count, "a stage with other slabs than its node's");
-      for (const RowAccess& access : touched.reads) {
-        const Layout& layout = schedule.layouts[access.tensor];
-        if (layout.ring.kept == 0) continue;
-        for (int64_t y = access.rows[slab].begin; y < access.rows[slab].end; ++y)
-          ARENAC_CHECK(slots[layout.root][y % layout.ring.kept] == y,
-                       fmt::format("'{}' reads row {} of '{}', which is not in its ring",
-                                   schedule.steps[stage.step].node->origin, y,
-                                   schedule.graph->tensors[access.tensor].name));
-      }
-      const Layout& out = schedule.layouts[touched.write.tensor];
-      if (out.ring.kept == 0) continue;
-      for (int64_t y = touched.write.rows[slab].begin; y < touched.write.rows[slab].end; ++y)
-        slots[out.root][y % out.ring.kept] = y;
+    for (const SlabRun& run : runs_of(group)) {
+      if (group.stages[run.stage].host >= 0) continue;
+      for (const ChunkRun& part : chunk_runs_of(group, run)) slots.run(group, part);
     }
 }
 

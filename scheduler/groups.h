@@ -24,8 +24,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
 // Of a storage that only lives in the group, fewer rows than there are.
 struct KeptRing {
   TensorId storage;
-  int64_t kept;
-  int64_t column = 0, columns = 0;  // as Ring has them
+  Ring ring;
 };
 struct GroupPlan {
   Group group;
@@ -35,23 +34,43 @@ struct GroupPlan {
   std::vector<StorageOverlap> overlaps;
 };
 
-// The steps [begin, end) as a group; nothing where they cannot run row by row, or one would overwrite what
-// another still reads.
-// With Rings::kColumns, rows that are read where they are written are kept a few columns at a time.
-enum class Rings : uint8_t { kRows, kColumns };
+// How little of its rows a group keeps.
+struct Keep {
+  // What is read where it is written, and what is read through windows, a few columns at a time; else rows.
+  bool columns = true;
+  int64_t width = 3;                 // columns of a chunk, about
+  std::vector<TensorId> again = {};  // storages of which only the window is kept, computed for each row again
+};
+
+// The steps [begin, end) as a group; nothing where they cannot run row by row, one would overwrite what
+// another still reads, or what is to be computed again cannot.
 std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>& steps,
                                     const std::vector<Layout>& layouts, const Graph& graph,
-                                    const StepFacts& facts, Rings rings);
+                                    const StepFacts& facts, const Keep& keep);
 
 // Runs the groups of a schedule with the number of the row in each slot of each ring: every row that a slab
 // reads must be there. InternalError otherwise.
 void verify_rings(const Schedule& schedule);
 
-// One slab of a stage runs. The order in which a group's slabs run is the same in the emitted C.
+// One slab of a stage runs. The order in which a group's slabs run is the same in the emitted C; a guest's
+// are here before those of its host that they take turns with.
 struct SlabRun {
   int stage;
   int64_t slab;
 };
 std::vector<SlabRun> runs_of(const Group& group);
+
+// Multiply-accumulates of the slabs that run more than once, each as often as it is again.
+int64_t work_again(const Group& group, const std::vector<Step>& steps);
+
+// One slab of a stage that is no guest, chunk by chunk, with what its guests run.
+struct ChunkRun {
+  int stage;
+  int64_t slab, chunk;
+};
+std::vector<ChunkRun> chunk_runs_of(const Group& group, const SlabRun& run);
+
+// Turns of the pulling: in each, every sink goes on by its part.
+int64_t turns_of(const Group& group);
 
 }  // namespace arenac

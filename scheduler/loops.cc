@@ -8,27 +8,33 @@
 namespace arenac {
 namespace {
 
-// In a ring: the place in the row, and the row's slot; or the place in the column, and the column's slot.
+// number % slots, for C, whose remainder is that of numbers from 0.
+Expr slot_of(Expr number, int64_t slots, const std::vector<Interval>& axes) {
+  const int64_t least = interval(number, axes, {}).begin;
+  if (least < 0) number = number + integer((-least + slots - 1) / slots * slots);
+  return simplify_index(number % integer(slots), axes);
+}
+
+// In a ring: the row's slot, in it the column's, and the place there.
 Expr ring_index(const Layout& layout, const std::vector<Expr>& indices, const std::vector<Interval>& axes) {
   const Ring& ring = layout.ring;
-  const int64_t size = ring.columns > 0 ? ring.column : ring.row;
-  const int64_t kept = ring.columns > 0 ? ring.columns : ring.kept;
-  Expr number = integer(layout.offset % ring.row / size);
-  if (ring.columns == 0) number = integer(layout.offset / size);
-  Expr within = integer(layout.offset % size);
+  const bool columns = ring.columns > 0;
+  const int64_t unit = columns ? ring.column : ring.row;
+  Expr row = integer(layout.offset / ring.row), column = integer(layout.offset % ring.row / unit),
+       within = integer(layout.offset % unit);
   for (size_t d = 0; d < indices.size(); ++d) {
     const int64_t stride = layout.strides[d];
     const Expr index = simplify_index(indices[d], axes);
-    if (is_constant(index, 0) || (ring.columns > 0 && std::abs(stride) >= ring.row)) continue;
-    if (std::abs(stride) >= size)
-      number = number + index * integer(stride / size);
+    if (is_constant(index, 0)) continue;
+    if (std::abs(stride) >= ring.row)
+      row = row + index * integer(stride / ring.row);
+    else if (std::abs(stride) >= unit)
+      column = column + index * integer(stride / unit);
     else
       within = within + index * integer(stride);
   }
-  // C's remainder is that of numbers from 0.
-  const int64_t least = interval(number, axes, {}).begin;
-  if (least < 0) number = number + integer((-least + kept - 1) / kept * kept);
-  return within + simplify_index(number % integer(kept), axes) * integer(size);
+  const Expr slot = slot_of(row, ring.kept, axes) * integer(columns ? ring.columns * unit : unit);
+  return columns ? within + slot + slot_of(column, ring.columns, axes) * integer(unit) : within + slot;
 }
 
 Expr flat_index(const Layout& layout, const std::vector<Expr>& indices, const std::vector<Interval>& axes) {

@@ -18,11 +18,26 @@ std::vector<Interval> storage_lives(const Schedule& schedule) {
     if (occupied[id].empty()) continue;
     lives[id] = {occupied[id].front().begin / 2, (occupied[id].back().end + 1) / 2};
     for (const Group& group : schedule.groups)
-      if (group.begin < lives[id].end && lives[id].begin < group.end)
-        lives[id] = {std::min<int64_t>(lives[id].begin, group.begin),
-                     std::max<int64_t>(lives[id].end, group.end)};
+      if (group.begin < lives[id].end && lives[id].begin < group.end) {
+        const Interval within = steps_of_ring(group, lives[id], schedule.layouts[id].ring);
+        lives[id] = {std::min(lives[id].begin, within.begin), std::max(lives[id].end, within.end)};
+      }
   }
   return lives;
+}
+
+Interval steps_of_ring(const Group& group, Interval life, const Ring& ring) {
+  const Interval all = {group.begin, group.end};
+  if (ring.columns == 0) return all;
+  const auto root_of = [&](int64_t step) {
+    int k = static_cast<int>(step) - group.begin;
+    while (group.stages[k].host >= 0) k = group.stages[k].host;
+    return k;
+  };
+  const int root = root_of(life.begin);
+  int64_t first = group.begin;
+  while (root_of(first) != root) ++first;
+  return {first, group.begin + root + 1};
 }
 
 const Stage* stage_of(const Schedule& schedule, size_t step) {
@@ -124,7 +139,7 @@ std::string dump(const Schedule& schedule) {
     const Ring& ring = layout.ring;
     std::string kept;
     if (ring.kept > 0) kept = fmt::format(" {} rows of {}", ring.kept, ring.row);
-    if (ring.columns > 0) kept = fmt::format(" {} columns of {}", ring.columns, ring.column);
+    if (ring.columns > 0) kept += fmt::format(", {} columns of {}", ring.columns, ring.column);
     return fmt::format("%{} in %{}+{} [{}]{}", id, layout.root, layout.offset, fmt::join(layout.strides, ","),
                        kept);
   };

@@ -30,13 +30,14 @@ struct Step {
   int partner = -1;  // kIf -> kElse -> kEndIf -> kIf; kLoop <-> kEndLoop
 };
 
-// Of a storage in rows of `row` elements, `kept` at a time are in memory: row y in slot y % kept. Of a row in
-// columns of `column` elements, `columns` are: column x in slot x % columns.
+// Of a storage in rows of `row` elements, `kept` at a time are in memory: row y in slot y % kept. Of rows in
+// columns of `column` elements, `columns` are: column x in slot x % columns. A row may be a column, too: then
+// what is kept ends within a row of the tensor.
 struct Ring {
   int64_t row = 0, kept = 0;        // kept 0: all of them
-  int64_t column = 0, columns = 0;  // columns 0: all of them; else one row is kept
+  int64_t column = 0, columns = 0;  // columns 0: all of them
 
-  int64_t size() const { return columns > 0 ? column * columns : row * kept; }  // elements
+  int64_t size() const { return kept * (columns > 0 ? column * columns : row); }  // elements
 
   bool operator==(const Ring&) const = default;
 };
@@ -89,16 +90,21 @@ struct Pull {
   std::vector<int64_t> upto;
 };
 
-// A step of a group, cut into slabs: a few rows of its result each. A guest's slab t runs within that of its
-// host, in turns with it: of each a chunk of columns at a time.
+// A step of a group, cut into slabs: a few rows of its result each. A guest runs within its host's slabs, in
+// turns with it: of each a chunk of columns at a time. Its slab and chunk are those of its host, unless the
+// host's family reads it through a window: then, at slab t and chunk c of the host, it runs its slabs
+// slabs_at[t], and of each its chunks chunks_at[c].
 struct Stage {
   int step;
   int64_t slabs;
   std::vector<NestSlabs> nests;
-  std::vector<Pull> pulls;
+  std::vector<Pull> pulls;           // of a host: what its guests read, too; of a guest: none
   int host = -1;                     // stage; -1: none
   int64_t chunks = 1;                // per slab
   std::vector<int> chunk_axes = {};  // per nest, the axis that is cut into chunks; -1: all at chunk 0
+  std::vector<Interval> slabs_at = {}, chunks_at = {};
+
+  bool seen_through_window() const { return !slabs_at.empty(); }
 };
 
 // Steps [begin, end) that run row by row. Each slab first pulls what it reads:
@@ -166,9 +172,16 @@ std::vector<Schedule> schedules_by_peak(const Graph& graph, const Target& target
 // What groups cost: bytes of constants that are read for every slab instead of once.
 int64_t bytes_read_again(const Schedule& schedule);
 
-// Per storage, the steps at which it is in use: every step touched, and with one step of a group all of them.
-// Empty for what is no storage, constants and what nothing uses.
+// What windows cost: multiply-accumulates of slabs that are run again.
+int64_t work_again(const Schedule& schedule);
+
+// Per storage, the steps at which it is in use: every step touched, and with one step of a group all of them
+// (of a ring of columns, those of the host and its guests). Empty for what is no storage, constants and what
+// nothing uses.
 std::vector<Interval> storage_lives(const Schedule& schedule);
+
+// The steps of a group at which a ring is in use whose steps, one by one, are `life`.
+Interval steps_of_ring(const Group& group, Interval life, const Ring& ring);
 
 // The stage of a step in a group, or null.
 const Stage* stage_of(const Schedule& schedule, size_t step);

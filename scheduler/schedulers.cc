@@ -3,6 +3,7 @@
 
 #include "scheduler/accumulate.h"
 #include "scheduler/fusion.h"
+#include "scheduler/groups.h"
 #include "scheduler/loops.h"
 #include "scheduler/ordered.h"
 #include "scheduler/overlap.h"
@@ -48,11 +49,9 @@ Schedule whole_layers(Ordered ordered, std::shared_ptr<const Graph> graph, const
 
 Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Target& target) {
   if (groups.empty()) return schedule;
-  const auto rows = storage_rows(*schedule.graph, schedule.layouts);
   std::vector<StorageOverlap> overlaps;
   for (GroupPlan& plan : groups) {
-    for (const KeptRing& r : plan.rings)
-      schedule.layouts[r.storage].ring = {rows[r.storage].size, r.kept, r.column, r.columns};
+    for (const KeptRing& kept : plan.rings) schedule.layouts[kept.storage].ring = kept.ring;
     overlaps.insert(overlaps.end(), plan.overlaps.begin(), plan.overlaps.end());
     schedule.groups.push_back(std::move(plan.group));
   }
@@ -123,11 +122,27 @@ Schedule schedule_fused(const Graph& graph, const Target& target, Deadline deadl
   return std::move(least);
 }
 
-Schedule schedule_by_rows(const Graph& graph, const Target& target, Deadline) {
+// In the file's order, in groups that `groups_of` makes of whole layers.
+template <typename GroupsOf>
+Schedule schedule_in_groups(const Graph& graph, const Target& target, const GroupsOf& groups_of) {
   const auto split = std::make_shared<const Graph>(with_accumulators(graph));
   Schedule whole = whole_layers(in_order(*split, file_order), split, target);
-  std::vector<GroupPlan> groups = longest_groups(whole);
+  std::vector<GroupPlan> groups = groups_of(whole);
   return with_groups(std::move(whole), std::move(groups), target);
+}
+
+Schedule schedule_by_rows(const Graph& graph, const Target& target, Deadline) {
+  return schedule_in_groups(graph, target,
+                            [](const Schedule& whole) { return longest_groups(whole, {.columns = false}); });
+}
+
+Schedule schedule_by_columns(const Graph& graph, const Target& target, Deadline) {
+  return schedule_in_groups(graph, target,
+                            [](const Schedule& whole) { return longest_groups(whole, Keep{}); });
+}
+
+Schedule schedule_by_windows(const Graph& graph, const Target& target, Deadline) {
+  return schedule_in_groups(graph, target, thinnest_groups);
 }
 
 }  // namespace
@@ -166,6 +181,12 @@ int64_t bytes_read_again(const Schedule& schedule) {
   return bytes;
 }
 
+int64_t work_again(const Schedule& schedule) {
+  int64_t work = 0;
+  for (const Group& group : schedule.groups) work += work_again(group, schedule.steps);
+  return work;
+}
+
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
       {"portable", "any C99 compiler; shaped for 256-bit vectors", 16, 6, 16},
@@ -185,6 +206,9 @@ const std::vector<SchedulerRow>& schedulers() {
       {"greedy", "whole layers, the one first after which least is alive", schedule_in_order<greedy_order>},
       {"fused", "groups of layers row by row where that takes less memory", schedule_fused},
       {"rows", "every layer row by row that can be, in the file's order", schedule_by_rows},
+      {"columns", "as rows, and of these a few columns at a time", schedule_by_columns},
+      {"windows", "as columns, and what lies under a window computed again for each row of windows",
+       schedule_by_windows},
   };
   return all;
 }

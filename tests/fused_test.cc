@@ -22,7 +22,7 @@ unsigned seeds(unsigned few) {
 }
 
 // What the file's order gives, and in groups.
-constexpr const char* kSchedulers[] = {"file-order", "fused", "rows"};
+constexpr const char* kSchedulers[] = {"file-order", "fused", "rows", "columns", "windows"};
 constexpr size_t kWays = std::size(kSchedulers);
 constexpr unsigned kBatch = 16;  // models of a program
 // Sums of dozens of values up to 8 that are not whole, in another order. Wrong bytes are further off.
@@ -39,17 +39,21 @@ Way way_of(unsigned seed, const std::string& scheduler) {
 std::string model_text(unsigned seed) { return seed % 4 == 3 ? random_graph(seed) : random_layers(seed); }
 
 TEST(RandomLayers, KeepTheirRowsInTheArena) {
-  unsigned faults = 0, groups = 0, rings = 0;
+  unsigned faults = 0, groups = 0, rings = 0, windows = 0, again = 0;
   const unsigned count = seeds(400);
   for (unsigned seed = 0; seed < count && faults < 3; ++seed) {
     const std::string text = random_layers(seed);
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
     try {
       const Compilation c =
-          compile_graph(import_text(text), "m", way_of(seed, kSchedulers[1 + seed / 4 % 2]));
+          compile_graph(import_text(text), "m", way_of(seed, kSchedulers[1 + seed / 4 % (kWays - 1)]));
       groups += !c.schedule.groups.empty();
       rings += std::any_of(c.schedule.layouts.begin(), c.schedule.layouts.end(),
                            [](const Layout& layout) { return layout.ring.kept > 0; });
+      for (const Group& group : c.schedule.groups)
+        windows += std::any_of(group.stages.begin(), group.stages.end(),
+                               [](const Stage& stage) { return stage.seen_through_window(); });
+      again += work_again(c.schedule) > 0;
       std::mt19937 random(seed);
       const std::string fault =
           shadow_fault(c, random_inputs(*c.graph, seed, Numbers::kWhole), random, kWithin);
@@ -62,6 +66,8 @@ TEST(RandomLayers, KeepTheirRowsInTheArena) {
   }
   EXPECT_GT(groups, count / 2);
   EXPECT_GT(rings, count / 4);
+  EXPECT_GT(windows, count / 20);
+  EXPECT_GT(again, count / 50);
 }
 
 // The outputs of a model by each way, interpreted by the first and equal bytes by the others.

@@ -207,17 +207,13 @@ class Shadow {
 
   void run_group(const Group& group) {
     iterations_.resize(std::max<size_t>(iterations_.size(), kChunkSymbol + 1));
-    const auto run_stage = [&](const Stage& stage) {
-      run_step(stage.step, *c_.schedule.steps[stage.step].node, &stage);
-    };
-    for (const auto& [k, slab] : runs_of(group)) {
-      if (group.stages[k].host >= 0) continue;
-      iterations_[kSlabSymbol] = slab;
-      for (int64_t chunk = 0; chunk < group.stages[k].chunks; ++chunk) {
+    for (const SlabRun& run : runs_of(group)) {
+      if (group.stages[run.stage].host >= 0) continue;
+      for (const auto& [k, slab, chunk] : chunk_runs_of(group, run)) {
+        const Stage& stage = group.stages[k];
+        iterations_[kSlabSymbol] = slab;
         iterations_[kChunkSymbol] = chunk;
-        for (const Stage& guest : group.stages)
-          if (guest.host == k) run_stage(guest);
-        run_stage(group.stages[k]);
+        run_step(stage.step, *c_.schedule.steps[stage.step].node, &stage);
       }
     }
     done_ = group.end;
