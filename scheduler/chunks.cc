@@ -51,12 +51,10 @@ int64_t slots_for(const std::vector<Life>& lives) {
   std::vector<int64_t> next(lives.size());  // when element y or a later one is first written
   for (size_t y = lives.size(); y-- > 0;)
     next[y] = std::min(lives[y].written, y + 1 < lives.size() ? next[y + 1] : INT64_MAX);
-  int64_t kept = 1;
-  for (size_t y = 0; y < lives.size(); ++y) {
-    const auto free = std::upper_bound(next.begin() + static_cast<long>(y), next.end(), lives[y].touched);
-    kept = std::max<int64_t>(kept, free - next.begin() - static_cast<long>(y));
-  }
-  return kept;
+  size_t kept = 1;
+  for (size_t y = 0; y < lives.size(); ++y)
+    while (y + kept < lives.size() && next[y + kept] <= lives[y].touched) ++kept;
+  return static_cast<int64_t>(kept);
 }
 
 Chunks::Chunks(Group& group, int64_t width, const std::vector<Step>& steps,
@@ -328,7 +326,9 @@ bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
   windows_[storage] = *pair;
   if (place_window(storage, *pair, host)) {
     for (KeptRing& ring : rings)
-      if (windows_.contains(ring.storage)) ring.ring = kept_of(ring.storage);
+      if (const auto at = windows_.find(ring.storage);
+          at != windows_.end() && root_of(at->second.reader) == root_of(host))
+        ring.ring = kept_of(ring.storage);
     if (again || bytes_of() < bytes) return true;
   }
   group_.stages = stages;
@@ -401,8 +401,9 @@ Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector
   std::vector<Life> lives(rows.count * columns.count);
   int64_t now = 0;
   const int root = root_of(pair.reader);
+  const Guests guests = guests_of(group_);
   for (int64_t t = 0; t < group_.stages[root].slabs; ++t)
-    for (const auto& [stage, slab, chunk] : chunk_runs_of(group_, {root, t})) {
+    for (const auto& [stage, slab, chunk] : chunk_runs_of(group_, guests, {root, t})) {
       ++now;
       if (stage == pair.writer)
         for (int64_t y = written[slab].begin; y < written[slab].end; ++y)
@@ -415,7 +416,8 @@ Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector
   return {columns.size, slots_for(lives), 0, 0};
 }
 
-// The ring of as many rows as are computed for a slab, and of their columns as many as the family keeps at a time.
+// The ring of as many rows as are computed for a slab, and of their columns as many as the family keeps at a
+// time.
 Ring Chunks::window_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const {
   const Rows rows = facts_.rows[storage];
   const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));
@@ -426,7 +428,8 @@ Ring Chunks::window_kept(TensorId storage, const Pair& pair, const std::vector<I
     most = std::max(most, written[end - 1].end - written[begin].begin);
   std::vector<Life> lives(columns.count);
   int64_t now = 0;
-  for (const auto& [stage, slab, chunk] : chunk_runs_of(group_, {root_of(pair.reader), 0})) {
+  for (const auto& [stage, slab, chunk] :
+       chunk_runs_of(group_, guests_of(group_), {root_of(pair.reader), 0})) {
     ++now;
     if (stage == pair.writer)
       for (int64_t x = 0; x < width; ++x) write(lives[chunk * width + x], now);

@@ -210,16 +210,9 @@ class Former {
   Lives lives_;
 };
 
-std::vector<std::vector<int>> guests_of(const Group& group) {
-  std::vector<std::vector<int>> guests(group.stages.size());
-  for (size_t k = 0; k < group.stages.size(); ++k)
-    if (const int host = group.stages[k].host; host >= 0) guests[host].push_back(static_cast<int>(k));
-  return guests;
-}
-
 struct Runner {
   const Group& group;
-  const std::vector<std::vector<int>> guests;
+  const Guests guests;
   std::vector<int64_t> done;
   std::vector<SlabRun> runs;
 
@@ -245,7 +238,7 @@ struct Runner {
 
 struct ChunkRunner {
   const Group& group;
-  const std::vector<std::vector<int>> guests;
+  const Guests& guests;
   std::vector<ChunkRun> runs;
 
   void run(int stage, int64_t slab, int64_t chunk) {
@@ -367,6 +360,13 @@ int64_t turns_of(const Group& group) {
   return turns;
 }
 
+Guests guests_of(const Group& group) {
+  Guests guests(group.stages.size());
+  for (size_t k = 0; k < group.stages.size(); ++k)
+    if (const int host = group.stages[k].host; host >= 0) guests[host].push_back(static_cast<int>(k));
+  return guests;
+}
+
 std::vector<SlabRun> runs_of(const Group& group) {
   Runner runner{group, guests_of(group), std::vector<int64_t>(group.stages.size()), {}};
   const int64_t turns = turns_of(group);
@@ -387,8 +387,8 @@ int64_t work_again(const Group& group, const std::vector<Step>& steps) {
   return work;
 }
 
-std::vector<ChunkRun> chunk_runs_of(const Group& group, const SlabRun& run) {
-  ChunkRunner runner{group, guests_of(group), {}};
+std::vector<ChunkRun> chunk_runs_of(const Group& group, const Guests& guests, const SlabRun& run) {
+  ChunkRunner runner{group, guests, {}};
   for (int64_t chunk = 0; chunk < group.stages[run.stage].chunks; ++chunk)
     runner.run(run.stage, run.slab, chunk);
   return std::move(runner.runs);
@@ -471,11 +471,13 @@ void verify_rings(const Schedule& schedule) {
   if (schedule.groups.empty()) return;
   const StepFacts facts = step_facts(*schedule.graph, schedule.steps, schedule.layouts);
   Slots slots(schedule, facts);
-  for (const Group& group : schedule.groups)
+  for (const Group& group : schedule.groups) {
+    const Guests guests = guests_of(group);
     for (const SlabRun& run : runs_of(group)) {
       if (group.stages[run.stage].host >= 0) continue;
-      for (const ChunkRun& part : chunk_runs_of(group, run)) slots.run(group, part);
+      for (const ChunkRun& part : chunk_runs_of(group, guests, run)) slots.run(group, part);
     }
+  }
 }
 
 }  // namespace arenac

@@ -63,12 +63,16 @@ std::vector<SlabRun> runs_of(const Group& group);
 // Multiply-accumulates of the slabs that run more than once, each as often as it is again.
 int64_t work_again(const Group& group, const std::vector<Step>& steps);
 
+// Per stage, its guests.
+using Guests = std::vector<std::vector<int>>;
+Guests guests_of(const Group& group);
+
 // One slab of a stage that is no guest, chunk by chunk, with what its guests run.
 struct ChunkRun {
   int stage;
   int64_t slab, chunk;
 };
-std::vector<ChunkRun> chunk_runs_of(const Group& group, const SlabRun& run);
+std::vector<ChunkRun> chunk_runs_of(const Group& group, const Guests& guests, const SlabRun& run);
 
 // Turns of the pulling: in each, every sink goes on by its part.
 int64_t turns_of(const Group& group);

@@ -207,9 +207,10 @@ class Shadow {
 
   void run_group(const Group& group) {
     iterations_.resize(std::max<size_t>(iterations_.size(), kChunkSymbol + 1));
+    const Guests guests = guests_of(group);
     for (const SlabRun& run : runs_of(group)) {
       if (group.stages[run.stage].host >= 0) continue;
-      for (const auto& [k, slab, chunk] : chunk_runs_of(group, run)) {
+      for (const auto& [k, slab, chunk] : chunk_runs_of(group, guests, run)) {
         const Stage& stage = group.stages[k];
         iterations_[kSlabSymbol] = slab;
         iterations_[kChunkSymbol] = chunk;
