@@ -1,6 +1,7 @@
 #include "scheduler/ordered.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "scheduler/dataflow.h"
 
@@ -20,10 +21,12 @@ Ordered best_order(const Graph& graph, const OrderLimits& limits) {
     const OrderResult found = optimal_order(flow.problem, limits);
     if (parts == Parts::kParts) report.lower_bound = found.lower_bound;
     if (report.peak <= report.lower_bound) break;
-    Storage storage = assign_storage(graph, node_order(graph, flow, found.order));
+    std::vector<int> order = node_order(graph, flow, found.order);
+    Storage storage = assign_storage(graph, order);
     if (storage.peak < report.peak) {
       report.peak = storage.peak;
       best.storage = std::move(storage);
+      best.order = std::move(order);
     }
     if (!concats || report.peak <= report.lower_bound || has_passed(limits.deadline)) break;
   }
@@ -40,10 +43,21 @@ Ordered in_order(const Graph& graph, std::vector<int> (*order)(const OrderProble
     return file;
   }
   const Dataflow flow = dataflow(graph, possible_sharing(graph), Parts::kWhole);
-  Ordered result{assign_storage(graph, node_order(graph, flow, order(flow.problem))), {}};
+  std::vector<int> nodes = node_order(graph, flow, order(flow.problem));
+  Ordered result{assign_storage(graph, nodes), {}, std::move(nodes)};
   result.report.peak = result.storage.peak;
   result.report.file_peak = assign_storage(graph).peak;
   return result;
+}
+
+Ordered with_unshared_moves(const Graph& graph, Ordered ordered) {
+  std::vector<int> order = ordered.order;
+  if (order.empty()) {
+    order.resize(graph.block.size());
+    std::iota(order.begin(), order.end(), 0);
+  }
+  ordered.storage = assign_storage(graph, order, Moves::kUnshared);
+  return ordered;
 }
 
 }  // namespace arenac

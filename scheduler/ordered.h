@@ -10,6 +10,7 @@ namespace arenac {
 struct Ordered {
   Storage storage;
   OrderReport report;
+  std::vector<int> order = {};  // top-level nodes, by index in graph.block; empty: the file's
 };
 
 // The order of the lowest peak that the search finds, judged by the storage that it gets; the file's order
@@ -18,5 +19,8 @@ Ordered best_order(const Graph& graph, const OrderLimits& limits = {});
 
 // Whatever order a rule gives; the report has no lower bound.
 Ordered in_order(const Graph& graph, std::vector<int> (*order)(const OrderProblem& problem));
+
+// The same order, in storage where other operands moved.
+Ordered with_unshared_moves(const Graph& graph, Ordered ordered);
 
 }  // namespace arenac

@@ -91,8 +91,8 @@ int64_t peak_of(const Schedule& schedule) {
   return most;
 }
 
-// In the file's order and the best one for whole layers, with pooling of whole images or by rows: the
-// plainest first, which there is in any time.
+// In the file's order and the best one for whole layers, with pooling of whole images or by rows, with one
+// operand or another in place: the plainest first, which there is in any time.
 std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target, Deadline deadline) {
   std::vector<std::shared_ptr<const Graph>> graphs = {borrowed(graph)};
   if (Graph split = with_accumulators(graph); split.tensors.size() > graph.tensors.size())
@@ -100,9 +100,15 @@ std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target, 
   std::vector<Schedule> all;
   for (const auto& g : graphs) {
     if (!all.empty() && has_passed(deadline)) break;
-    all.push_back(whole_layers(in_order(*g, file_order), g, target));
+    std::vector<Ordered> orders = {in_order(*g, file_order)};
     if (Ordered best = best_order(*g, {.deadline = deadline}); best.report.peak < best.report.file_peak)
-      all.push_back(whole_layers(std::move(best), g, target));
+      orders.push_back(std::move(best));
+    for (Ordered& ordered : orders) {
+      Ordered unshared = with_unshared_moves(*g, ordered);
+      const bool other = unshared.storage.layouts != ordered.storage.layouts;
+      all.push_back(whole_layers(std::move(ordered), g, target));
+      if (other) all.push_back(whole_layers(std::move(unshared), g, target));
+    }
   }
   return all;
 }

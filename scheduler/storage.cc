@@ -49,12 +49,16 @@ struct Peak {
 class Assignment {
  public:
   // `copied` are nodes that stay copies although their results could be views.
-  Assignment(const Graph& graph, const std::vector<int>& order, const std::vector<const Node*>& copied)
-      : graph_(graph), copied_(copied) {
+  Assignment(const Graph& graph, const std::vector<int>& order, const std::vector<const Node*>& copied,
+             Moves moves)
+      : graph_(graph), copied_(copied), moves_(moves) {
     for (int node : order) flatten(graph.block[node], steps_);
     layouts_.resize(graph.tensors.size());
     for (TensorId id = 0; id < static_cast<TensorId>(layouts_.size()); ++id)
       layouts_[id] = {id, 0, row_major_strides(graph.tensors[id].shape)};
+    readers_.resize(layouts_.size());
+    for (const Step& step : steps_)
+      for (TensorId id : step.node->reads) ++readers_[id];
     classify();
     forwards();
     occupied_ = occupancies(graph_, steps_, layouts_);
@@ -434,7 +438,11 @@ class Assignment {
 
   // Moves one operand of the nest into the storage of its result, if any can.
   void share(const Node& node, const Nest& nest, int s, int k) {
-    for (TensorId x : node.reads) {
+    std::vector<TensorId> operands = node.reads;
+    if (moves_ == Moves::kUnshared)
+      std::stable_sort(operands.begin(), operands.end(),
+                       [&](TensorId a, TensorId b) { return readers_[a] < readers_[b]; });
+    for (TensorId x : operands) {
       const auto target = place_for(node, nest, x, k);
       if (target && move(x, *target, node.writes[0], s, k)) return;
     }
@@ -577,10 +585,12 @@ class Assignment {
 
   const Graph& graph_;
   const std::vector<const Node*> copied_;
+  const Moves moves_;
   std::vector<Step> steps_;
   std::vector<Layout> layouts_;
   std::vector<const Node*> views_;
   std::vector<Occupancy> occupied_;  // per tensor, before sharing
+  std::vector<int> readers_;         // steps, per tensor
   std::vector<bool> assigned_, is_output_, is_input_, row_major_;
   std::vector<std::vector<TensorId>> group_;  // per storage: the tensors in it, views apart
   std::vector<Path> path_;
@@ -617,8 +627,9 @@ struct Attempt {
   std::vector<const Node*> partial_views;
 };
 
-Attempt attempt(const Graph& graph, const std::vector<int>& order, const std::vector<const Node*>& copied) {
-  Assignment assignment(graph, order, copied);
+Attempt attempt(const Graph& graph, const std::vector<int>& order, const std::vector<const Node*>& copied,
+                Moves moves) {
+  Assignment assignment(graph, order, copied, moves);
   assignment.share_storage();
   return {assignment.storage(), assignment.partial_views()};
 }
@@ -631,14 +642,14 @@ std::vector<int> order_of_file(const Graph& graph) {
 
 }  // namespace
 
-Storage assign_storage(const Graph& graph, const std::vector<int>& order) {
+Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves moves) {
   std::vector<const Node*> copied;
-  Attempt best = attempt(graph, order, copied);
+  Attempt best = attempt(graph, order, copied, moves);
   constexpr int kTried = 8;  // each trial does everything anew
   size_t next = 0;
   for (int tried = 0; tried < kTried && next < best.partial_views.size(); ++tried) {
     copied.push_back(best.partial_views[next++]);
-    Attempt with = attempt(graph, order, copied);
+    Attempt with = attempt(graph, order, copied, moves);
     if (with.storage.peak < best.storage.peak) {
       best = std::move(with);
       next = 0;
@@ -651,6 +662,8 @@ Storage assign_storage(const Graph& graph, const std::vector<int>& order) {
 
 Storage assign_storage(const Graph& graph) { return assign_storage(graph, order_of_file(graph)); }
 
-Sharing possible_sharing(const Graph& graph) { return Assignment(graph, order_of_file(graph), {}).sharing(); }
+Sharing possible_sharing(const Graph& graph) {
+  return Assignment(graph, order_of_file(graph), {}, Moves::kFirst).sharing();
+}
 
 }  // namespace arenac

@@ -24,7 +24,11 @@ struct Storage {
 //  3. parts move into a concat's storage only where this does not raise the peak of live bytes.
 // A view of a part keeps the whole alive: where the peak is lower so, the part is copied instead.
 // `order` lists the top-level nodes, by index in graph.block, as they run; without it, the file's order.
-Storage assign_storage(const Graph& graph, const std::vector<int>& order);
+//
+// Of several operands that could move, the first does, or rather one that nobody else reads: the storage of a
+// residual then has rows of nothing else, whose readers need not be done when rows of the sum appear.
+enum class Moves : uint8_t { kFirst, kUnshared };
+Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves moves = Moves::kFirst);
 Storage assign_storage(const Graph& graph);
 
 // What assign_storage() may do whatever the order.
