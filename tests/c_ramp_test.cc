@@ -24,7 +24,8 @@ Ints window_ends(int64_t slabs, int64_t s, int64_t k, int64_t pad, int64_t rows)
 }
 
 std::vector<Ints> tables() {
-  std::vector<Ints> all = {{7}, {4, 4, 4}, {0, 1}, {-1, -1, 0, 0, 1, 1}, {-1, 0}, {0, 2, 3, 4, 4}, {0, 5, 5, 6, 90}};
+  std::vector<Ints> all = {{7},     {4, 4, 4},       {0, 1},          {-1, -1, 0, 0, 1, 1},
+                           {-1, 0}, {0, 2, 3, 4, 4}, {0, 5, 5, 6, 90}};
   std::mt19937 random(1);
   const auto below = [&](int64_t n) { return static_cast<int64_t>(random() % static_cast<unsigned>(n)); };
   for (int k = 0; k < 300; ++k)

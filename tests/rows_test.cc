@@ -311,7 +311,8 @@ TEST(Groups, DoNotOverwriteWhatIsRead) {
   ASSERT_EQ(root_of(2), root_of(0)) << "c is in place";
   const StepFacts facts = step_facts(graph, storage.steps, storage.layouts);
   const auto group = [&](int begin, int end) {
-    return form_group(begin, end, storage.steps, storage.layouts, graph, facts, Keep{.columns = false}).has_value();
+    return form_group(begin, end, storage.steps, storage.layouts, graph, facts, Keep{.columns = false})
+        .has_value();
   };
   EXPECT_FALSE(group(0, 4));
   EXPECT_FALSE(group(1, 4));
