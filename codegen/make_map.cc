@@ -91,7 +91,7 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   mark_rings(schedule, lifetimes, rows, map);
   for (const Group& group : schedule.groups) map.groups.push_back({group.begin, group.end});
   const OrderReport& order = schedule.order;
-  map.order = MapOrder{order.peak, order.file_peak, order.lower_bound, order.proven};
+  map.order = MapOrder{order.peak, order.file_peak, order.found_peak, order.lower_bound, order.proven};
   map.cut_off = schedule.cut_off;
   for (const Weight& weight : collect_weights(schedule, {}).all) {
     const auto size = static_cast<int64_t>(weight.bytes.size());

@@ -71,9 +71,10 @@ Fault check_groups(const MemoryMap& map) {
       return fmt::format("buffer '{}' keeps {} of {} rows", buffer.name, buffer.rows->kept,
                          buffer.rows->total);
   }
-  if (map.order && map.order->lower_bound > map.order->peak)
-    return fmt::format("order.lower_bound is {}, above the peak of {}", map.order->lower_bound,
-                       map.order->peak);
+  if (!map.order) return {};
+  const auto& [peak, file, found, bound, proven] = *map.order;
+  const int64_t least = found > 0 ? std::min(peak, found) : peak;
+  if (bound > least) return fmt::format("order.lower_bound is {}, above the peak of {}", bound, least);
   return {};
 }
 

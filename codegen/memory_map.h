@@ -101,8 +101,9 @@ struct MapGroup {
 struct MapOrder {
   int64_t peak = 0;         // in the order of the steps
   int64_t file_peak = 0;    // in the order of the model's file
+  int64_t found_peak = 0;   // in the best order that was found; 0: none was searched
   int64_t lower_bound = 0;  // in any order; 0: not known
-  bool proven = false;      // no order has a lower peak
+  bool proven = false;      // no order has a lower peak than the one found
 
   bool operator==(const MapOrder&) const = default;
 };

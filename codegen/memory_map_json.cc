@@ -72,6 +72,7 @@ Json json_of(const MapGroup& group) { return {{"begin", group.begin}, {"end", gr
 Json json_of(const MapOrder& order) {
   return {{"peak", order.peak},
           {"file_peak", order.file_peak},
+          {"found_peak", order.found_peak},
           {"lower_bound", order.lower_bound},
           {"proven", order.proven}};
 }
@@ -247,6 +248,7 @@ MapGroup read_group(const Field& f) { return {.begin = f.at("begin").count(), .e
 MapOrder read_order(const Field& f) {
   return {.peak = f.at("peak").count(),
           .file_peak = f.at("file_peak").count(),
+          .found_peak = f.at("found_peak").count(),
           .lower_bound = f.at("lower_bound").count(),
           .proven = f.at("proven").truth()};
 }

@@ -299,16 +299,22 @@ std::string io_lines(const MemoryMap& map) {
 }
 
 // "order    49,152 bytes layer by layer, 61,440 in the file's order; no order has less"
+//
+// "order    61,440 bytes layer by layer, as in the file's order
+//           49,152 in the best order found; no order has less"      groups did better with the file's order
 std::string order_line(const MemoryMap& map) {
   if (!map.order) return {};
   const MapOrder& order = *map.order;
-  const std::string file = order.file_peak == order.peak
-                               ? "as in the file's order"
-                               : fmt::format("{} in the file's order", grouped(order.file_peak));
-  const std::string bound = order.proven            ? "; no order has less"
-                            : order.lower_bound > 0 ? fmt::format("; at least {}", grouped(order.lower_bound))
-                                                    : "";
-  return fmt::format("order    {} bytes layer by layer, {}{}\n", grouped(order.peak), file, bound);
+  std::string line = fmt::format("order    {} bytes layer by layer, ", grouped(order.peak));
+  line += order.file_peak == order.peak ? "as in the file's order"
+                                        : fmt::format("{} in the file's order", grouped(order.file_peak));
+  if (0 < order.found_peak && order.found_peak < order.peak)
+    line += fmt::format("\n{:9}{} in the best order found", "", grouped(order.found_peak));
+  if (order.proven)
+    line += "; no order has less";
+  else if (order.lower_bound > 0)
+    line += fmt::format("; at least {} in any", grouped(order.lower_bound));
+  return line + "\n";
 }
 
 std::string search_line(const MemoryMap& map) {

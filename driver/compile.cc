@@ -140,6 +140,8 @@ std::string schedule_words(const Schedule& schedule) {
       fmt::format("{}, {} live at most", counted(schedule.steps.size(), "step"), bytes_words(order.peak));
   if (order.peak != order.file_peak)
     words += fmt::format(" (file's order: {})", bytes_words(order.file_peak));
+  if (0 < order.found_peak && order.found_peak < order.peak)
+    words += fmt::format(" (best order: {})", bytes_words(order.found_peak));
   if (schedule.cut_off) words += ", cut off by --time";
   if (order.proven) return words + ", proven";
   return order.lower_bound ? words + fmt::format(", at least {}", bytes_words(order.lower_bound)) : words;

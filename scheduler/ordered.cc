@@ -30,6 +30,7 @@ Ordered best_order(const Graph& graph, const OrderLimits& limits) {
     }
     if (!concats || report.peak <= report.lower_bound || has_passed(limits.deadline)) break;
   }
+  report.found_peak = report.peak;
   report.proven = report.peak == report.lower_bound;
   // Copies in place of views can go below what any order with the views needs.
   report.lower_bound = std::min(report.lower_bound, report.peak);

@@ -124,10 +124,11 @@ struct Group {
 
 // Bytes alive at one step, at most, were it whole layers; graph inputs and outputs apart.
 struct OrderReport {
-  int64_t peak = 0;
-  int64_t file_peak = 0;    // of the file's order
-  int64_t lower_bound = 0;  // of every order of whole layers; 0: not known
-  bool proven = false;      // no order has a lower peak
+  int64_t peak = 0;         // in the order of the steps
+  int64_t file_peak = 0;    // in the file's order
+  int64_t found_peak = 0;   // in the best order that was found; 0: none was searched
+  int64_t lower_bound = 0;  // in every order of whole layers; 0: not known
+  bool proven = false;      // no order has a lower peak than the one found
 };
 
 struct Schedule {

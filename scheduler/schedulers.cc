@@ -101,8 +101,10 @@ std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target, 
   for (const auto& g : graphs) {
     if (!all.empty() && has_passed(deadline)) break;
     std::vector<Ordered> orders = {in_order(*g, file_order)};
-    if (Ordered best = best_order(*g, {.deadline = deadline}); best.report.peak < best.report.file_peak)
-      orders.push_back(std::move(best));
+    Ordered best = best_order(*g, {.deadline = deadline});
+    orders[0].report = best.report;
+    orders[0].report.peak = best.report.file_peak;
+    if (best.report.peak < best.report.file_peak) orders.push_back(std::move(best));
     for (Ordered& ordered : orders) {
       Ordered unshared = with_unshared_moves(*g, ordered);
       const bool other = unshared.storage.layouts != ordered.storage.layouts;

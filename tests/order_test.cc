@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <random>
 
+#include "frontend/import.h"
 #include "scheduler/order_search.h"
+#include "scheduler/schedule.h"
 #include "tests/bench/published_orders.h"
 
 namespace arenac {
@@ -151,6 +153,34 @@ TEST(Order, WithoutStatesIsStillAnOrderAndABound) {
     ASSERT_GE(best.peak, optimum) << k;
     ASSERT_EQ(best.peak, peak_of(problem, best.order)) << k;
   }
+}
+
+// Two wide branches, in an order that holds both of them at a time.
+TEST(OrderReport, OfSchedulers) {
+  const Graph graph = import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[1, 4] x, float[4, 100] w) => (float[1, 1] y) <int64[1] k = {1}> {
+        a = MatMul(x, w) b = Cos(a) c = MatMul(x, w) d = Cos(c) e = Softmax(b) f = Softmax(d)
+        g = ReduceSum(e, k) h = ReduceSum(f, k) y = Add(g, h) })");
+  const auto report_of = [&](const std::string& scheduler) {
+    const auto row = std::find_if(schedulers().begin(), schedulers().end(),
+                                  [&](const SchedulerRow& r) { return scheduler == r.name; });
+    return row->schedule(graph, targets().front(), kNoDeadline).order;
+  };
+  const OrderReport best = report_of("layerwise");
+  EXPECT_LT(best.peak, best.file_peak);
+  EXPECT_EQ(best.found_peak, best.peak);
+  EXPECT_TRUE(best.proven);
+  for (const char* scheduler : {"file-order", "rows"}) {
+    const OrderReport file = report_of(scheduler);
+    EXPECT_EQ(file.peak, best.file_peak);
+    EXPECT_EQ(file.file_peak, best.file_peak);
+    EXPECT_EQ(file.found_peak, 0);
+    EXPECT_FALSE(file.proven);
+  }
+  const OrderReport fused = report_of("fused");
+  EXPECT_EQ(fused.found_peak, best.peak);
+  EXPECT_EQ(fused.file_peak, best.file_peak);
+  EXPECT_TRUE(fused.proven);
 }
 
 }  // namespace

@@ -102,8 +102,10 @@ TEST(MemoryMapJson, MessagesNameTheField) {
   EXPECT_THAT(error_with("/groups", 3), HasSubstr("groups: expected a list"));
   EXPECT_THAT(error_with("/groups", {{{"begin", 1}, {"end", -1}}}), HasSubstr("groups[0].end"));
   EXPECT_THAT(error_with("/order", {{"peak", 1}}), HasSubstr("order.file_peak: is missing"));
-  EXPECT_THAT(error_with("/order", {{"peak", 1}, {"file_peak", 1}, {"lower_bound", 1}, {"proven", 1}}),
-              HasSubstr("order.proven: expected true or false"));
+  EXPECT_THAT(
+      error_with("/order",
+                 {{"peak", 1}, {"file_peak", 1}, {"found_peak", 1}, {"lower_bound", 1}, {"proven", 1}}),
+      HasSubstr("order.proven: expected true or false"));
   EXPECT_THAT(error_with("/frontier", {{{"arena", "x"}}}), HasSubstr("frontier[0].arena"));
   EXPECT_THAT(error_with("/version", 2), HasSubstr("version"));
   EXPECT_THAT(error_with("/format", "other"), HasSubstr("format: expected \"arenac-memory-map\""));
@@ -199,6 +201,7 @@ TEST(VerifyMap, FindsWrongGroupsRowsAndOrders) {
   EXPECT_THAT(fault_after([](auto& m) { m.groups.push_back({2, 4}); }), HasSubstr("group 2 is [2, 4)"));
   EXPECT_THAT(fault_after([](auto& m) { m.buffers[1].rows->kept = 49; }), HasSubstr("49 of 48 rows"));
   EXPECT_THAT(fault_after([](auto& m) { m.order->lower_bound = 97; }), HasSubstr("order.lower_bound"));
+  EXPECT_THAT(fault_after([](auto& m) { m.order->found_peak = 95; }), HasSubstr("above the peak of 95"));
 }
 
 // Two buffers collide when, in one pool, their rectangles of time and address meet.

@@ -89,6 +89,22 @@ TEST(TextReport, Golden) {
   EXPECT_THAT(text, HasSubstr("  b *      16    48  [1, 3)  3/48  activation  b: conv, conv_view\n"));
 }
 
+TEST(TextReport, TellsTheOrderFromTheFilesAndTheBestFound) {
+  const auto order_of = [](const MapOrder& order) {
+    MemoryMap map = small_map();
+    map.order = order;
+    const std::string text = text_report(map);
+    const size_t begin = text.find("order    ");
+    return text.substr(begin, text.find("\ninput ", begin) - begin);
+  };
+  EXPECT_EQ(order_of({.peak = 9, .file_peak = 9}), "order    9 bytes layer by layer, as in the file's order");
+  EXPECT_EQ(order_of({.peak = 7, .file_peak = 9, .found_peak = 7, .lower_bound = 5}),
+            "order    7 bytes layer by layer, 9 in the file's order; at least 5 in any");
+  EXPECT_EQ(order_of({.peak = 9, .file_peak = 9, .found_peak = 7, .lower_bound = 7, .proven = true}),
+            "order    9 bytes layer by layer, as in the file's order\n"
+            "         7 in the best order found; no order has less");
+}
+
 TEST(TextReport, SaysThatTheSearchWasCutOff) {
   EXPECT_THAT(text_report(grouped_map()), HasSubstr("\nsearch   cut off by --time"));
   EXPECT_THAT(text_report(small_map()), Not(HasSubstr("cut off")));
