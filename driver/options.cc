@@ -110,7 +110,7 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       ->check(CLI::IsMember(names_in(schedulers())));
   command.add_option("--planner", compile.planner, "a row of `arenac list planners`")
       ->check(CLI::IsMember(names_in(kPlanners)));
-  command.add_option("--time", compile.seconds, "bound on the search")
+  command.add_option("--time", compile.seconds, "bound on the searches for a schedule and a plan")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS");
   repeatable("--pool", raw.pools, "a memory, fastest first")
