@@ -142,9 +142,11 @@ std::string schedule_words(const Schedule& schedule) {
     words += fmt::format(" (file's order: {})", bytes_words(order.file_peak));
   if (0 < order.found_peak && order.found_peak < order.peak)
     words += fmt::format(" (best order: {})", bytes_words(order.found_peak));
-  if (schedule.cut_off) words += ", cut off by --time";
-  if (order.proven) return words + ", proven";
-  return order.lower_bound ? words + fmt::format(", at least {}", bytes_words(order.lower_bound)) : words;
+  if (order.proven)
+    words += ", proven";
+  else if (order.lower_bound > 0)
+    words += fmt::format(", at least {}", bytes_words(order.lower_bound));
+  return schedule.cut_off ? words + "; cut off by --time" : words;
 }
 
 }  // namespace
