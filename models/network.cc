@@ -121,6 +121,14 @@ int Network::softmax(const std::string& name, int x) {
   return append({.name = name, .op = Op::kSoftmax, .inputs = {x}, .shape = shape(x)});
 }
 
+int Network::residual(const std::string& name, int x, int64_t channels, int64_t stride) {
+  int y =
+      conv(name + "_conv1", x, channels, {.kernel = {3, 3}, .stride = {stride, stride}}, Activation::kRelu);
+  y = conv(name + "_conv2", y, channels, {.kernel = {3, 3}}, Activation::kNone);
+  if (stride != 1) x = conv(name + "_shortcut", x, channels, {.stride = {stride, stride}}, Activation::kNone);
+  return add(name + "_add", x, y, Activation::kRelu);
+}
+
 void Network::resize(int64_t height, int64_t width) {
   for (Layer& layer : layers) {
     const std::vector<int64_t> in = layer.inputs.empty() ? std::vector<int64_t>{} : shape(layer.inputs[0]);

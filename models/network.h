@@ -79,6 +79,10 @@ class Network {
   int flatten(const std::string& name, int x);  // [1,C,1,1] to [1,C]
   int softmax(const std::string& name, int x);  // only as the last layer
 
+  // Two 3x3 convolutions and a shortcut around them, which is a 1x1 convolution where the stride is not 1 (He
+  // et al. 2016, figure 2). Its layers are named NAME_conv1, NAME_conv2, NAME_shortcut and NAME_add.
+  int residual(const std::string& name, int x, int64_t channels, int64_t stride);
+
   // The same layers and weights for images of another size.
   void resize(int64_t height, int64_t width);
 

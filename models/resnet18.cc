@@ -5,18 +5,6 @@
 #include "models/topologies.h"
 
 namespace arenac::models {
-namespace {
-
-int basic_block(Network& net, const std::string& name, int x, int64_t channels, int64_t stride) {
-  int y = net.conv(name + "_conv1", x, channels, {.kernel = {3, 3}, .stride = {stride, stride}},
-                   Activation::kRelu);
-  y = net.conv(name + "_conv2", y, channels, {.kernel = {3, 3}}, Activation::kNone);
-  if (stride != 1)
-    x = net.conv(name + "_shortcut", x, channels, {.stride = {stride, stride}}, Activation::kNone);
-  return net.add(name + "_add", x, y, Activation::kRelu);
-}
-
-}  // namespace
 
 Network resnet18() {
   Network net(10);
@@ -25,8 +13,8 @@ Network resnet18() {
   x = net.max_pool("max_pool", x, {.kernel = {3, 3}, .stride = {2, 2}});
   for (int stage = 1; stage <= 4; ++stage)
     for (int block = 1; block <= 2; ++block)
-      x = basic_block(net, fmt::format("stage{}_block{}", stage, block), x, int64_t{32} << stage,
-                      stage > 1 && block == 1 ? 2 : 1);
+      x = net.residual(fmt::format("stage{}_block{}", stage, block), x, int64_t{32} << stage,
+                       stage > 1 && block == 1 ? 2 : 1);
   x = net.flatten("features", net.global_average_pool("pool", x));
   net.softmax("probabilities", net.dense("logits", x, 1000, Activation::kNone));
   net = calibrate(std::move(net));
