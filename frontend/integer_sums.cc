@@ -20,28 +20,6 @@ Expr unfolded(const Expr& e, const Graph& graph, Operands& operands) {
   });
 }
 
-// Without operands that no nest reads.
-Node with_used_operands(const Node& node, const std::vector<TensorId>& reads, Nests nests) {
-  Operands used;
-  const auto renumbered = [&](const Expr& e) {
-    const auto rewrite = [&](const auto& self, const Expr& x) -> Expr {
-      return substitute(x, [&](const Expr& r) -> Expr {
-        if (r->op != Op::kRead) return {};
-        std::vector<Expr> indices;
-        for (const Expr& index : r->args) indices.push_back(self(self, index));
-        return read(used.of(reads[r->index]), r->type, std::move(indices));
-      });
-    };
-    return e.empty() ? e : rewrite(rewrite, e);
-  };
-  for (Nest& nest : nests) {
-    for (Bound& bound : nest.where) bound.index = renumbered(bound.index);
-    for (Expr& index : nest.store) index = renumbered(index);
-    nest.body = renumbered(nest.body), nest.finish = renumbered(nest.finish);
-  }
-  return {node.origin, node.op, std::move(used.ids), node.writes, std::move(nests)};
-}
-
 // The factors of a product.
 struct Factors {
   std::vector<Expr> integers;  // as int32
@@ -104,7 +82,10 @@ class Rewriter {
     bool changed = false;
     for (Nest& nest : nests)
       if (auto summed = in_integers(nest, operands)) nest = std::move(*summed), changed = true;
-    if (changed) node = with_used_operands(node, operands.ids, std::move(nests));
+    if (!changed) return;
+    node.reads = std::move(operands.ids);
+    node.body = std::move(nests);
+    node = with_used_operands(std::move(node));
   }
 
   std::optional<Nest> in_integers(const Nest& nest, Operands& operands) {
@@ -146,7 +127,7 @@ class Rewriter {
     Nest table;
     table.axes = {{extent, false}}, table.store = {axis(0)}, table.body = body;
     const Node maker = with_used_operands(
-        {"", "", {}, {static_cast<TensorId>(graph_.tensors.size())}, Nests{}}, operands.ids, Nests{table});
+        {"", "", operands.ids, {static_cast<TensorId>(graph_.tensors.size())}, Nests{table}});
     graph_.tensors.push_back({"scales", Type::kFloat32, {extent}, nullptr});
     std::vector<std::shared_ptr<const Value>> values(graph_.tensors.size());
     for (TensorId id : maker.reads) values[id] = graph_.tensors[id].constant;

@@ -12,6 +12,27 @@ int Operands::of(TensorId id) {
   return static_cast<int>(at - ids.begin());
 }
 
+Node with_used_operands(Node node) {
+  Operands used;
+  const auto renumbered = [&](const auto& self, const Expr& e) -> Expr {
+    if (e.empty()) return e;
+    return substitute(e, [&](const Expr& x) -> Expr {
+      if (x->op != Op::kRead) return {};
+      std::vector<Expr> indices;
+      for (const Expr& index : x->args) indices.push_back(self(self, index));
+      return read(used.of(node.reads[x->index]), x->type, std::move(indices));
+    });
+  };
+  const auto renumber = [&](Expr& e) { e = renumbered(renumbered, e); };
+  for (Nest& nest : std::get<Nests>(node.body)) {
+    for (Bound& bound : nest.where) renumber(bound.index);
+    for (Expr& index : nest.store) renumber(index);
+    renumber(nest.body), renumber(nest.finish);
+  }
+  node.reads = std::move(used.ids);
+  return node;
+}
+
 std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indices, const Shape& shape,
                                                   const std::vector<Axis>& axes) {
   std::vector<int> dimension(axes.size(), -1);

@@ -14,6 +14,9 @@ struct Operands {
   int of(TensorId id);  // added when new
 };
 
+// The node, which has nests, without the operands that none of them reads; each of the others once.
+Node with_used_operands(Node node);
+
 // Per axis of a nest the dimension that it indexes, where `indices` of a tensor of `shape` name every axis
 // of more than one point once and reach every element. -1: none, the axis is 0.
 //

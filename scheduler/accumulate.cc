@@ -4,6 +4,7 @@
 
 #include "frontend/facts.h"
 #include "frontend/interpret.h"
+#include "frontend/merge.h"
 
 namespace arenac {
 namespace {
@@ -51,21 +52,6 @@ Nest over_results(const Nest& nest) {
   return all;
 }
 
-// The node without the operands that its nest does not read.
-Node with_read_operands(Node node) {
-  Nest& nest = std::get<Nests>(node.body).front();
-  std::vector<int> place(node.reads.size(), -1);
-  std::vector<TensorId> reads;
-  nest.body = substitute(nest.body, [&](const Expr& e) -> Expr {
-    if (e->op != Op::kRead) return {};
-    int& at = place[e->index];
-    if (at < 0) at = static_cast<int>(reads.size()), reads.push_back(node.reads[e->index]);
-    return read(at, e->type, e->args);
-  });
-  node.reads = std::move(reads);
-  return node;
-}
-
 void append_split(Node node, Graph& graph, Block& block) {
   Nest nest = std::get<Nests>(node.body).front();
   const TensorId out = node.writes[0], sums = static_cast<TensorId>(graph.tensors.size());
@@ -92,7 +78,7 @@ void append_split(Node node, Graph& graph, Block& block) {
   node.writes = {sums};
   node.body = Nests{clear, add};
   block.push_back(std::move(node));
-  block.push_back(with_read_operands(std::move(finisher)));
+  block.push_back(with_used_operands(std::move(finisher)));
 }
 
 }  // namespace
