@@ -46,14 +46,6 @@ Expr product(const std::vector<Expr>& factors) {
   return all;
 }
 
-bool sum_fits(const Expr& body, const Nest& nest, const std::vector<const Tensor*>& reads) {
-  const Interval range = interval(body, axis_intervals(nest), reads);
-  __int128 most = std::max(-static_cast<__int128>(range.begin), static_cast<__int128>(range.end) - 1);
-  for (const Axis& a : nest.axes)
-    if (a.reduced) most *= std::max<int64_t>(a.extent, 1);
-  return most <= std::numeric_limits<int32_t>::max();
-}
-
 class Rewriter {
  public:
   explicit Rewriter(Graph graph) : graph_(std::move(graph)) {}
@@ -97,9 +89,7 @@ class Rewriter {
       return std::nullopt;
     Nest summed = nest;
     summed.body = product(factors.integers);
-    std::vector<const Tensor*> reads;
-    for (TensorId id : more.ids) reads.push_back(&graph_.tensors[id]);
-    if (!sum_fits(summed.body, nest, reads)) return std::nullopt;
+    if (!sums_within(std::numeric_limits<int32_t>::max(), summed, more.ids, graph_)) return std::nullopt;
     operands = std::move(more);
     Expr value = cast(Type::kFloat32, accumulator(Type::kInt32));
     if (!factors.scales.empty()) value = value * tabulated(product(factors.scales), nest, operands);
@@ -142,6 +132,16 @@ class Rewriter {
 };
 
 }  // namespace
+
+bool sums_within(int64_t limit, const Nest& nest, const std::vector<TensorId>& reads, const Graph& graph) {
+  std::vector<const Tensor*> tensors;
+  for (TensorId id : reads) tensors.push_back(&graph.tensors[id]);
+  const Interval range = interval(nest.body, axis_intervals(nest), tensors);
+  __int128 most = std::max(-static_cast<__int128>(range.begin), static_cast<__int128>(range.end) - 1);
+  for (const Axis& a : nest.axes)
+    if (a.reduced) most *= std::max<int64_t>(a.extent, 1);
+  return most <= limit;
+}
 
 Graph with_integer_sums(Graph graph) { return Rewriter(std::move(graph)).run(); }
 

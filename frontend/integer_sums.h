@@ -4,6 +4,9 @@
 //   y[m] = relu((float)(sum(k) (x[k] - 3) * w[m,k]) * (0.5 * s[m])       + b[m])      int32, then float32
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "frontend/graph.h"
 
 namespace arenac {
@@ -18,5 +21,8 @@ namespace arenac {
 // two's product), where the sum in float32 rounds at every step. A result that is then quantised differs by
 // one quantum at most, and only where the real value lies next to a tie.
 Graph with_integer_sums(Graph graph);
+
+// Whether all sums on the way of a nest that sums integers, with operands `reads`, lie in [-limit, limit].
+bool sums_within(int64_t limit, const Nest& nest, const std::vector<TensorId>& reads, const Graph& graph);
 
 }  // namespace arenac

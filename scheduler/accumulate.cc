@@ -1,8 +1,8 @@
 #include "scheduler/accumulate.h"
 
-#include <algorithm>
+#include <limits>
 
-#include "frontend/facts.h"
+#include "frontend/integer_sums.h"
 #include "frontend/interpret.h"
 #include "frontend/merge.h"
 
@@ -29,19 +29,6 @@ bool accumulates(const Node& node, const Graph& graph) {
   return operands == 1 && read == kept * reduced && reduced >= kLeastReduced && kept > 0;
 }
 
-// Whether every sum of integers on the way fits int16.
-bool fits_16_bits(const Nest& nest, const Node& node, const Graph& graph) {
-  if (nest.combine != Combine::kSum || nest.body->type != Type::kInt32) return false;
-  std::vector<const Tensor*> reads;
-  for (TensorId id : node.reads) reads.push_back(&graph.tensors[id]);
-  const Interval value = interval(nest.body, axis_intervals(nest), reads);
-  int64_t count = 1;
-  for (const Axis& a : nest.axes)
-    if (a.reduced) count *= a.extent;
-  constexpr int64_t kLimit = 32767;
-  return count <= kLimit && value.begin >= -kLimit / count && value.end - 1 <= kLimit / count;
-}
-
 // out[i...] at the place that `nest` writes, without the reduced axes.
 Nest over_results(const Nest& nest) {
   Nest all;
@@ -56,7 +43,9 @@ void append_split(Node node, Graph& graph, Block& block) {
   Nest nest = std::get<Nests>(node.body).front();
   const TensorId out = node.writes[0], sums = static_cast<TensorId>(graph.tensors.size());
   const Type result = nest.body->type;
-  if (fits_16_bits(nest, node, graph)) nest.body = cast(Type::kInt16, nest.body);
+  if (nest.combine == Combine::kSum && result == Type::kInt32 &&
+      sums_within(std::numeric_limits<int16_t>::max(), nest, node.reads, graph))
+    nest.body = cast(Type::kInt16, nest.body);
   const Type type = nest.body->type;
   graph.tensors.push_back({graph.tensors[out].name + "_sums", type, graph.tensors[out].shape, nullptr});
 
