@@ -153,7 +153,9 @@ std::string schedule_words(const Schedule& schedule) {
 
 Compilation compile(const CompileOptions& options) {
   const Target& target = row_named(targets(), options.target, "target");
-  const std::string preferred = options.optimize == Optimize::kSpeed ? "layerwise" : "fused";
+  const std::string preferred = options.optimize == Optimize::kSpeed ? "layerwise"
+                                : options.optimize == Optimize::kRam ? "smallest"
+                                                                     : "fused";
   const SchedulerRow& scheduler =
       row_named(schedulers(), options.scheduler.empty() ? preferred : options.scheduler, "scheduler");
   Progress progress(options);

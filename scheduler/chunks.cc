@@ -91,6 +91,7 @@ bool Chunks::compute_again(TensorId storage) {
 }
 
 bool Chunks::cut(std::vector<KeptRing>& rings) {
+  for (Stage& stage : group_.stages) stage.pulls.clear();  // until they are gathered
   for (KeptRing& ring : rings)
     if (!again_.contains(ring.storage)) share(ring);
   for (const KeptRing& ring : rings)
@@ -191,7 +192,7 @@ bool Chunks::independent(int host) const {
   };
   for (int k : family) {
     const RowAccess& written = slabs(k).write;
-    if (chunked_.contains(root(written.tensor))) continue;
+    if (chunked_.contains(root(written.tensor)) || again_.contains(root(written.tensor))) continue;
     for (int other : family) {
       if (other == k) continue;
       if (writes(other, root(written.tensor)) && meet(k, written, other, slabs(other).write)) return false;

@@ -12,6 +12,31 @@ namespace {
 constexpr int kLongestGroup = 96;          // steps
 constexpr int64_t kSteps = 20;             // the least difference of two peaks: one part in as many
 constexpr int64_t kMostRuns = 60'000'000;  // of slabs traced in the search for groups
+constexpr int64_t kFine =
+    100;  // how far above the least peak a search by halves may end: one part in as many
+
+// One way to run a group.
+struct Option {
+  Keep keep;
+  int64_t bytes;  // live during the group
+  int64_t work;   // multiply-accumulates done again
+};
+
+// The ways to run a group, each with more work than the one before and fewer bytes; none: it cannot be one.
+struct Ways {
+  std::vector<Option> options;
+  int64_t floor = 0;                   // bytes without anything that can be computed again
+  Keep next;                           // of the last way that was tried
+  int64_t least = 0;                   // its bytes
+  std::vector<TensorId> untried = {};  // storages that may be computed again, too, the last one first
+};
+
+// What a group costs beside its bytes: work done again, then bytes of constants read again.
+struct Cost {
+  int64_t work, read;
+  auto operator<=>(const Cost&) const = default;
+};
+Cost operator+(const Cost& a, const Cost& b) { return {a.work + b.work, a.read + b.read}; }
 
 class Partition {
  public:
@@ -38,18 +63,36 @@ class Partition {
     for (int s = 0; s < count_; ++s) single_[s] -= saved[s];
   }
 
-  std::vector<GroupPlan> least() { return cheapest(search()); }
+  // The groups of the least peak with up to `most_work` done again.
+  std::vector<GroupPlan> least(int64_t most_work) {
+    int64_t high = search(), low = 0;
+    std::vector<GroupPlan> best = *cheapest(high);
+    while (most_work > 0 && high - low > high / kFine) {
+      const int64_t peak = low + (high - low) / 2;
+      auto groups = with_work(peak);
+      if (groups && work_of(*groups) <= most_work) {
+        high = std::min(peak, peak_of(*groups));
+        best = std::move(*groups);
+      } else {
+        low = peak;
+      }
+    }
+    return best;
+  }
 
   std::vector<std::vector<GroupPlan>> by_peak() {
     if (count_ == 0) return {{}};
     const int64_t least = search();
     std::vector<std::vector<GroupPlan>> all;
-    for (int64_t peak = *std::max_element(single_.begin(), single_.end()); peak > least;) {
-      all.push_back(cheapest(peak));
-      // Less than this one takes, by enough to be worth a choice.
-      peak = std::min(peak_of(all.back()) - 1, peak - peak / kSteps);
-    }
-    all.push_back(cheapest(least));
+    // Each by enough less than the one before to be worth a choice.
+    const auto next = [&](int64_t peak) {
+      return std::min(peak_of(all.back()) - 1, peak - std::max<int64_t>(peak / kSteps, 1));
+    };
+    for (int64_t peak = *std::max_element(single_.begin(), single_.end()); peak > least; peak = next(peak))
+      all.push_back(*cheapest(peak));
+    all.push_back(*cheapest(least));
+    for (int64_t peak = next(least); auto groups = with_work(peak); peak = next(peak))
+      all.push_back(std::move(*groups));
     return all;
   }
 
@@ -67,10 +110,28 @@ class Partition {
     return peak;
   }
 
-  std::vector<GroupPlan> cheapest(int64_t peak) const {
+  // The cheapest groups that all fit `peak`.
+  std::optional<std::vector<GroupPlan>> cheapest(int64_t peak) {
+    const auto segments = cheapest_segments(peak);
+    if (!segments) return std::nullopt;
     std::vector<GroupPlan> groups;
-    for (const auto& [begin, end] : cheapest_groups(peak)) groups.push_back(plainest(begin, end, peak));
+    for (const auto& [begin, end] : *segments) groups.push_back(plainest(begin, end, peak));
     return groups;
+  }
+
+  // The same with work done again where they need it.
+  std::optional<std::vector<GroupPlan>> with_work(int64_t peak) {
+    consider_all(kLongestGroup, peak);
+    works_ = true;
+    auto groups = cheapest(peak);
+    works_ = false;
+    return groups;
+  }
+
+  int64_t work_of(const std::vector<GroupPlan>& groups) const {
+    int64_t work = 0;
+    for (const GroupPlan& plan : groups) work += work_again(plan.group, steps_);
+    return work;
   }
 
   int64_t peak_of(const std::vector<GroupPlan>& groups) const {
@@ -85,11 +146,15 @@ class Partition {
     return peak;
   }
 
+  std::optional<GroupPlan> form(int begin, int end, const Keep& keep) const {
+    return form_group(begin, end, steps_, layouts_, graph_, facts_, keep);
+  }
+
   // A group that fits `peak`, with whole rows if they do.
-  GroupPlan plainest(int begin, int end, int64_t peak) const {
-    const auto rows = form_group(begin, end, steps_, layouts_, graph_, facts_, Keep{.columns = false});
-    if (bytes_of(*rows) <= peak) return *rows;
-    return *form_group(begin, end, steps_, layouts_, graph_, facts_, Keep{});
+  GroupPlan plainest(int begin, int end, int64_t peak) {
+    auto rows = form(begin, end, Keep{.columns = false});
+    if (bytes_of(*rows) <= peak) return std::move(*rows);
+    return std::move(*form(begin, end, fitting(begin, end, peak)->keep));
   }
 
   // Bytes of the storages in use during the steps: those that began by then less those that ended before.
@@ -135,26 +200,78 @@ class Partition {
 
   void consider(int begin, int end) {
     if (grouped_.contains({begin, end}) || runs_ > kMostRuns || has_passed(deadline_)) return;
+    Ways& ways = grouped_[{begin, end}];
+    const auto plan = formed(begin, end, Keep{});
+    if (!plan) return;
+    ways.floor = ways.least = bytes_of(*plan);
+    ways.options.push_back({Keep{}, ways.least, 0});
+    ways.untried = can_be_again(*plan);
+    for (const auto& [storage, ring] : plan->rings)
+      if (std::count(ways.untried.begin(), ways.untried.end(), storage))
+        ways.floor -= ring.size() * size_of(graph_.tensors[storage].type);
+  }
+
+  std::optional<GroupPlan> formed(int begin, int end, const Keep& keep) {
     for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
-    const auto plan = form_group(begin, end, steps_, layouts_, graph_, facts_, Keep{});
-    grouped_[{begin, end}] = plan ? bytes_of(*plan) : INT64_MAX;
+    return form(begin, end, keep);
+  }
+
+  // The cheapest way to run the steps as a group within `peak`.
+  const Option* fitting(int begin, int end, int64_t peak) {
+    const auto at = grouped_.find({begin, end});
+    if (at == grouped_.end() || at->second.options.empty()) return nullptr;
+    Ways& ways = at->second;
+    while (works_ && ways.options.back().bytes > peak && ways.floor <= peak && !ways.untried.empty())
+      add_window(begin, end, ways);
+    for (const Option& option : ways.options)
+      if (option.bytes <= peak) return &option;
+    return nullptr;
+  }
+
+  // Storages of a group that may be computed again: those last that take most for their work.
+  std::vector<TensorId> can_be_again(const GroupPlan& plan) const {
+    std::vector<std::pair<double, TensorId>> all;
+    for (const auto& [storage, ring] : plan.rings) {
+      const int writer = facts_.writer[storage], reader = facts_.last_reader[storage];
+      if (writer < plan.group.begin || reader >= plan.group.end || reader <= writer || ring.columns > 0)
+        continue;
+      const double work = 1 + static_cast<double>(multiply_accumulates(*steps_[writer].node));
+      all.emplace_back(static_cast<double>(ring.size()) / work, storage);
+    }
+    std::sort(all.begin(), all.end());
+    std::vector<TensorId> storages;
+    for (const auto& [order, storage] : all) storages.push_back(storage);
+    return storages;
+  }
+
+  // Ways with one more storage computed again, where that saves bytes: in chunks of some columns, or of one.
+  void add_window(int begin, int end, Ways& ways) {
+    if (runs_ > 2 * kMostRuns || has_passed(deadline_)) return ways.untried.clear();
+    const auto option = [&](int64_t width) -> std::optional<Option> {
+      ways.next.width = width;
+      const auto plan = formed(begin, end, ways.next);
+      if (!plan) return std::nullopt;
+      return Option{ways.next, bytes_of(*plan), work_again(plan->group, steps_)};
+    };
+    ways.next.again.push_back(ways.untried.back());
+    ways.untried.pop_back();
+    const auto wide = option(Keep{}.width);
+    if (!wide || wide->bytes >= ways.least) return ways.next.again.pop_back();
+    ways.least = wide->bytes;
+    for (const auto& way : {wide, option(1)})
+      if (way && way->bytes < ways.options.back().bytes) ways.options.push_back(*way);
   }
 
   int64_t least_peak() const {
     std::vector<int64_t> best(count_ + 1, INT64_MAX);
     best[0] = 0;
-    for (int end = 1; end <= count_; ++end) best[end] = std::max(best[end - 1], single_[end - 1]);
-    relax(best);
-    return best[count_];
-  }
-
-  void relax(std::vector<int64_t>& best) const {
     for (int end = 1; end <= count_; ++end) {
       best[end] = std::max(best[end - 1], single_[end - 1]);
       for (int begin = std::max(0, end - kLongestGroup); begin < end - 1; ++begin)
-        if (const auto at = grouped_.find({begin, end}); at != grouped_.end())
-          best[end] = std::min(best[end], std::max(best[begin], at->second));
+        if (const auto at = grouped_.find({begin, end}); at != grouped_.end() && !at->second.options.empty())
+          best[end] = std::min(best[end], std::max(best[begin], at->second.options.front().bytes));
     }
+    return best[count_];
   }
 
   // What running a step in slabs costs: its constants are read for each. Steps without any are a little
@@ -168,21 +285,24 @@ class Partition {
   }
 
   // The groups of the cheapest partition whose segments all fit `peak`.
-  std::vector<std::pair<int, int>> cheapest_groups(int64_t peak) const {
-    constexpr int64_t kNever = INT64_MAX / 2;
-    std::vector<int64_t> until(count_ + 1), cost(count_ + 1, kNever);
+  std::optional<std::vector<std::pair<int, int>>> cheapest_segments(int64_t peak) {
+    constexpr Cost kNever = {INT64_MAX / 2, 0};
+    std::vector<int64_t> until(count_ + 1);
+    std::vector<Cost> cost(count_ + 1, kNever);
     std::vector<int> from(count_ + 1, 0);
     for (int s = 0; s < count_; ++s) until[s + 1] = until[s] + cost_of(s);
-    cost[0] = 0;
+    cost[0] = {0, 0};
     for (int end = 1; end <= count_; ++end) {
       if (single_[end - 1] <= peak) cost[end] = cost[end - 1], from[end] = end - 1;
       for (int begin = std::max(0, end - kLongestGroup); begin < end - 1; ++begin) {
-        const auto at = grouped_.find({begin, end});
-        if (at == grouped_.end() || at->second > peak || cost[begin] == kNever) continue;
-        const int64_t with = cost[begin] + until[end] - until[begin];
+        if (cost[begin] == kNever) continue;
+        const Option* option = fitting(begin, end, peak);
+        if (!option) continue;
+        const Cost with = cost[begin] + Cost{option->work, until[end] - until[begin]};
         if (with < cost[end]) cost[end] = with, from[end] = begin;
       }
     }
+    if (cost[count_] == kNever) return std::nullopt;
     std::vector<std::pair<int, int>> groups;
     for (int end = count_; end > 0; end = from[end])
       if (end - from[end] > 1) groups.emplace_back(from[end], end);
@@ -199,7 +319,8 @@ class Partition {
   std::vector<int64_t> begun_, ended_;         // bytes of storages whose lives begin before, end by a step
   std::vector<std::vector<TensorId>> ending_;  // per step: storages whose lives end there
   std::vector<int64_t> single_;                // bytes live at each step
-  std::map<std::pair<int, int>, int64_t> grouped_;  // bytes live during a group
+  std::map<std::pair<int, int>, Ways> grouped_;
+  bool works_ = false;  // whether work may be done again
   int64_t runs_ = 0;
 };
 
@@ -238,9 +359,9 @@ std::vector<GroupPlan> thinnest_groups(const Schedule& whole) {
   return groups;
 }
 
-std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline) {
+std::vector<GroupPlan> best_groups(const Schedule& whole, int64_t most_work, Deadline deadline) {
   if (has_passed(deadline)) return {};
-  return Partition(whole, deadline).least();
+  return Partition(whole, deadline).least(most_work);
 }
 
 std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole, Deadline deadline) {

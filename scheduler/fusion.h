@@ -11,10 +11,12 @@ namespace arenac {
 // The partition of the steps into single ones and groups with the fewest live bytes at a time and, among
 // those, the fewest bytes of constants read again; only the groups. `whole` has no groups yet. Among all
 // partitions into groups of up to kLongestGroup steps (shortest path over cut positions, Cormen et
-// al., 24.2); after the deadline, those formed by then.
-std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline);
+// al., 24.2); after the deadline, those formed by then. With work done again, the least peak to one part in
+// a hundred for which up to `most_work` multiply-accumulates suffice.
+std::vector<GroupPlan> best_groups(const Schedule& whole, int64_t most_work, Deadline deadline);
 
-// From no groups to those of best_groups, each with a lower peak than the one before and the cheapest for it.
+// From no groups to those of best_groups and on to ever more work, each with a lower peak than the one before
+// and the cheapest for it.
 std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole, Deadline deadline);
 
 // As many steps in a group as can be, first come first served.

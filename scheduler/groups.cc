@@ -389,6 +389,7 @@ int64_t work_again(const Group& group, const std::vector<Step>& steps) {
 
 std::vector<ChunkRun> chunk_runs_of(const Group& group, const Guests& guests, const SlabRun& run) {
   ChunkRunner runner{group, guests, {}};
+  runner.runs.reserve(group.stages.size() * static_cast<size_t>(group.stages[run.stage].chunks));
   for (int64_t chunk = 0; chunk < group.stages[run.stage].chunks; ++chunk)
     runner.run(run.stage, run.slab, chunk);
   return std::move(runner.runs);

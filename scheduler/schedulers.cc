@@ -117,17 +117,33 @@ std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target, 
 
 bool lower(const Schedule& a, const Schedule& b) { return peak_of(a) < peak_of(b); }
 
-Schedule schedule_fused(const Graph& graph, const Target& target, Deadline deadline) {
+constexpr int64_t kMoreWork = 10;  // of the work, one part in as many may be done again
+
+int64_t work_of(const Graph& graph) {
+  int64_t work = 0;
+  for (const Node& node : graph.block) work += multiply_accumulates(node);
+  return work;
+}
+
+Schedule schedule_with_work(const Graph& graph, int64_t most_work, const Target& target, Deadline deadline) {
   std::vector<Schedule> all;
   bool cut_off = false;
   for (Schedule& whole : plain_schedules(graph, target, deadline)) {
-    std::vector<GroupPlan> groups = best_groups(whole, deadline);
+    std::vector<GroupPlan> groups = best_groups(whole, most_work, deadline);
     cut_off = has_passed(deadline);
     all.push_back(with_groups(std::move(whole), std::move(groups), target));
   }
   Schedule& least = *std::min_element(all.begin(), all.end(), lower);
   least.cut_off = cut_off;
   return std::move(least);
+}
+
+Schedule schedule_fused(const Graph& graph, const Target& target, Deadline deadline) {
+  return schedule_with_work(graph, 0, target, deadline);
+}
+
+Schedule schedule_smallest(const Graph& graph, const Target& target, Deadline deadline) {
+  return schedule_with_work(graph, work_of(graph) / kMoreWork, target, deadline);
 }
 
 // In the file's order, in groups that `groups_of` makes of whole layers.
@@ -213,6 +229,8 @@ const std::vector<SchedulerRow>& schedulers() {
        schedule_in_order<depth_first_order>},
       {"greedy", "whole layers, the one first after which least is alive", schedule_in_order<greedy_order>},
       {"fused", "groups of layers row by row where that takes less memory", schedule_fused},
+      {"smallest", "as fused, and with up to a tenth of the work done again where that takes less memory",
+       schedule_smallest},
       {"rows", "every layer row by row that can be, in the file's order", schedule_by_rows},
       {"columns", "as rows, and of these a few columns at a time", schedule_by_columns},
       {"windows", "as columns, and what lies under a window computed again for each row of windows",
