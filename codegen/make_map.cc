@@ -2,7 +2,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/weights.h"
-#include "scheduler/slabs.h"
+#include "scheduler/groups.h"
 
 namespace arenac {
 namespace {
@@ -23,14 +23,25 @@ std::optional<RowRange> first_rows(const Schedule& schedule, const std::vector<R
   return {};
 }
 
+// Multiply-accumulates that each step does again.
+std::vector<int64_t> work_again_of(const Schedule& schedule) {
+  std::vector<int64_t> all(schedule.steps.size());
+  for (const Group& group : schedule.groups) {
+    const std::vector<int64_t> work = work_again(group, schedule.steps);
+    std::copy(work.begin(), work.end(), all.begin() + group.begin);
+  }
+  return all;
+}
+
 std::vector<MapStep> map_steps(const Schedule& schedule, const std::vector<Rows>& rows) {
   std::vector<MapStep> steps;
+  const std::vector<int64_t> again = work_again_of(schedule);
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     const Step& step = schedule.steps[s];
     constexpr const char* kMarks[] = {"", "", " else", " end", "", " end"};
     steps.push_back({static_cast<int64_t>(s), step.node->origin,
                      step.node->op + kMarks[static_cast<int>(step.kind)], first_rows(schedule, rows, s),
-                     step.kind == StepKind::kRun ? multiply_accumulates(*step.node) : 0});
+                     step.kind == StepKind::kRun ? multiply_accumulates(*step.node) + again[s] : 0});
   }
   return steps;
 }
@@ -99,6 +110,7 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
     map.totals.weights += size;
   }
   for (const MapStep& step : map.steps) map.totals.macs += step.macs;
+  map.totals.macs_again = work_again(schedule);
   for (const PoolUse& pool : plan.pools) map.totals.arena += pool.size;
   map.totals.layerwise_arena = layerwise_arena.value_or(map.totals.arena);
   if (io == Io::kExternal) {

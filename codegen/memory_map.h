@@ -111,6 +111,7 @@ struct MapOrder {
 // One of the schedules that can be had: less arena for more work.
 struct MapChoice {
   int64_t arena = 0;       // bytes, planned
+  int64_t macs_again = 0;  // multiply-accumulates done again
   int64_t read_again = 0;  // bytes of constants that are read for every slab instead of once
   int64_t stages = 0;      // steps in groups
   int64_t code = 0;        // bytes of C emitted, constants apart
@@ -151,6 +152,7 @@ struct MapTotals {
   int64_t arena = 0;            // bytes of all pools
   int64_t weights = 0;          // bytes of all constants
   int64_t macs = 0;             // multiply-accumulates of one run
+  int64_t macs_again = 0;       // of these, those done again for what lay under a window before
   int64_t layerwise_arena = 0;  // bytes of the arena without row fusion
 
   bool operator==(const MapTotals&) const = default;

@@ -61,10 +61,10 @@ Json json_of(const MapIo& io) {
 }
 
 Json json_of(const MapTotals& totals) {
-  return {{"arena", totals.arena},
-          {"weights", totals.weights},
-          {"macs", totals.macs},
-          {"layerwise_arena", totals.layerwise_arena}};
+  Json json = {{"arena", totals.arena}, {"weights", totals.weights}, {"macs", totals.macs}};
+  if (totals.macs_again > 0) json["macs_again"] = totals.macs_again;
+  json["layerwise_arena"] = totals.layerwise_arena;
+  return json;
 }
 
 Json json_of(const MapGroup& group) { return {{"begin", group.begin}, {"end", group.end}}; }
@@ -79,6 +79,7 @@ Json json_of(const MapOrder& order) {
 
 Json json_of(const MapChoice& choice) {
   return {{"arena", choice.arena},
+          {"macs_again", choice.macs_again},
           {"read_again", choice.read_again},
           {"stages", choice.stages},
           {"code", choice.code}};
@@ -240,6 +241,7 @@ MapTotals read_totals(const Field& f) {
   return {.arena = f.at("arena").count(),
           .weights = f.at("weights").count(),
           .macs = f.at("macs").count(),
+          .macs_again = f.has("macs_again") ? f.at("macs_again").count() : 0,
           .layerwise_arena = f.at("layerwise_arena").count()};
 }
 
@@ -255,6 +257,7 @@ MapOrder read_order(const Field& f) {
 
 MapChoice read_choice(const Field& f) {
   return {.arena = f.at("arena").count(),
+          .macs_again = f.at("macs_again").count(),
           .read_again = f.at("read_again").count(),
           .stages = f.at("stages").count(),
           .code = f.at("code").count()};

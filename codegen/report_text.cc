@@ -342,9 +342,10 @@ std::string header(const MemoryMap& map) {
                          grouped(totals.layerwise_arena));
   }
   return fmt::format(
-             "{}\nsha256   {}\narena    {}\nweights  {} in {}\nwork     {} multiply-accumulates in {}\n",
+             "{}\nsha256   {}\narena    {}\nweights  {} in {}\nwork     {} multiply-accumulates{} in {}\n",
              printable(map.model), printable(map.sha256), arena, bytes_words(totals.weights),
              counted(map.constants.size(), "constant"), short_count(totals.macs),
+             totals.macs_again > 0 ? fmt::format(", {} of them again,", short_count(totals.macs_again)) : "",
              counted(map.steps.size(), "step")) +
          order_line(map) + search_line(map) + io_lines(map);
 }

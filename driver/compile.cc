@@ -202,7 +202,8 @@ std::vector<MapChoice> frontier_of(const Compilation& compilation, const Compile
     plan_schedule(schedule, with_room(options), target, c);
     const int64_t arena = total_size(c.plan);
     if (!choices.empty() && arena >= choices.back().arena) continue;
-    MapChoice choice = {.arena = arena, .read_again = bytes_read_again(schedule)};
+    MapChoice choice = {
+        .arena = arena, .macs_again = work_again(schedule), .read_again = bytes_read_again(schedule)};
     for (const Group& group : schedule.groups) choice.stages += group.end - group.begin;
     c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io);
     for (const File& file : emit(c.schedule, c.lifetimes, c.plan, c.map,

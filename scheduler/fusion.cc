@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <tuple>
 
 #include "scheduler/overlap.h"
@@ -63,12 +64,15 @@ class Partition {
     for (int s = 0; s < count_; ++s) single_[s] -= saved[s];
   }
 
-  // The groups of the least peak with up to `most_work` done again.
-  std::vector<GroupPlan> least(int64_t most_work) {
-    int64_t high = search(), low = 0;
-    std::vector<GroupPlan> best = *cheapest(high);
-    while (most_work > 0 && high - low > high / kFine) {
-      const int64_t peak = low + (high - low) / 2;
+  std::vector<GroupPlan> least() { return *cheapest(search()); }
+
+  // The groups of the least peak below `high` with up to `most_work` done again: down by large steps, then by
+  // halves.
+  std::optional<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work) {
+    std::optional<std::vector<GroupPlan>> best;
+    search();
+    int64_t low = 0;
+    for (int64_t peak = high - 1; high - low > high / kFine && peak > 0;) {
       auto groups = with_work(peak);
       if (groups && work_of(*groups) <= most_work) {
         high = std::min(peak, peak_of(*groups));
@@ -76,6 +80,7 @@ class Partition {
       } else {
         low = peak;
       }
+      peak = low > 0 ? low + (high - low) / 2 : high - high / 8;
     }
     return best;
   }
@@ -128,9 +133,14 @@ class Partition {
     return groups;
   }
 
+  int64_t work_again(const GroupPlan& plan) const {
+    const std::vector<int64_t> stages = arenac::work_again(plan.group, steps_);
+    return std::accumulate(stages.begin(), stages.end(), int64_t{0});
+  }
+
   int64_t work_of(const std::vector<GroupPlan>& groups) const {
     int64_t work = 0;
-    for (const GroupPlan& plan : groups) work += work_again(plan.group, steps_);
+    for (const GroupPlan& plan : groups) work += work_again(plan);
     return work;
   }
 
@@ -251,7 +261,7 @@ class Partition {
       ways.next.width = width;
       const auto plan = formed(begin, end, ways.next);
       if (!plan) return std::nullopt;
-      return Option{ways.next, bytes_of(*plan), work_again(plan->group, steps_)};
+      return Option{ways.next, bytes_of(*plan), work_again(*plan)};
     };
     ways.next.again.push_back(ways.untried.back());
     ways.untried.pop_back();
@@ -359,9 +369,15 @@ std::vector<GroupPlan> thinnest_groups(const Schedule& whole) {
   return groups;
 }
 
-std::vector<GroupPlan> best_groups(const Schedule& whole, int64_t most_work, Deadline deadline) {
+std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline) {
   if (has_passed(deadline)) return {};
-  return Partition(whole, deadline).least(most_work);
+  return Partition(whole, deadline).least();
+}
+
+std::optional<std::vector<GroupPlan>> smaller_groups(const Schedule& whole, int64_t below, int64_t most_work,
+                                                     Deadline deadline) {
+  if (has_passed(deadline)) return std::nullopt;
+  return Partition(whole, deadline).least_below(below, most_work);
 }
 
 std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole, Deadline deadline) {

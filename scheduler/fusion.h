@@ -11,9 +11,13 @@ namespace arenac {
 // The partition of the steps into single ones and groups with the fewest live bytes at a time and, among
 // those, the fewest bytes of constants read again; only the groups. `whole` has no groups yet. Among all
 // partitions into groups of up to kLongestGroup steps (shortest path over cut positions, Cormen et
-// al., 24.2); after the deadline, those formed by then. With work done again, the least peak to one part in
-// a hundred for which up to `most_work` multiply-accumulates suffice.
-std::vector<GroupPlan> best_groups(const Schedule& whole, int64_t most_work, Deadline deadline);
+// al., 24.2); after the deadline, those formed by then.
+std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline);
+
+// The least peak below `below` bytes, to one part in a hundred, for which it suffices to do up to `most_work`
+// multiply-accumulates again; nothing where there is none.
+std::optional<std::vector<GroupPlan>> smaller_groups(const Schedule& whole, int64_t below, int64_t most_work,
+                                                     Deadline deadline);
 
 // From no groups to those of best_groups and on to ever more work, each with a lower peak than the one before
 // and the cheapest for it.

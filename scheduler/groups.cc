@@ -376,13 +376,13 @@ std::vector<SlabRun> runs_of(const Group& group) {
   return std::move(runner.runs);
 }
 
-int64_t work_again(const Group& group, const std::vector<Step>& steps) {
+std::vector<int64_t> work_again(const Group& group, const std::vector<Step>& steps) {
   std::vector<int64_t> runs(group.stages.size());
   for (const SlabRun& run : runs_of(group)) ++runs[run.stage];
-  int64_t work = 0;
+  std::vector<int64_t> work;
   for (size_t k = 0; k < runs.size(); ++k) {
     const auto& [step, slabs] = std::tie(group.stages[k].step, group.stages[k].slabs);
-    work += multiply_accumulates(*steps[step].node) / slabs * std::max<int64_t>(0, runs[k] - slabs);
+    work.push_back(multiply_accumulates(*steps[step].node) / slabs * std::max<int64_t>(0, runs[k] - slabs));
   }
   return work;
 }

@@ -60,8 +60,8 @@ struct SlabRun {
 };
 std::vector<SlabRun> runs_of(const Group& group);
 
-// Multiply-accumulates of the slabs that run more than once, each as often as it is again.
-int64_t work_again(const Group& group, const std::vector<Step>& steps);
+// Multiply-accumulates, per stage, of the slabs that run more than once, each as often as it is again.
+std::vector<int64_t> work_again(const Group& group, const std::vector<Step>& steps);
 
 // Per stage, its guests.
 using Guests = std::vector<std::vector<int>>;

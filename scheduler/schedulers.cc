@@ -125,11 +125,11 @@ int64_t work_of(const Graph& graph) {
   return work;
 }
 
-Schedule schedule_with_work(const Graph& graph, int64_t most_work, const Target& target, Deadline deadline) {
+Schedule schedule_fused(const Graph& graph, const Target& target, Deadline deadline) {
   std::vector<Schedule> all;
   bool cut_off = false;
   for (Schedule& whole : plain_schedules(graph, target, deadline)) {
-    std::vector<GroupPlan> groups = best_groups(whole, most_work, deadline);
+    std::vector<GroupPlan> groups = best_groups(whole, deadline);
     cut_off = has_passed(deadline);
     all.push_back(with_groups(std::move(whole), std::move(groups), target));
   }
@@ -138,12 +138,16 @@ Schedule schedule_with_work(const Graph& graph, int64_t most_work, const Target&
   return std::move(least);
 }
 
-Schedule schedule_fused(const Graph& graph, const Target& target, Deadline deadline) {
-  return schedule_with_work(graph, 0, target, deadline);
-}
-
 Schedule schedule_smallest(const Graph& graph, const Target& target, Deadline deadline) {
-  return schedule_with_work(graph, work_of(graph) / kMoreWork, target, deadline);
+  Schedule least = schedule_fused(graph, target, deadline);
+  std::vector<Schedule> plain = plain_schedules(graph, target, deadline);
+  std::reverse(plain.begin(), plain.end());  // those first that were changed most for the purpose
+  for (Schedule& whole : plain) {
+    auto groups = smaller_groups(whole, peak_of(least), work_of(graph) / kMoreWork, deadline);
+    if (groups) least = with_groups(std::move(whole), std::move(*groups), target);
+  }
+  least.cut_off = has_passed(deadline);
+  return least;
 }
 
 // In the file's order, in groups that `groups_of` makes of whole layers.
@@ -186,7 +190,7 @@ std::vector<Schedule> schedules_by_peak(const Graph& graph, const Target& target
       all.push_back(with_groups(whole, std::move(groups), target));
   const bool cut_off = has_passed(deadline);
   std::stable_sort(all.begin(), all.end(), [](const Schedule& a, const Schedule& b) {
-    return bytes_read_again(a) < bytes_read_again(b);
+    return std::pair(work_again(a), bytes_read_again(a)) < std::pair(work_again(b), bytes_read_again(b));
   });
   std::vector<Schedule> frontier;
   for (Schedule& schedule : all)
@@ -207,7 +211,8 @@ int64_t bytes_read_again(const Schedule& schedule) {
 
 int64_t work_again(const Schedule& schedule) {
   int64_t work = 0;
-  for (const Group& group : schedule.groups) work += work_again(group, schedule.steps);
+  for (const Group& group : schedule.groups)
+    for (int64_t stage : work_again(group, schedule.steps)) work += stage;
   return work;
 }
 

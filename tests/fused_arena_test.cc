@@ -1,6 +1,6 @@
-// Arenas of published networks with groups of rows, nothing computed twice: at most what was calculated for
-// them (scheduling notes of the project; TinyTS and MCUNetV2 publish 13,824, 13,568, 9,920 and 172,000 bytes
-// for four).
+// Arenas of published networks with groups of rows: at most what was calculated for them, with nothing
+// computed twice and with a tenth of the multiply-accumulates done again (scheduling notes of the project;
+// TinyTS and MCUNetV2 publish 13,824, 13,568, 9,920 and 172,000 bytes for four).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -19,36 +19,52 @@ namespace {
 
 struct Figure {
   const char* model;
-  int64_t quantised, real;  // bytes: int8 operators, float32
+  int64_t once, again;  // bytes with int8 operators; float32 takes four times as many
 };
 void PrintTo(const Figure& figure, std::ostream* out) { *out << figure.model; }
 
 class FusedArena : public ::testing::TestWithParam<Figure> {};
 
+// MobileNetV2-1.0 can do with 57,700 in strips of two rows of windows, which there are not yet.
 INSTANTIATE_TEST_SUITE_P(Of, FusedArena,
-                         ::testing::Values(Figure{"mobilenet_v1_025_96", 12900, 51600},
-                                           Figure{"resnet8", 12500, 50000}, Figure{"ds_cnn", 4400, 17600},
-                                           Figure{"mobilenet_v2_035_144", 25100, 100400},
-                                           Figure{"mobilenet_v2_100_224", 121400, 485600},
-                                           Figure{"fsrcnn", 369000, 1476000},
-                                           Figure{"resnet18", 195500, 782000}),
+                         ::testing::Values(Figure{"mobilenet_v1_025_96", 12900, 10400},
+                                           Figure{"resnet8", 12500, 11800}, Figure{"ds_cnn", 4400, 3850},
+                                           Figure{"mobilenet_v2_035_144", 25100, 11700},
+                                           Figure{"mobilenet_v2_100_224", 121400, 67700},
+                                           Figure{"fsrcnn", 369000, 183000},
+                                           Figure{"resnet18", 195500, 172300}),
                          [](const auto& info) { return std::string(info.param.model); });
 
-int64_t arena_of(const std::string& model) {
+Graph graph_of(const std::string& model) {
   const auto row = std::find_if(models::model_table().begin(), models::model_table().end(),
                                 [&](const models::ModelRow& r) { return r.name == model; });
-  const Graph graph = with_integer_sums(
+  return with_integer_sums(
       with_inlined_elements(import_bytes(models::serialize(row->make()), std::string(row->name))));
-  const auto fused = std::find_if(schedulers().begin(), schedulers().end(),
-                                  [](const SchedulerRow& r) { return std::string(r.name) == "fused"; });
-  return plan(lifetimes(fused->schedule(graph, targets().front(), kNoDeadline), Io::kExternal, 16).problem)
-      .pools[0]
-      .size;
+}
+
+struct Found {
+  int64_t arena, work, again;
+};
+
+Found found_by(const char* scheduler, const Graph& graph) {
+  const auto row = std::find_if(schedulers().begin(), schedulers().end(),
+                                [&](const SchedulerRow& r) { return std::string(r.name) == scheduler; });
+  const Schedule schedule = row->schedule(graph, targets().front(), kNoDeadline);
+  Found found{plan(lifetimes(schedule, Io::kExternal, 16).problem).pools[0].size, 0, work_again(schedule)};
+  for (const Node& node : graph.block) found.work += multiply_accumulates(node);
+  return found;
 }
 
 TEST_P(FusedArena, IsAsSmallAsCalculated) {
-  EXPECT_LE(arena_of(std::string(GetParam().model) + "_qop"), GetParam().quantised);
-  EXPECT_LE(arena_of(GetParam().model), GetParam().real);
+  const auto [model, once, again] = GetParam();
+  for (int64_t factor : {1, 4}) {
+    const Graph graph = graph_of(std::string(model) + (factor == 1 ? "_qop" : ""));
+    const Found fused = found_by("fused", graph), smallest = found_by("smallest", graph);
+    EXPECT_LE(fused.arena, factor * once);
+    EXPECT_EQ(fused.again, 0);
+    EXPECT_LE(smallest.arena, factor * again);
+    EXPECT_LE(smallest.again, smallest.work / 10);
+  }
 }
 
 }  // namespace

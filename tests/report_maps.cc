@@ -86,8 +86,9 @@ MemoryMap grouped_map() {
   map.groups = {{.begin = 1, .end = 3}};
   map.order = MapOrder{.peak = 96, .file_peak = 1120, .found_peak = 96, .lower_bound = 96, .proven = true};
   map.frontier = {{.arena = 1096, .read_again = 0, .stages = 0, .code = 19482},
-                  {.arena = 64, .read_again = 20736, .stages = 2, .code = 31001}};
+                  {.arena = 64, .macs_again = 600, .read_again = 20736, .stages = 2, .code = 31001}};
   map.cut_off = true;
+  map.totals.macs_again = 200;
   return map;
 }
 
