@@ -114,11 +114,13 @@ TEST(TextReport, ShowsGroupsOrderAndFrontier) {
   const std::string text = text_report(grouped_map());
   EXPECT_THAT(text,
               HasSubstr("order    96 bytes layer by layer, 1,120 in the file's order; no order has less\n"));
+  EXPECT_THAT(text, HasSubstr("multiply-accumulates, 200 of them again, in 4 steps\n"));
   EXPECT_THAT(text, HasSubstr("  groups          [g1------------]\n"));
   EXPECT_THAT(text, HasSubstr("  g1   steps [1, 3)  conv (Conv) to pool (MaxPool)\n"));
   EXPECT_THAT(text, HasSubstr(frontier_text(grouped_map())));
-  EXPECT_THAT(frontier_text(grouped_map()),
-              testing::ContainsRegex("\n +1,096 +100.0 % +0 +0 +19,482\n +64 +5.8 % +20,736 +2 +31,001\n"));
+  EXPECT_THAT(
+      frontier_text(grouped_map()),
+      testing::ContainsRegex("\n +1,096 +100.0 % +0 +0 +0 +19,482\n +64 +5.8 % +600 +20,736 +2 +31,001\n"));
   for (const char* word : {"order  ", "groups", "Groups", "choose"})
     EXPECT_THAT(text_report(small_map()), Not(HasSubstr(word)));
 }
