@@ -94,9 +94,10 @@ bool Chunks::cut(std::vector<KeptRing>& rings) {
   for (Stage& stage : group_.stages) stage.pulls.clear();  // until they are gathered
   for (KeptRing& ring : rings)
     if (!again_.contains(ring.storage)) share(ring);
+  for (TensorId storage : again_)  // before others ask when it runs
+    if (!slide(storage, rings)) return false;
   for (const KeptRing& ring : rings)
-    if (!chunked_.contains(ring.storage) && !slide(ring.storage, rings) && again_.contains(ring.storage))
-      return false;
+    if (!chunked_.contains(ring.storage)) slide(ring.storage, rings);
   return true;
 }
 

@@ -10,9 +10,10 @@
 namespace arenac {
 namespace {
 
-constexpr int kLongestGroup = 96;          // steps
-constexpr int64_t kSteps = 20;             // the least difference of two peaks: one part in as many
-constexpr int64_t kMostRuns = 60'000'000;  // of slabs traced in the search for groups
+constexpr int kLongestGroup = 96;           // steps
+constexpr int64_t kSteps = 20;              // the least difference of two peaks: one part in as many
+constexpr int64_t kMostRuns = 60'000'000;   // of slabs traced in the search for groups
+constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again
 constexpr int64_t kFine =
     100;  // how far above the least peak a search by halves may end: one part in as many
 
@@ -72,7 +73,7 @@ class Partition {
     std::optional<std::vector<GroupPlan>> best;
     search();
     int64_t low = 0;
-    for (int64_t peak = high - 1; high - low > high / kFine && peak > 0;) {
+    for (int64_t peak = high - 1; high - low > 1 + high / kFine && peak > 0;) {
       auto groups = with_work(peak);
       if (groups && work_of(*groups) <= most_work) {
         high = std::min(peak, peak_of(*groups));
@@ -80,7 +81,7 @@ class Partition {
       } else {
         low = peak;
       }
-      peak = low > 0 ? low + (high - low) / 2 : high - high / 8;
+      peak = low > 0 ? low + (high - low) / 2 : high - high / 8 - 1;
     }
     return best;
   }
@@ -211,7 +212,8 @@ class Partition {
   void consider(int begin, int end) {
     if (grouped_.contains({begin, end}) || runs_ > kMostRuns || has_passed(deadline_)) return;
     Ways& ways = grouped_[{begin, end}];
-    const auto plan = formed(begin, end, Keep{});
+    for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
+    const auto plan = form(begin, end, Keep{});
     if (!plan) return;
     ways.floor = ways.least = bytes_of(*plan);
     ways.options.push_back({Keep{}, ways.least, 0});
@@ -219,11 +221,6 @@ class Partition {
     for (const auto& [storage, ring] : plan->rings)
       if (std::count(ways.untried.begin(), ways.untried.end(), storage))
         ways.floor -= ring.size() * size_of(graph_.tensors[storage].type);
-  }
-
-  std::optional<GroupPlan> formed(int begin, int end, const Keep& keep) {
-    for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
-    return form(begin, end, keep);
   }
 
   // The cheapest way to run the steps as a group within `peak`.
@@ -256,10 +253,11 @@ class Partition {
 
   // Ways with one more storage computed again, where that saves bytes: in chunks of some columns, or of one.
   void add_window(int begin, int end, Ways& ways) {
-    if (runs_ > 2 * kMostRuns || has_passed(deadline_)) return ways.untried.clear();
+    if (trials_ > kMostTrials || has_passed(deadline_)) return ways.untried.clear();
+    for (int s = begin; s < end; ++s) trials_ += 2 * facts_.slabs[s].count;
     const auto option = [&](int64_t width) -> std::optional<Option> {
       ways.next.width = width;
-      const auto plan = formed(begin, end, ways.next);
+      const auto plan = form(begin, end, ways.next);
       if (!plan) return std::nullopt;
       return Option{ways.next, bytes_of(*plan), work_again(*plan)};
     };
@@ -331,7 +329,7 @@ class Partition {
   std::vector<int64_t> single_;                // bytes live at each step
   std::map<std::pair<int, int>, Ways> grouped_;
   bool works_ = false;  // whether work may be done again
-  int64_t runs_ = 0;
+  int64_t runs_ = 0, trials_ = 0;
 };
 
 }  // namespace

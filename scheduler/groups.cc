@@ -248,6 +248,7 @@ struct ChunkRunner {
         runs.push_back({guest, slab, chunk});
         continue;
       }
+      if (g.chunks_at.empty()) continue;  // a group in the making
       for (int64_t s = g.slabs_at[slab].begin; s < g.slabs_at[slab].end; ++s)
         for (int64_t c = g.chunks_at[chunk].begin; c < g.chunks_at[chunk].end; ++c) run(guest, s, c);
     }

@@ -22,7 +22,7 @@ unsigned seeds(unsigned few) {
 }
 
 // What the file's order gives, and in groups.
-constexpr const char* kSchedulers[] = {"file-order", "fused", "rows", "columns", "windows"};
+constexpr const char* kSchedulers[] = {"file-order", "fused", "smallest", "rows", "columns", "windows"};
 constexpr size_t kWays = std::size(kSchedulers);
 constexpr unsigned kBatch = 16;  // models of a program
 // Sums of dozens of values up to 8 that are not whole, in another order. Wrong bytes are further off.
