@@ -21,15 +21,6 @@
 namespace arenac {
 namespace {
 
-template <typename Row>
-const Row& row_named(const std::vector<Row>& table, const std::string& name, const char* what) {
-  if (name.empty()) return table.front();
-  const auto row = std::find_if(table.begin(), table.end(), [&](const Row& r) { return name == r.name; });
-  if (row == table.end())
-    throw UserError(fmt::format("there is no {} '{}': see arenac list", what, name), Exit::kUsage);
-  return *row;
-}
-
 // What a verifier said of one of our own products.
 void require_right(const char* stage, const std::optional<std::string>& fault) {
   if (fault) throw InternalError(fmt::format("after stage '{}': {}", stage, *fault));
@@ -152,12 +143,11 @@ std::string schedule_words(const Schedule& schedule) {
 }  // namespace
 
 Compilation compile(const CompileOptions& options) {
-  const Target& target = row_named(targets(), options.target, "target");
+  const Target& target = target_named(options.target);
   const std::string preferred = options.optimize == Optimize::kSpeed ? "layerwise"
                                 : options.optimize == Optimize::kRam ? "smallest"
                                                                      : "fused";
-  const SchedulerRow& scheduler =
-      row_named(schedulers(), options.scheduler.empty() ? preferred : options.scheduler, "scheduler");
+  const SchedulerRow& scheduler = scheduler_named(options.scheduler.empty() ? preferred : options.scheduler);
   Progress progress(options);
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
@@ -194,7 +184,7 @@ Compilation compile(const CompileOptions& options) {
 }
 
 std::vector<MapChoice> frontier_of(const Compilation& compilation, const CompileOptions& options) {
-  const Target& target = row_named(targets(), options.target, "target");
+  const Target& target = target_named(options.target);
   std::vector<MapChoice> choices;
   for (const Schedule& schedule :
        schedules_by_peak(*compilation.graph, target, schedulers_deadline(options))) {

@@ -10,6 +10,23 @@
 #include "scheduler/liveness.h"
 
 namespace arenac {
+namespace {
+
+template <typename Row>
+const Row& row_named(const std::vector<Row>& table, const std::string& name, const char* what) {
+  if (name.empty()) return table.front();
+  const auto row = std::find_if(table.begin(), table.end(), [&](const Row& r) { return name == r.name; });
+  if (row == table.end())
+    throw UserError(fmt::format("there is no {} '{}': see arenac list", what, name), Exit::kUsage);
+  return *row;
+}
+
+}  // namespace
+
+const Target& target_named(const std::string& name) { return row_named(targets(), name, "target"); }
+const SchedulerRow& scheduler_named(const std::string& name) {
+  return row_named(schedulers(), name, "scheduler");
+}
 
 std::vector<Interval> storage_lives(const Schedule& schedule) {
   const auto occupied = occupancies(*schedule.graph, schedule.steps, schedule.layouts);

@@ -160,6 +160,10 @@ struct SchedulerRow {
 };
 const std::vector<SchedulerRow>& schedulers();
 
+// The row of that name, or of "" the first one. Throws UserError where there is none.
+const Target& target_named(const std::string& name);
+const SchedulerRow& scheduler_named(const std::string& name);
+
 // One step a node: in the order of the lowest peak that the search finds; in the file's where that is as
 // good.
 Schedule schedule_layerwise(const Graph& graph, const Target& target = targets().front(),

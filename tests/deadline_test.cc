@@ -4,8 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-
 #include "frontend/import.h"
 #include "planner/lifetime.h"
 #include "planner/planners.h"
@@ -48,9 +46,7 @@ int64_t arena_of(const Schedule& schedule) {
 }
 
 Schedule scheduled_by(const std::string& name, const Graph& graph, Deadline deadline) {
-  const auto row = std::find_if(schedulers().begin(), schedulers().end(),
-                                [&](const SchedulerRow& r) { return name == r.name; });
-  return row->schedule(graph, targets().front(), deadline);
+  return scheduler_named(name).schedule(graph, targets().front(), deadline);
 }
 
 TEST(Deadline, LeavesASchedule) {

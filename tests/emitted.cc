@@ -68,7 +68,7 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   verify(graph);
   c.graph = std::make_unique<const Graph>(with_inlined_elements(std::move(graph)));
   verify(*c.graph);
-  c.schedule = schedulers().at(way.scheduler).schedule(*c.graph, targets().at(way.target), kNoDeadline);
+  c.schedule = scheduler_named(way.scheduler).schedule(*c.graph, targets().at(way.target), kNoDeadline);
   c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools, {}, states);
   c.plan = plan(c.lifetimes.problem);
   const auto wrong = verify(c.lifetimes.problem, c.plan);

@@ -17,7 +17,7 @@ struct Way {
   Io io = Io::kExternal;
   size_t target = 0;  // of targets()
   std::vector<Pool> pools = {};
-  size_t scheduler = 0;  // of schedulers()
+  std::string scheduler = "layerwise";
 };
 
 // What compile() does, from a graph.

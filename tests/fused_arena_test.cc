@@ -47,9 +47,7 @@ struct Found {
 };
 
 Found found_by(const char* scheduler, const Graph& graph) {
-  const auto row = std::find_if(schedulers().begin(), schedulers().end(),
-                                [&](const SchedulerRow& r) { return std::string(r.name) == scheduler; });
-  const Schedule schedule = row->schedule(graph, targets().front(), kNoDeadline);
+  const Schedule schedule = scheduler_named(scheduler).schedule(graph, targets().front(), kNoDeadline);
   Found found{plan(lifetimes(schedule, Io::kExternal, 16).problem).pools[0].size, 0, work_again(schedule)};
   for (const Node& node : graph.block) found.work += multiply_accumulates(node);
   return found;

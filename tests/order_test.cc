@@ -162,9 +162,7 @@ TEST(OrderReport, OfSchedulers) {
         a = MatMul(x, w) b = Cos(a) c = MatMul(x, w) d = Cos(c) e = Softmax(b) f = Softmax(d)
         g = ReduceSum(e, k) h = ReduceSum(f, k) y = Add(g, h) })");
   const auto report_of = [&](const std::string& scheduler) {
-    const auto row = std::find_if(schedulers().begin(), schedulers().end(),
-                                  [&](const SchedulerRow& r) { return scheduler == r.name; });
-    return row->schedule(graph, targets().front(), kNoDeadline).order;
+    return scheduler_named(scheduler).schedule(graph, targets().front(), kNoDeadline).order;
   };
   const OrderReport best = report_of("layerwise");
   EXPECT_LT(best.peak, best.file_peak);

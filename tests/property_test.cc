@@ -33,7 +33,7 @@ Way way_of(unsigned seed) {
   Way way;
   way.io = seed % 2 ? Io::kArena : Io::kExternal;
   way.target = seed / 2 % targets().size();
-  way.scheduler = seed / 2 / targets().size() % schedulers().size();
+  way.scheduler = schedulers().at(seed / 2 / targets().size() % schedulers().size()).name;
   return way;
 }
 

@@ -233,9 +233,7 @@ TEST(Slabs, OfAnOutput) {
 // ---- rings
 
 Schedule scheduled_by(const std::string& name, const Graph& graph) {
-  const auto row = std::find_if(schedulers().begin(), schedulers().end(),
-                                [&](const SchedulerRow& r) { return name == r.name; });
-  return row->schedule(graph, targets().front(), kNoDeadline);
+  return scheduler_named(name).schedule(graph, targets().front(), kNoDeadline);
 }
 
 int64_t kept_of(const Schedule& schedule, const std::string& name) {
@@ -342,10 +340,8 @@ TEST(Rings, OfOneRowLessAreRefused) {
 
 // What the property tests rely on: the shadow arena sees a ring that is too small, and a slab that ran late.
 TEST(Rings, OfOneRowLessGiveOtherNumbers) {
-  size_t rows = 0;
-  while (std::string(schedulers()[rows].name) != "rows") ++rows;
   Way way;
-  way.scheduler = rows;
+  way.scheduler = "rows";
   Compilation c = compile_graph(two_convolutions(), "m", way);
   const auto inputs = random_inputs(*c.graph, 1, Numbers::kWhole);
   std::mt19937 random(1);

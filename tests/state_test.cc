@@ -111,12 +111,12 @@ struct StateWay {
 
 std::vector<StateWay> ways() {
   std::vector<StateWay> all;
-  for (size_t k = 0; k < schedulers().size(); ++k) {
-    all.push_back({{.io = Io::kExternal, .scheduler = k}, "external"});
-    const std::string name = schedulers()[k].name;
+  for (const SchedulerRow& row : schedulers()) {
+    const std::string name = row.name;
+    all.push_back({{.io = Io::kExternal, .scheduler = name}, "external"});
     if (name != "layerwise" && name != "fused" && name != "rows") continue;  // the rest differ in order alone
-    all.push_back({{.io = Io::kArena, .scheduler = k}, "arena"});
-    all.push_back({{.pools = {{"fast", 128}, {"slow"}}, .scheduler = k}, "two_pools"});
+    all.push_back({{.io = Io::kArena, .scheduler = name}, "arena"});
+    all.push_back({{.pools = {{"fast", 128}, {"slow"}}, .scheduler = name}, "two_pools"});
   }
   return all;
 }
@@ -221,8 +221,7 @@ TEST(State, GoesFromCallToCallUntilItIsReset) {
   std::string callers, calls, models, weights;  // each one translation unit
   for (const Recurrent& r : recurrents())
     for (const auto& [way, name] : ways()) {
-      const std::string id =
-          c_identifier(fmt::format("{}_{}_{}", r.name, name, schedulers()[way.scheduler].name));
+      const std::string id = c_identifier(fmt::format("{}_{}_{}", r.name, name, way.scheduler));
       const Compilation& c = all.emplace_back(compile_graph(graph_of(r), id, way, r.states));
       expect_alone(c);
       const Calls expected = interpreted(r, *c.graph);

@@ -70,12 +70,6 @@ int64_t naive_peak(const Graph& graph) {
   return *std::max_element(change.begin(), change.end());
 }
 
-Schedule schedule_fused(const Graph& graph) {
-  const auto row = std::find_if(schedulers().begin(), schedulers().end(),
-                                [](const SchedulerRow& r) { return std::string(r.name) == "fused"; });
-  return row->schedule(graph, targets().front(), kNoDeadline);
-}
-
 int64_t arena_of(const Schedule& schedule) {
   return plan(lifetimes(schedule, Io::kExternal, targets().front().align).problem).pools[0].size;
 }
@@ -83,7 +77,7 @@ int64_t arena_of(const Schedule& schedule) {
 Row measured(const std::string& model, const Graph& imported) {
   const Graph graph = with_integer_sums(with_inlined_elements(with_free_precision(imported)));
   const auto start = std::chrono::steady_clock::now();
-  const Schedule fused = schedule_fused(graph);
+  const Schedule fused = scheduler_named("fused").schedule(graph, targets().front(), kNoDeadline);
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
   const Row row = {model, naive_peak(imported), arena_of(schedule_layerwise(graph)), arena_of(fused),
                    spent.count()};
