@@ -15,9 +15,6 @@ bool names_axis(const Expr& e, int a) {
   return any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a; });
 }
 
-int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b > 0); }
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b < 0); }
-
 class NestWriter {
  public:
   NestWriter(const FlatNest& nest, const LoopPlan& plan, const std::vector<Type>& read_types, Type write_type,

@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "frontend/facts.h"
+
 namespace arenac {
 namespace {
-
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 struct Line {
   int64_t num, den, add;

@@ -6,6 +6,10 @@
 #include "frontend/error.h"
 
 namespace arenac {
+
+int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
+
 namespace {
 
 // Wide enough for every index, narrow enough that products of two do not overflow in 128 bits.
@@ -20,8 +24,6 @@ struct Closed {
 
 Closed closed(Interval i) { return {i.begin, i.end - 1}; }
 Closed hull(Closed a, Closed b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
-
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 
 Closed of_type(Type type) {
   const int bits = size_of(type) * 8;

@@ -13,6 +13,10 @@
 
 namespace arenac {
 
+// a / b rounded down, and up.
+int64_t floor_div(int64_t a, int64_t b);
+int64_t ceil_div(int64_t a, int64_t b);
+
 // constant + sum of coefficient * axis; axes ascending, no zero coefficients. Negative axes are loop
 // iterations.
 struct Affine {

@@ -9,7 +9,6 @@ namespace {
 
 constexpr int64_t kMostRows = 1 << 17;  // of a storage; beyond, each would be too little to be worth a slab
 
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 Interval clipped(Interval a, int64_t count) {
   return {std::max<int64_t>(a.begin, 0), std::min(a.end, count)};
 }

@@ -18,9 +18,6 @@
 namespace arenac {
 namespace {
 
-int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-int64_t ceil_div(int64_t a, int64_t b) { return -floor_div(-a, b); }
-
 std::string floats(const std::string& name, int64_t m, int64_t c, int64_t k) {
   std::string values = "1";
   for (int64_t n = m * c * k * k; n > 1; --n) values += ", 1";
