@@ -10,9 +10,9 @@
 namespace arenac {
 namespace {
 
-constexpr int kLongestGroup = 96;           // steps
-constexpr int64_t kSteps = 20;              // the least difference of two peaks: one part in as many
-constexpr int64_t kMostRuns = 60'000'000;   // of slabs traced in the search for groups
+constexpr int kLongestGroup = 96;            // steps
+constexpr int64_t kSteps = 20;               // the least difference of two peaks: one part in as many
+constexpr int64_t kMostRuns = 60'000'000;    // of slabs traced in the search for groups
 constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again
 constexpr int64_t kFine =
     100;  // how far above the least peak a search by halves may end: one part in as many
@@ -27,7 +27,8 @@ struct Option {
 // The ways to run a group, each with more work than the one before and fewer bytes; none: it cannot be one.
 struct Ways {
   std::vector<Option> options;
-  int64_t floor = 0;                   // bytes without anything that can be computed again
+  int64_t floor = 0;                   // bytes that no way goes below
+  bool probed = false;                 // whether the floor has been raised
   Keep next;                           // of the last way that was tried
   int64_t least = 0;                   // its bytes
   std::vector<TensorId> untried = {};  // storages that may be computed again, too, the last one first
@@ -67,13 +68,13 @@ class Partition {
 
   std::vector<GroupPlan> least() { return *cheapest(search()); }
 
-  // The groups of the least peak below `high` with up to `most_work` done again: down by large steps, then by
-  // halves.
+  // The groups of the least peak below `high` with up to `most_work` done again, by halves.
   std::optional<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work) {
     std::optional<std::vector<GroupPlan>> best;
     search();
     int64_t low = 0;
-    for (int64_t peak = high - 1; high - low > 1 + high / kFine && peak > 0;) {
+    while (high - low > 1 + high / kFine) {
+      const int64_t peak = low + (high - low) / 2;
       auto groups = with_work(peak);
       if (groups && work_of(*groups) <= most_work) {
         high = std::min(peak, peak_of(*groups));
@@ -81,7 +82,6 @@ class Partition {
       } else {
         low = peak;
       }
-      peak = low > 0 ? low + (high - low) / 2 : high - high / 8 - 1;
     }
     return best;
   }
@@ -228,6 +228,7 @@ class Partition {
     const auto at = grouped_.find({begin, end});
     if (at == grouped_.end() || at->second.options.empty()) return nullptr;
     Ways& ways = at->second;
+    if (works_ && !ways.untried.empty() && ways.next.again.empty()) raise_floor(begin, end, ways);
     while (works_ && ways.options.back().bytes > peak && ways.floor <= peak && !ways.untried.empty())
       add_window(begin, end, ways);
     for (const Option& option : ways.options)
@@ -249,6 +250,14 @@ class Partition {
     std::vector<TensorId> storages;
     for (const auto& [order, storage] : all) storages.push_back(storage);
     return storages;
+  }
+
+  // Little less than everything computed again takes can be had.
+  void raise_floor(int begin, int end, Ways& ways) {
+    if (ways.probed) return;
+    ways.probed = true;
+    const auto plan = form(begin, end, {.width = 1, .again = ways.untried});
+    if (plan) ways.floor = std::max(ways.floor, bytes_of(*plan) - bytes_of(*plan) / 16);
   }
 
   // Ways with one more storage computed again, where that saves bytes: in chunks of some columns, or of one.
