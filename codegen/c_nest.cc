@@ -320,7 +320,6 @@ class NestWriter {
       low = from, high = to;
       at = bounds.erase(at);
     }
-    if (walks_backwards(a)) c_.put(rolled());
     c_.open("for (int i{0} = {1}; i{0} < {2}; ++i{0})", a, low, high);
   }
 
@@ -333,18 +332,21 @@ class NestWriter {
     });
   }
 
-  // Before a loop: gcc is not to unroll it. gcc 12.2 -O3 adds elements twice in
+  // A statement that does nothing. gcc does not vectorise the loop that it is in, only the loops within: over
+  // the lanes. Without it gcc 12.2 unrolls those at -O3 and vectorises the loop around them with the sums of
+  // all lanes and pixels at once; then it adds to the wrong ones (depthwise int8 with -mavx2) or, in
   //
   //   for (int j = 0; j < 3; ++j)
   //     for (int i = 0; i < 4; ++i) a += x[i] * w[19 * j + 3 - i];
   //
-  // It unrolls the inner loop and vectorises the chain of sums in the order of w's memory, but goes on from
-  // the sum that was last in the order of the source (right with -fno-tree-loop-vectorize, and in clang).
-  std::string rolled() {
-    const std::string name = upper_case(prefix_) + "_ROLLED";
+  // goes on from the sum that was last in the source although it walks w upwards (right with
+  // -fno-tree-loop-vectorize, and in clang).
+  std::string barrier() {
+    const std::string name = upper_case(prefix_) + "_BARRIER";
     helpers_[name] = fmt::format(
-        "#if defined(__GNUC__) && !defined(__clang__)\n#define {0} _Pragma(\"GCC unroll 1\")\n#else\n#define "
-        "{0}\n#endif\n",
+        "#if defined(__GNUC__) && !defined(__clang__)\n#define {0} __asm__ "
+        "__volatile__(\"\")\n#else\n#define "
+        "{0} (void)0\n#endif\n",
         name);
     return name;
   }
@@ -399,6 +401,9 @@ class NestWriter {
   // One point of the reduced axes: what does not depend on the lane is computed once before the lane loop,
   // what does not depend on the pixel once in it.
   void accumulate(int lanes, int tile) {
+    const bool backwards = std::any_of(plan_.order.begin(), plan_.order.end(),
+                                       [&](int a) { return nest_.axes[a].reduced && walks_backwards(a); });
+    if (lanes > 1 || tile > 1 || backwards) c_.line("{};", barrier());
     std::vector<Expr> bodies;
     for (int j = 0; j < tile; ++j) bodies.push_back(at_point(nest_.body, j, lanes));
     std::vector<Expr> lifted;

@@ -89,7 +89,7 @@ const std::vector<CompilerRow>& compilers() {
     };
     std::vector<CompilerRow> rows = {
         {"gcc, sanitized", join(join({"cc", "-std=c99"}, sanitized), strict), Language::kC},
-        {"gcc -O3", join({"cc", "-std=c99", "-O3"}, strict), Language::kC},
+        {"gcc -O3", join({"cc", "-std=c99", "-O3", "-march=native"}, strict), Language::kC},
         {"g++, sanitized", join(join({"cc"}, sanitized), strict), Language::kCxx},
         {"clang -O3", join({"clang", "-std=c99", "-O3"}, strict), Language::kC},
         {"clang, sanitized", join(join({"clang", "-std=c99"}, sanitized), strict), Language::kC},

@@ -270,7 +270,7 @@ Graph reading_backwards() {
   return graph;
 }
 
-// Which gcc 12.2 -O3 does wrong where it may unroll: see NestWriter::rolled.
+// Which gcc 12.2 -O3 does wrong where it may vectorise: see NestWriter::barrier.
 TEST_P(EmittedC, OfReadsBackwards) {
   std::vector<Emitted> batch;
   batch.push_back({compile_graph(reading_backwards(), "m", {})});
