@@ -230,11 +230,60 @@ class NestWriter {
   void tiles(const Body& body) {
     const int p = plan_.tile_axis;
     if (p < 0) return body(1, true);
+    if (!down() && varies(p)) return moving_tiles(body);
     const Interval inside = interior(p);
     const Interval before = {0, inside.begin}, after = {inside.end, nest_.axes[p].extent};
     border(p, down() ? after : before, body);
     stepped(p, inside, plan_.tile, [&](int tile) { body(tile, false); });
     border(p, down() ? before : after, body);
+  }
+
+  // Whether it depends on other outer axes or on the number of a slab where along axis p its bounds hold.
+  bool varies(int p) const {
+    bool any = false;
+    for (const Bound& bound : nest_.where) {
+      if (!names_axis(bound.index, p)) continue;
+      const auto form = affine_form(bound.index);
+      if (!form || form->coefficient(p) <= 0) return false;
+      for (const auto& [a, factor] : form->terms) any |= a < 0 || (a != p && !nest_.axes[a].reduced);
+    }
+    return any;
+  }
+
+  // Whole tiles wherever the bounds hold in all of one, single pixels elsewhere.
+  template <typename Body>
+  void moving_tiles(const Body& body) {
+    const int p = plan_.tile_axis;
+    c_.open("for (int b{0} = 0; b{0} < {1};)", p, nest_.axes[p].extent);
+    c_.line("const int i{0} = b{0};", p);
+    c_.open("if ({})", tile_fits(p));
+    body(plan_.tile, false);
+    c_.line("b{} += {};", p, plan_.tile);
+    c_.close(" else {");
+    c_.indent();
+    body(1, true);
+    c_.line("b{} += 1;", p);
+    c_.close();
+    c_.close();
+  }
+
+  // That the tile from index i lies within the axis and its bounds.
+  std::string tile_fits(int p) const {
+    std::string all = fmt::format("i{} <= {}", p, nest_.axes[p].extent - plan_.tile);
+    for (const Bound& bound : nest_.where) {
+      if (!names_axis(bound.index, p)) continue;
+      const Affine form = *affine_form(bound.index);
+      Affine low = form, high;
+      std::erase_if(low.terms, [&](const auto& t) { return t.first >= 0 && nest_.axes[t.first].reduced; });
+      high = low + Affine{form.coefficient(p) * (plan_.tile - 1), {}};
+      for (const auto& [a, factor] : form.terms) {
+        if (a < 0 || !nest_.axes[a].reduced) continue;
+        const int64_t far = factor * (nest_.axes[a].extent - 1);
+        low.constant += std::min<int64_t>(far, 0), high.constant += std::max<int64_t>(far, 0);
+      }
+      all += fmt::format(" && {} >= {} && {} < {}", index_of(low), bound.begin, index_of(high), bound.end);
+    }
+    return all;
   }
 
   template <typename Body>

@@ -7,10 +7,11 @@
 namespace arenac {
 namespace {
 
-// Columns of a chunk: the fewest that divide the row, from `least`; else 2 or 1.
+// Columns of a chunk: the fewest that divide the row, from `least`; else, where as few are wanted, 2 or 1.
 int64_t width_of(int64_t columns, int64_t least) {
   for (int64_t width = least; width < columns; ++width)
     if (columns % width == 0) return width;
+  if (least > Keep{}.width) return columns;
   return columns % 2 == 0 ? 2 : 1;
 }
 

@@ -14,6 +14,8 @@ constexpr int kLongestGroup = 96;            // steps
 constexpr int64_t kSteps = 20;               // the least difference of two peaks: one part in as many
 constexpr int64_t kMostRuns = 60'000'000;    // of slabs traced in the search for groups
 constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again
+constexpr int64_t kWidestChunk = 48;         // columns
+constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
 constexpr int64_t kFine =
     100;  // how far above the least peak a search by halves may end: one part in as many
 
@@ -161,11 +163,17 @@ class Partition {
     return form_group(begin, end, steps_, layouts_, graph_, facts_, keep);
   }
 
-  // A group that fits `peak`, with whole rows if they do.
+  // A group that fits `peak`: with whole rows if they do, else in the widest chunks.
   GroupPlan plainest(int begin, int end, int64_t peak) {
     auto rows = form(begin, end, Keep{.columns = false});
     if (bytes_of(*rows) <= peak) return std::move(*rows);
-    return std::move(*form(begin, end, fitting(begin, end, peak)->keep));
+    const Option& option = *fitting(begin, end, peak);
+    for (int64_t width = kWidestChunk; width > option.keep.width; width /= 2) {
+      auto wide = form(begin, end, {.width = width, .again = option.keep.again});
+      if (wide && bytes_of(*wide) <= peak - peak / kSlack && work_again(*wide) <= option.work)
+        return std::move(*wide);
+    }
+    return std::move(*form(begin, end, option.keep));
   }
 
   // Bytes of the storages in use during the steps: those that began by then less those that ended before.

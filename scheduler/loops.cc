@@ -170,6 +170,16 @@ int lanes_for(int64_t extent, int most) {
   return static_cast<int>(std::min<int64_t>(extent, most));
 }
 
+// Of the widths up to `most` that of the least work: the last tile computes some pixels twice, and every tile
+// reads the weights.
+int tile_for(int64_t extent, int most) {
+  const auto work = [&](int64_t tile) { return (extent + tile - 1) / tile * (tile + 1); };
+  int64_t best = std::min<int64_t>(extent, most);
+  for (int64_t tile = best - 1; 2 * tile > most; --tile)
+    if (work(tile) < work(best)) best = tile;
+  return static_cast<int>(best);
+}
+
 // Among the axes along which some operand stays in place, the innermost of those that fill a tile; else the
 // longest; -1: none.
 int tile_axis(const FlatNest& nest, int vector_axis, int tile) {
@@ -261,7 +271,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     plan.tile_axis = tile_axis(flat, plan.vector_axis, tile);
     const int64_t blocks = flat.axes[plan.vector_axis].extent / plan.lanes;
     if (plan.tile_axis >= 0) {
-      plan.tile = static_cast<int>(std::min<int64_t>(flat.axes[plan.tile_axis].extent, tile));
+      plan.tile = tile_for(flat.axes[plan.tile_axis].extent, tile);
     } else if (blocks > 1) {
       plan.tile_axis = plan.vector_axis;
       plan.tile = static_cast<int>(std::min<int64_t>(blocks, 4));

@@ -1,6 +1,7 @@
 // Layers that run row by row compute what whole layers do, bit for bit, on random models. ARENAC_SEEDS
 // multiplies their number.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -95,6 +96,33 @@ INSTANTIATE_TEST_SUITE_P(By, FusedC, testing::ValuesIn(compilers()), [](const au
     if (std::isalnum(static_cast<unsigned char>(*c))) name += *c;
   return name;
 });
+
+// float[shape] name = {-2, ..., 2, -2, ...}
+std::string constant(const std::string& name, const Shape& shape) {
+  std::vector<int64_t> numbers;
+  for (int64_t k = 0; k < element_count(shape); ++k) numbers.push_back(k * 7 % 5 - 2);
+  return fmt::format("float[{}] {} = {{{}}}", fmt::join(shape, ", "), name, fmt::join(numbers, ", "));
+}
+
+// Rows wide enough for tiles of pixels between the borders, and chunks that begin with one.
+TEST_P(FusedC, GivesTheSameBytesForWideRows) {
+  const std::string text = fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[1, 3, 16, 21] x) => (float[1, 3, 16, 21] z)\n"
+      "  <{}, {}, {}, {}>\n{{\n"
+      "  a = Conv<pads = [1, 1, 1, 1]>(x, w)\n  b = Conv<pads = [1, 1, 1, 1], group = 20>(a, d)\n"
+      "  c = Conv(b, p)\n  e = Conv<pads = [1, 1, 1, 1], group = 20>(c, d)\n"
+      "  z = Conv<pads = [1, 1, 1, 1]>(e, q)\n}}\n",
+      constant("w", {20, 3, 3, 3}), constant("d", {20, 1, 3, 3}), constant("p", {20, 20, 1, 1}),
+      constant("q", {3, 20, 3, 3}));
+  std::vector<Emitted> ways;
+  for (const char* scheduler : kSchedulers) {
+    Emitted& e = ways.emplace_back(
+        Emitted{compile_graph(import_text(text), fmt::format("m{}", ways.size()), way_of(0, scheduler))});
+    e.inputs = random_inputs(*e.compilation.graph, 1, Numbers::kWhole);
+  }
+  run_emitted(ways, GetParam());
+  expect_same(ways.data(), text);
+}
 
 TEST_P(FusedC, GivesTheSameBytes) {
   unsigned number = 0;
