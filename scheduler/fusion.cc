@@ -16,8 +16,7 @@ constexpr int64_t kMostRuns = 60'000'000;    // of slabs traced in the search fo
 constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again
 constexpr int64_t kWidestChunk = 48;         // columns
 constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
-constexpr int64_t kFine =
-    100;  // how far above the least peak a search by halves may end: one part in as many
+constexpr int64_t kFine = 100;               // a search by halves ends one part in as many above the least
 
 // One way to run a group.
 struct Option {

@@ -4,22 +4,9 @@
 
 #include <vector>
 
-#include "scheduler/slabs.h"
+#include "scheduler/step_facts.h"
 
 namespace arenac {
-
-// What grouping asks about a schedule of whole nodes, one a step.
-struct StepFacts {
-  std::vector<Slabs> slabs;              // per step; count 0: cannot be in a group
-  std::vector<std::vector<Pull>> pulls;  // per step, the producers being steps
-  std::vector<Rows> rows;                // per storage
-  std::vector<TensorId> source;          // per tensor: itself, or what a step writes and it is a view of
-  std::vector<int> writer;               // per source: its step; -1: none
-  std::vector<int> last_reader;          // per source: a step, or the number of steps for outputs; -1: none
-  std::vector<Interval> live;            // per storage: steps
-  std::vector<int64_t> bytes;            // per storage; 0: the caller's
-};
-StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts);
 
 // Of a storage that only lives in the group, fewer rows than there are.
 struct KeptRing {
@@ -47,10 +34,6 @@ struct Keep {
 std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>& steps,
                                     const std::vector<Layout>& layouts, const Graph& graph,
                                     const StepFacts& facts, const Keep& keep);
-
-// Runs the groups of a schedule with the number of the row in each slot of each ring: every row that a slab
-// reads must be there. InternalError otherwise.
-void verify_rings(const Schedule& schedule);
 
 // One slab of a stage runs. The order in which a group's slabs run is the same in the emitted C; a guest's
 // are here before those of its host that they take turns with.

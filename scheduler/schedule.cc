@@ -8,6 +8,7 @@
 #include "frontend/error.h"
 #include "scheduler/groups.h"
 #include "scheduler/liveness.h"
+#include "scheduler/verify_rings.h"
 
 namespace arenac {
 namespace {

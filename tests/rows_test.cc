@@ -11,6 +11,7 @@
 #include "frontend/import.h"
 #include "scheduler/groups.h"
 #include "scheduler/storage.h"
+#include "scheduler/verify_rings.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 #include "tests/shadow.h"

@@ -1,0 +1,24 @@
+// What is known of steps before any are grouped: which rows each slab of them touches, which slabs pull
+// which, how long storages live.
+#pragma once
+
+#include <vector>
+
+#include "scheduler/slabs.h"
+
+namespace arenac {
+
+// What grouping asks about a schedule of whole nodes, one a step.
+struct StepFacts {
+  std::vector<Slabs> slabs;              // per step; count 0: cannot be in a group
+  std::vector<std::vector<Pull>> pulls;  // per step, the producers being steps
+  std::vector<Rows> rows;                // per storage
+  std::vector<TensorId> source;          // per tensor: itself, or what a step writes and it is a view of
+  std::vector<int> writer;               // per source: its step; -1: none
+  std::vector<int> last_reader;          // per source: a step, or the number of steps for outputs; -1: none
+  std::vector<Interval> live;            // per storage: steps
+  std::vector<int64_t> bytes;            // per storage; 0: the caller's
+};
+StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts);
+
+}  // namespace arenac
