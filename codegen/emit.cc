@@ -347,24 +347,29 @@ class Emitter {
   }
 
   void run_window(CText& c, const Stage& guest) {
-    const auto loop = [&](const char* variable, const char* index, const std::vector<Interval>& at) {
-      std::vector<int64_t> begins, ends;
-      for (const Interval& part : at) {
-        begins.push_back(part.begin);
-        ends.push_back(part.end);
-      }
-      const CRamp from = c_ramp(begins, index, fmt::format("{}_{}_from_{}", name_, variable, guest.step));
-      const CRamp to = c_ramp(ends, index, fmt::format("{}_{}_to_{}", name_, variable, guest.step));
-      for (const CRamp& ramp : {from, to})
-        if (!ramp.declaration.empty()) kernel_text_ += "\n" + ramp.declaration + "\n";
-      c.open("for (int {0} = {1}, {0}_end = {2}; {0} < {0}_end; ++{0})", variable, from.expression,
-             to.expression);
+    int loops = 0;
+    // Opens a loop where there is more than one number; returns what they are called.
+    const auto numbers = [&](const char* variable, const char* index, const std::vector<Interval>& at) {
+      const auto ramp = [&](int64_t Interval::*end, const char* word) {
+        std::vector<int64_t> values;
+        for (const Interval& part : at) values.push_back(part.*end);
+        const CRamp found =
+            c_ramp(values, index, fmt::format("{}_{}_{}_{}", name_, variable, word, guest.step));
+        if (!found.declaration.empty()) kernel_text_ += "\n" + found.declaration + "\n";
+        return found.expression;
+      };
+      const std::string from = ramp(&Interval::begin, "from");
+      if (std::all_of(at.begin(), at.end(), [](const Interval& part) { return part.end == part.begin + 1; }))
+        return from;
+      c.open("for (int {0} = {1}, {0}_end = {2}; {0} < {0}_end; ++{0})", variable, from,
+             ramp(&Interval::end, "to"));
+      ++loops;
+      return std::string(variable);
     };
-    loop("slab", "t0", guest.slabs_at);
-    loop("chunk", "t1", guest.chunks_at);
-    c.line("{}_step_{}(g, slab, chunk);", name_, guest.step);
-    c.close();
-    c.close();
+    const std::string slab = numbers("slab", "t0", guest.slabs_at);
+    const std::string chunk = numbers("chunk", "t1", guest.chunks_at);
+    c.line("{}_step_{}(g, {}, {});", name_, guest.step, slab, chunk);
+    while (loops-- > 0) c.close();
   }
 
   // What a stage's function needs of the group's.
@@ -384,7 +389,7 @@ class Emitter {
     f.put("");
     f.open("static void {0}_step_{2}({0}_group_{1} *g, int t0, int t1)", name_, number, group.stages[k].step);
     shared_pointers(f, body.text());
-    f.put("(void)g;\n(void)t0;\n(void)t1;");
+    for (const char* unused : {"g", "t0", "t1"}) f.line("(void){};", unused);
     for (const std::string& line : lines_of(body.text())) f.put(line);
     f.close();
   }
