@@ -72,6 +72,10 @@ bool Chunks::compute_again(TensorId storage) {
   const auto pair = pair_of(storage);
   if (!pair || has_sums(node(pair->writer)) || group_.stages[pair->writer].host >= 0) return false;
   const std::vector<Interval>& written = slabs(pair->writer).write.rows;
+  const auto above = [](const Interval& a, const Interval& b) {
+    return a.end <= b.begin && a.begin < b.begin;
+  };
+  if (!std::is_sorted(written.begin(), written.end(), above)) return false;
   std::vector<Interval> at;
   for (const Interval& seen : read_of(slabs(pair->reader), storage, layouts_).rows) {
     const auto before = [](const Interval& rows, int64_t row) { return rows.end <= row; };
@@ -80,10 +84,6 @@ bool Chunks::compute_again(TensorId storage) {
     if (seen.begin >= seen.end || last == written.end()) return false;
     at.push_back({first - written.begin(), last - written.begin() + 1});
   }
-  if (!std::is_sorted(written.begin(), written.end(), [](const Interval& a, const Interval& b) {
-        return a.end <= b.begin && a.begin < b.begin;
-      }))
-    return false;
   Stage& writer = group_.stages[pair->writer];
   writer.host = pair->reader;
   writer.slabs_at = std::move(at);
@@ -288,8 +288,7 @@ bool Chunks::share(KeptRing& ring) {
     chunked_.erase(storage);
     return false;
   }
-  ring.ring.column = columns.size;
-  ring.ring.columns = width;
+  ring.ring = {rows.size, 1, columns.size, width};
   return true;
 }
 
