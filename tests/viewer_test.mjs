@@ -230,7 +230,7 @@ const tests = {
     assert.match(await textOf('#facts'), /in this order\s+96 bytes file’s order 1\.1K, no order has less/i);
     assert.match(await textOf('#facts'), /Groups\s+1/);
     assert.match(await textOf('#facts'), /Search\s+cut off by --time/);
-    assert.match(await textOf('#frontier'), /1,096\s+0\s+0\s+19,482\s+64\s+20,736\s+2\s+31,001/);
+    assert.match(await textOf('#frontier'), /1,096\s+0\s+0\s+0\s+19,482\s+64\s+600\s+20,736\s+2\s+31,001/);
     await shot('grouped');
     await open('small');
     assert.equal(await page.locator('#frontier').count(), 0);
