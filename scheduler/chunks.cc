@@ -43,9 +43,6 @@ const RowAccess& read_of(const Slabs& slabs, TensorId storage, const std::vector
                        [&](const RowAccess& r) { return layouts[r.tensor].root == storage; });
 }
 
-void touch(Life& life, int64_t now) { life.touched = now; }
-void write(Life& life, int64_t now) { life = {std::min(life.written, now), now}; }
-
 }  // namespace
 
 int64_t slots_for(const std::vector<Life>& lives) {
@@ -409,11 +406,11 @@ Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector
       ++now;
       if (stage == pair.writer)
         for (int64_t y = written[slab].begin; y < written[slab].end; ++y)
-          for (int64_t x = 0; x < width; ++x) write(lives[y * columns.count + chunk * width + x], now);
+          for (int64_t x = 0; x < width; ++x) lives[y * columns.count + chunk * width + x].write(now);
       if (stage == pair.reader)
         for (int64_t y = read[slab].begin; y < read[slab].end; ++y)
           for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x)
-            touch(lives[y * columns.count + x], now);
+            lives[y * columns.count + x].touch(now);
     }
   return {columns.size, slots_for(lives), 0, 0};
 }
@@ -434,9 +431,9 @@ Ring Chunks::window_kept(TensorId storage, const Pair& pair, const std::vector<I
        chunk_runs_of(group_, guests_of(group_), {root_of(pair.reader), 0})) {
     ++now;
     if (stage == pair.writer)
-      for (int64_t x = 0; x < width; ++x) write(lives[chunk * width + x], now);
+      for (int64_t x = 0; x < width; ++x) lives[chunk * width + x].write(now);
     if (stage == pair.reader)
-      for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x) touch(lives[x], now);
+      for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x) lives[x].touch(now);
   }
   return {rows.size, most, columns.size, slots_for(lives)};
 }

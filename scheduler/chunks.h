@@ -28,6 +28,12 @@ namespace arenac {
 // before the group.
 struct Life {
   int64_t written = INT64_MAX, touched = -1;
+
+  void touch(int64_t now) { touched = now; }
+  void write(int64_t now) {
+    written = written < now ? written : now;
+    touched = now;
+  }
 };
 
 // The fewest slots such that the next user of a slot, k later, comes when all is done with the one before.

@@ -5,21 +5,32 @@
 namespace arenac {
 namespace {
 
-// The axis that alone is the column of an access, or -1.
-int column_axis(const Nest& nest, const Layout& layout, const Rows& rows, const Rows& columns,
-                const Shape& shape, const std::vector<Expr>& indices) {
-  Affine column{layout.offset % rows.size / columns.size, {}};
+// Per dimension of a tensor the columns that it steps; 0: it stays within one, or goes from row to row.
+// Nothing where the place in the row is not one of whole columns.
+std::optional<std::vector<int64_t>> column_steps(const Layout& layout, const Rows& rows, const Rows& columns,
+                                                 const Shape& shape) {
+  std::vector<int64_t> steps(shape.size());
   for (size_t d = 0; d < shape.size(); ++d) {
     const int64_t stride = layout.strides[d];
     if (shape[d] <= 1 || std::abs(stride) >= rows.size) continue;
-    if (stride < 0 || (stride > columns.size && stride % columns.size != 0)) return -1;
-    if (stride < columns.size) {
-      if ((shape[d] - 1) * stride >= columns.size) return -1;
-      continue;
-    }
+    const bool within = stride < columns.size && (shape[d] - 1) * stride < columns.size;
+    if (stride < 0 || (stride % columns.size != 0 && !within)) return std::nullopt;
+    steps[d] = stride / columns.size;
+  }
+  return steps;
+}
+
+// The axis that alone is the column of an access, or -1.
+int column_axis(const Nest& nest, const Layout& layout, const Rows& rows, const Rows& columns,
+                const Shape& shape, const std::vector<Expr>& indices) {
+  const auto steps = column_steps(layout, rows, columns, shape);
+  if (!steps) return -1;
+  Affine column{layout.offset % rows.size / columns.size, {}};
+  for (size_t d = 0; d < shape.size(); ++d) {
+    if ((*steps)[d] == 0) continue;
     const auto form = affine_form(indices[d]);
     if (!form) return -1;
-    column = column + *form * (stride / columns.size);
+    column = column + *form * (*steps)[d];
   }
   std::erase_if(column.terms,
                 [&](const auto& term) { return term.first >= 0 && nest.axes[term.first].extent == 1; });
@@ -32,21 +43,17 @@ int column_axis(const Nest& nest, const Layout& layout, const Rows& rows, const 
 Interval touched_by(const Layout& layout, const Rows& rows, const Rows& columns, const Shape& shape,
                     const std::vector<Expr>& indices, const std::vector<Interval>& axes,
                     const std::vector<const Tensor*>& operands) {
+  const auto steps = column_steps(layout, rows, columns, shape);
+  if (!steps) return {0, columns.count};
   const int64_t first = layout.offset % rows.size / columns.size;
   Interval all = {first, first};  // closed
   for (size_t d = 0; d < shape.size(); ++d) {
-    const int64_t stride = layout.strides[d];
-    if (shape[d] <= 1 || std::abs(stride) >= rows.size) continue;
-    if (stride < 0 || (stride > columns.size && stride % columns.size != 0)) return {0, columns.count};
-    if (stride < columns.size) {
-      if ((shape[d] - 1) * stride >= columns.size) return {0, columns.count};
-      continue;
-    }
+    if ((*steps)[d] == 0) continue;
     const Interval index = interval(indices[d], axes, operands);
     const Interval inside = {std::max<int64_t>(index.begin, 0), std::min(index.end, shape[d])};
     if (inside.begin >= inside.end) return {0, 0};
-    all.begin += stride / columns.size * inside.begin;
-    all.end += stride / columns.size * (inside.end - 1);
+    all.begin += (*steps)[d] * inside.begin;
+    all.end += (*steps)[d] * (inside.end - 1);
   }
   return {std::max<int64_t>(all.begin, 0), std::min(all.end + 1, columns.count)};
 }

@@ -235,7 +235,7 @@ class Partition {
     const auto at = grouped_.find({begin, end});
     if (at == grouped_.end() || at->second.options.empty()) return nullptr;
     Ways& ways = at->second;
-    if (works_ && !ways.untried.empty() && ways.next.again.empty()) raise_floor(begin, end, ways);
+    if (works_ && !ways.probed && !ways.untried.empty()) raise_floor(begin, end, ways);
     while (works_ && ways.options.back().bytes > peak && ways.floor <= peak && !ways.untried.empty())
       add_window(begin, end, ways);
     for (const Option& option : ways.options)
@@ -261,7 +261,6 @@ class Partition {
 
   // Little less than everything computed again takes can be had.
   void raise_floor(int begin, int end, Ways& ways) {
-    if (ways.probed) return;
     ways.probed = true;
     const auto plan = form(begin, end, {.width = 1, .again = ways.untried});
     if (plan) ways.floor = std::max(ways.floor, bytes_of(*plan) - bytes_of(*plan) / 16);
@@ -301,11 +300,7 @@ class Partition {
   // What running a step in slabs costs: its constants are read for each. Steps without any are a little
   // dearer in a group, too.
   int64_t cost_of(int step) const {
-    int64_t bytes = 0;
-    for (TensorId id : steps_[step].node->reads)
-      if (graph_.tensors[id].constant)
-        bytes += static_cast<int64_t>(graph_.tensors[id].constant->bytes.size());
-    return 1 + bytes * (facts_.slabs[step].count - 1);
+    return 1 + constant_bytes(*steps_[step].node, graph_) * (facts_.slabs[step].count - 1);
   }
 
   // The groups of the cheapest partition whose segments all fit `peak`.
@@ -349,6 +344,14 @@ class Partition {
 };
 
 }  // namespace
+
+int64_t constant_bytes(const Node& node, const Graph& graph) {
+  int64_t bytes = 0;
+  for (TensorId id : node.reads)
+    if (const auto& constant = graph.tensors[id].constant)
+      bytes += static_cast<int64_t>(constant->bytes.size());
+  return bytes;
+}
 
 std::vector<GroupPlan> longest_groups(const Schedule& whole, const Keep& keep) {
   const auto& [graph, steps, layouts] = std::tie(*whole.graph, whole.steps, whole.layouts);

@@ -8,6 +8,9 @@
 
 namespace arenac {
 
+// Bytes of the constants that a node reads: what another slab of it reads again.
+int64_t constant_bytes(const Node& node, const Graph& graph);
+
 // The partition of the steps into single ones and groups with the fewest live bytes at a time and, among
 // those, the fewest bytes of constants read again; only the groups. `whole` has no groups yet. Among all
 // partitions into groups of up to kLongestGroup steps (shortest path over cut positions, Cormen et

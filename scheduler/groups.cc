@@ -94,12 +94,9 @@ class Former {
     int64_t now = 0;
     for (const auto& [stage, slab] : runs_of(group_)) {
       for (const auto& [rows, lives] : reads[stage])
-        for (int64_t y = (*rows)[slab].begin; y < (*rows)[slab].end; ++y) (*lives)[y].touched = now;
+        for (int64_t y = (*rows)[slab].begin; y < (*rows)[slab].end; ++y) (*lives)[y].touch(now);
       const auto& [rows, lives] = writes[stage];
-      for (int64_t y = (*rows)[slab].begin; y < (*rows)[slab].end; ++y) {
-        (*lives)[y].written = std::min((*lives)[y].written, now);
-        (*lives)[y].touched = now;
-      }
+      for (int64_t y = (*rows)[slab].begin; y < (*rows)[slab].end; ++y) (*lives)[y].write(now);
       if (group_.stages[stage].host < 0) ++now;  // guests run in turns with their host
     }
   }

@@ -125,22 +125,27 @@ int64_t work_of(const Graph& graph) {
   return work;
 }
 
-Schedule schedule_fused(const Graph& graph, const Target& target, Deadline deadline) {
+// The one of the least peak with the best groups, nothing done again.
+Schedule least_fused(const std::vector<Schedule>& plain, const Target& target, Deadline deadline) {
   std::vector<Schedule> all;
   bool cut_off = false;
-  for (Schedule& whole : plain_schedules(graph, target, deadline)) {
+  for (const Schedule& whole : plain) {
     std::vector<GroupPlan> groups = best_groups(whole, deadline);
     cut_off = has_passed(deadline);
-    all.push_back(with_groups(std::move(whole), std::move(groups), target));
+    all.push_back(with_groups(whole, std::move(groups), target));
   }
   Schedule& least = *std::min_element(all.begin(), all.end(), lower);
   least.cut_off = cut_off;
   return std::move(least);
 }
 
+Schedule schedule_fused(const Graph& graph, const Target& target, Deadline deadline) {
+  return least_fused(plain_schedules(graph, target, deadline), target, deadline);
+}
+
 Schedule schedule_smallest(const Graph& graph, const Target& target, Deadline deadline) {
-  Schedule least = schedule_fused(graph, target, deadline);
   std::vector<Schedule> plain = plain_schedules(graph, target, deadline);
+  Schedule least = least_fused(plain, target, deadline);
   std::reverse(plain.begin(), plain.end());  // those first that were changed most for the purpose
   for (Schedule& whole : plain) {
     auto groups = smaller_groups(whole, peak_of(least), work_of(graph) / kMoreWork, deadline);
@@ -203,9 +208,7 @@ int64_t bytes_read_again(const Schedule& schedule) {
   int64_t bytes = 0;
   for (const Group& group : schedule.groups)
     for (const Stage& stage : group.stages)
-      for (TensorId id : schedule.steps[stage.step].node->reads)
-        if (const auto& constant = schedule.graph->tensors[id].constant)
-          bytes += static_cast<int64_t>(constant->bytes.size()) * (stage.slabs - 1);
+      bytes += constant_bytes(*schedule.steps[stage.step].node, *schedule.graph) * (stage.slabs - 1);
   return bytes;
 }
 
