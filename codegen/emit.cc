@@ -156,15 +156,16 @@ class Emitter {
     c.line(
         "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
         "misaligned */,\n       {0}_EBRANCH = 3 /* the inputs select a branch that arenac left out, with a "
-        "warning */ }};\n",
+        "warning */,\n       {0}_EVALUE = 4 /* a value is not the one that was compiled in */ }};\n",
         upper_);
     c.line(
         "/* One inference. Re-entrant: all state is in the workspace, {}.\n"
         "   Inputs, outputs and arena must not overlap. */",
-        has_state() ? fmt::format("which keeps it from call to call: {0}_reset comes first,\n   and after "
-                                  "{1}_EBRANCH. Beside it the content before the call does not matter",
-                                  name_, upper_)
-                    : "whose content before the call does not matter");
+        has_state()
+            ? fmt::format("which keeps it from call to call: {0}_reset comes first,\n   and after "
+                          "{1}_EBRANCH or {1}_EVALUE. Beside it the content before the call does not matter",
+                          name_, upper_)
+            : "whose content before the call does not matter");
     c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out);\n", name_);
     if (has_state())
       c.line(
@@ -269,7 +270,9 @@ class Emitter {
     const Node& node = *schedule_.steps[s].node;
     if (const Call* call = std::get_if<Call>(&node.body)) return call_kernel(c, s, node, *call);
     if (const Refusal* refusal = std::get_if<Refusal>(&node.body))
-      return c.line("return {}_EBRANCH; /* {}: {} */", upper_, s, c_comment(refusal->reason));
+      return c.line("return {}_{}; /* {}: {} */", upper_,
+                    refusal->cause == Refusal::Cause::kBranch ? "EBRANCH" : "EVALUE", s,
+                    c_comment(refusal->reason));
     if (element_count(graph_.tensors[node.writes[0]].shape) > 0) run_nests(c, s);
   }
 

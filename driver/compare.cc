@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "frontend/error.h"
+
 namespace arenac {
 namespace {
 
@@ -33,6 +35,21 @@ std::string position(const Shape& shape, int64_t element) {
   return to_string(index);
 }
 
+// The elements of x whose indices lie in `shape`.
+Value cropped(const Value& x, const Shape& shape) {
+  ARENAC_CHECK(shape.size() == x.shape.size(), "a true shape has the rank of its bound");
+  for (size_t d = 0; d < shape.size(); ++d)
+    ARENAC_CHECK(0 <= shape[d] && shape[d] <= x.shape[d], "a true extent lies within its bound");
+  Value part(x.type, shape);
+  const std::vector<int64_t> strides = row_major_strides(x.shape);
+  for (int64_t k = 0; k < part.count(); ++k) {
+    int64_t from = 0, rest = k;
+    for (size_t d = shape.size(); d-- > 0; rest /= shape[d]) from += rest % shape[d] * strides[d];
+    store(part, k, load(x, from));
+  }
+  return part;
+}
+
 }  // namespace
 
 std::optional<std::string> difference(const Value& got, const Value& want, const Tolerance& tolerance) {
@@ -54,6 +71,16 @@ std::optional<std::string> difference(const Value& got, const Value& want, const
   return fmt::format("element {} is {:.9g}, expected {:.9g} (off by {:.3g}); {} of {} elements differ",
                      position(got.shape, worst), number(got.type, load(got, worst)),
                      number(want.type, load(want, worst)), worst_off, differing, got.count());
+}
+
+std::vector<Value> model_outputs(const Graph& graph, std::vector<Value> outputs) {
+  for (const auto& [output, holder] : graph.true_shapes) {
+    Shape shape;
+    for (int64_t d = 0; d < outputs[holder].count(); ++d) shape.push_back(load(outputs[holder], d).i);
+    outputs[output] = cropped(outputs[output], shape);
+  }
+  outputs.erase(outputs.end() - static_cast<std::ptrdiff_t>(graph.true_shapes.size()), outputs.end());
+  return outputs;
 }
 
 Value reinterpret_bfloat(Value value, Type type) {

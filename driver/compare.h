@@ -6,8 +6,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "frontend/type.h"
+#include "frontend/graph.h"
 
 namespace arenac {
 
@@ -20,6 +21,9 @@ struct Tolerance {
 // |expected| (integers and bool: within atol). NaN equals NaN, an infinity only itself. Otherwise says which
 // element differs most.
 std::optional<std::string> difference(const Value& got, const Value& want, const Tolerance& tolerance);
+
+// Of the graph's outputs those of the model, each cut to its true shape (Graph::true_shapes).
+std::vector<Value> model_outputs(const Graph& graph, std::vector<Value> outputs);
 
 // `value` as `type` where both store 16 bits: ONNX's backend data keep bfloat16 as UINT16. Else `value`
 // itself.

@@ -12,8 +12,10 @@ namespace arenac {
 // output_0.bin, ...
 // A state begins as its input's file says, and what it then is goes to its output's.
 // With an argument N > 0 it then runs N times more and prints the best time of one run in ms. Exit
-// status: 0; kBranchLeftOut when the model returns NAME_EBRANCH, 1 when another error; 2 when a file fails.
-inline constexpr int kBranchLeftOut = 3;
+// status: what the model returns; kFileFault when a file fails.
+inline constexpr int kFileFault = 100;
+// What a model returns; see the enum in its header.
+inline constexpr int kBranchLeftOut = 3, kOtherValue = 4;
 std::string harness_source(const Compilation& compilation);
 
 }  // namespace arenac

@@ -15,6 +15,7 @@
 #include "driver/plan.h"
 #include "driver/run.h"
 #include "frontend/error.h"
+#include "scheduler/explain.h"
 
 namespace arenac {
 namespace {
@@ -82,6 +83,14 @@ Exit run_map(const Options& options) {
   return Exit::kDone;
 }
 
+Exit run_explain(const Options& options) {
+  const Compilation c = compile(options.compile);
+  const std::vector<std::string> reasons = explain(c.schedule);
+  for (size_t s = 0; s < reasons.size(); ++s)
+    fmt::print("step {:>4}  {}: {}\n", s, step_title(c.map, static_cast<int64_t>(s)), printable(reasons[s]));
+  return Exit::kDone;
+}
+
 // Prints each output that differs from output_K.pb; counts what was compared and what differs.
 Exit compare_with_files(const Options& options, const Graph& graph, const std::vector<Value>& outputs) {
   int compared = 0, differing = 0;
@@ -120,8 +129,7 @@ Exit run_run(const Options& options) {
   const std::vector<InputDeclaration> declared = declared_inputs(options.compile.model);
   const std::vector<Value> inputs = read_inputs(options.inputs, declared);
   CompileOptions compile_options = options.compile;
-  for (size_t k = 0; k < declared.size(); ++k)
-    compile_options.import.shapes.emplace(declared[k].name, inputs[k].shape);
+  compile_options.import = with_bound_inputs(options.compile.import, declared, inputs);
   const Compilation c = compile(compile_options);
   const RunResult result = build_and_run(c, inputs, {.repeat = options.repeat, .keep = options.keep});
   if (result.best_ms) fmt::print("{:.6f}\n", *result.best_ms);
@@ -156,6 +164,8 @@ Exit run_command(const Options& options) {
   switch (options.command) {
     case Command::kCompile:
       return run_compile(options);
+    case Command::kExplain:
+      return run_explain(options);
     case Command::kMap:
       return run_map(options);
     case Command::kRun:

@@ -31,7 +31,7 @@ memory; 4 run or verify found a difference; 70 a fault of arenac itself.)";
 
 // What the command line holds before it is understood.
 struct Raw {
-  std::vector<std::string> dims, shapes, pools, pins, states;
+  std::vector<std::string> dims, shapes, values, pools, pins, states;
   std::optional<int64_t> capacity;
   std::string io = "external", weights, optimize = "balanced";
   bool quiet = false, verbose = false, json = false;
@@ -68,7 +68,27 @@ Shape shape_of(const std::string& text, const std::string& option) {
   return shape;
 }
 
-void bind_dimensions(const Raw& raw, ImportOptions& import) {
+// "1,3,224": int64, or float64 if one of the numbers is no integer.
+Value value_of(const std::string& text, const std::string& option) {
+  const bool whole = text.find_first_not_of("0123456789-,") == std::string::npos;
+  std::vector<Scalar> elements;
+  for (size_t begin = 0; begin <= text.size() && !text.empty();) {
+    const size_t end = std::min(text.find(',', begin), text.size());
+    Scalar element{};
+    const char *first = text.data() + begin, *last = text.data() + end;
+    const auto [stop, error] =
+        whole ? std::from_chars(first, last, element.i) : std::from_chars(first, last, element.f);
+    if (error != std::errc() || stop != last)
+      wrong_usage(fmt::format("{}: '{}' is no number", option, std::string(first, last)));
+    elements.push_back(element);
+    begin = end + 1;
+  }
+  Value value(whole ? Type::kInt64 : Type::kFloat64, {static_cast<int64_t>(elements.size())});
+  for (size_t k = 0; k < elements.size(); ++k) store(value, static_cast<int64_t>(k), elements[k]);
+  return value;
+}
+
+void bind_inputs(const Raw& raw, ImportOptions& import) {
   for (const std::string& text : raw.dims) {
     const auto [name, extent] = split_binding(text, "--dim", "NAME=N");
     import.dims[name] = extent_of(extent, "--dim " + text);
@@ -76,6 +96,10 @@ void bind_dimensions(const Raw& raw, ImportOptions& import) {
   for (const std::string& text : raw.shapes) {
     const auto [name, extents] = split_binding(text, "--shape", "INPUT=1x3x224x224");
     import.shapes[name] = shape_of(extents, "--shape " + text);
+  }
+  for (const std::string& text : raw.values) {
+    const auto [name, elements] = split_binding(text, "--value", "INPUT=1,3,224");
+    import.values.insert_or_assign(name, value_of(elements, "--value " + text));
   }
 }
 
@@ -100,6 +124,8 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   command.add_option("--name", compile.name, "prefix of the C names (default: from the file's name)");
   repeatable("--dim", raw.dims, "bind a symbolic dimension")->type_name("NAME=N");
   repeatable("--shape", raw.shapes, "bind a whole input")->type_name("INPUT=1x3x224x224");
+  repeatable("--value", raw.values, "what an input always holds, where it must be known (a shape)")
+      ->type_name("INPUT=1,3,224");
   command.add_option("--ram", compile.ram, "the arena must fit (suffixes K, M); else exit 3")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("N");
@@ -180,6 +206,10 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
         ->type_name("FILE");
   map->add_flag("--pareto", options.pareto, "the schedules to choose from: less arena for more work");
   add_compile_options(*map, options.compile, raw);
+
+  CLI::App* explain = add("explain", "why each step runs row by row, or whole", Command::kExplain);
+  explain->add_option("MODEL.onnx", options.files)->required()->expected(1);
+  add_compile_options(*explain, options.compile, raw);
 
   CLI::App* run = add("run", "compile, build with $CC and $CFLAGS, run here, compare", Command::kRun);
   run->add_option("MODEL.onnx", options.files)->required()->expected(1);
@@ -318,7 +348,7 @@ void interpret_raw(const Raw& raw, Options& options) {
   compile.optimize = raw.optimize == "ram"     ? Optimize::kRam
                      : raw.optimize == "speed" ? Optimize::kSpeed
                                                : Optimize::kBalanced;
-  bind_dimensions(raw, compile.import);
+  bind_inputs(raw, compile.import);
   if (!options.files.empty()) compile.model = options.files[0];
   if (!compile.name.empty() && compile.name != identifier_of(compile.name))
     wrong_usage(

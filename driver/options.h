@@ -14,7 +14,7 @@
 
 namespace arenac {
 
-enum class Command { kCompile, kMap, kRun, kPlan, kVerify, kList, kPrint };
+enum class Command { kCompile, kMap, kExplain, kRun, kPlan, kVerify, kList, kPrint };
 
 // A report to write: --html map.html. The file "-" is standard output.
 struct ReportRequest {

@@ -18,6 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr int64_t kMostShapeElements = 64;  // of an input that may be a shape, or a list of axes
 constexpr int kBuildSeconds = 600, kRunSeconds = 600;
 
 std::vector<std::string> words_from(const char* variable, const char* fallback) {
@@ -114,6 +115,15 @@ std::vector<Value> read_inputs(const fs::path& folder, const std::vector<InputDe
   return values;
 }
 
+ImportOptions with_bound_inputs(ImportOptions options, const std::vector<InputDeclaration>& declared,
+                                const std::vector<Value>& inputs) {
+  for (size_t k = 0; k < std::min(declared.size(), inputs.size()); ++k) {
+    options.shapes.emplace(declared[k].name, inputs[k].shape);
+    if (inputs[k].count() <= kMostShapeElements) options.values.emplace(declared[k].name, inputs[k]);
+  }
+  return options;
+}
+
 RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, const RunOptions& options) {
   const std::vector<Value> checked = checked_inputs(*c.graph, inputs);
   const std::vector<File> sources = with_placed_weights(c.files, c.name);
@@ -132,6 +142,8 @@ RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, 
   if (done.status == kBranchLeftOut)
     throw UserError(fmt::format("{}: these inputs select a branch that was left out:{}", c.graph->name,
                                 left_out(c.schedule)));
+  if (done.status == kOtherValue)
+    throw UserError(fmt::format("{}: an input has another value than --value gave", c.graph->name));
   if (done.status != 0)
     throw InternalError(fmt::format("the compiled model ended with status {}: {}", done.status, done.output));
 
@@ -139,6 +151,7 @@ RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, 
   for (size_t k = 0; k < c.graph->outputs.size(); ++k)
     result.outputs.push_back(
         read_output(scratch.path() / fmt::format("output_{}.bin", k), c.graph->tensors[c.graph->outputs[k]]));
+  result.outputs = model_outputs(*c.graph, std::move(result.outputs));
   if (options.repeat > 0) result.best_ms = std::strtod(done.output.c_str(), nullptr);
   return result;
 }

@@ -27,6 +27,11 @@ struct RunResult {
 std::vector<Value> read_inputs(const std::filesystem::path& folder,
                                const std::vector<InputDeclaration>& declared);
 
+// The options with each input that they leave open bound to the shape of its value, and, if it has few
+// elements, to the value itself where the compilation must know it.
+ImportOptions with_bound_inputs(ImportOptions options, const std::vector<InputDeclaration>& declared,
+                                const std::vector<Value>& inputs);
+
 // Builds with $CC (default cc) and $CFLAGS (default -O2), both split at spaces, in a private temporary
 // folder, runs the program as a child process and reads back what it computed. UserError when an input has
 // not the type or shape that the model was compiled for, when the compiler fails, or when time runs out.

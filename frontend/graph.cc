@@ -102,8 +102,13 @@ void verify_block(const Graph& graph, const Block& block) {
   for (const Node& node : block) verify(graph, node);
 }
 
-// Backwards over a block: keeps nodes that write something wanted. Loops make the wanted set grow until it is
-// stable.
+bool guards_value(const Node& node) {
+  const Refusal* refusal = std::get_if<Refusal>(&node.body);
+  return refusal != nullptr && refusal->cause == Refusal::Cause::kValue;
+}
+
+// Backwards over a block: keeps nodes that write something wanted, and those that guard a value. Loops make
+// the wanted set grow until it is stable.
 Block live_nodes(Block block, std::vector<bool>& wanted) {
   Block kept;
   for (auto node = block.rbegin(); node != block.rend(); ++node) {
@@ -123,8 +128,8 @@ Block live_nodes(Block block, std::vector<bool>& wanted) {
       loop->body = std::move(body);
       if (loop->body.empty()) continue;
       if (loop->count) wanted[*loop->count] = true;
-    } else if (std::none_of(node->writes.begin(), node->writes.end(),
-                            [&](TensorId id) { return wanted[id]; })) {
+    } else if (!guards_value(*node) && std::none_of(node->writes.begin(), node->writes.end(),
+                                                    [&](TensorId id) { return wanted[id]; })) {
       continue;
     }
     for (TensorId id : node->reads) wanted[id] = true;

@@ -94,10 +94,12 @@ struct Loop {
   Block body;
 };
 
-// Ends the run with an error where it should write: all that is left of an If's branch that no C can be made
-// of.
+// Ends the run with an error. kBranch stands where an If's branch should write that no C can be made of;
+// kValue writes nothing: an If of its own guards a value that the compilation took for granted.
 struct Refusal {
-  std::string reason;  // names the branch and what is wrong with it
+  enum class Cause : uint8_t { kBranch, kValue };
+  Cause cause;
+  std::string reason;  // names the branch or the value, and what is wrong with it
 };
 
 struct Node {
@@ -116,6 +118,9 @@ struct Graph {
   Block block;
   std::vector<TensorId> inputs, outputs;
   std::vector<std::string> input_names, output_names;  // as the model spells them
+  // Of an output whose extents only the run knows, and whose shape bounds them: the index of the output,
+  // behind the model's own, that holds its true shape.
+  std::map<size_t, size_t> true_shapes;
   std::vector<std::string> warnings;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <set>
 
 #include "frontend/error.h"
@@ -83,20 +84,81 @@ TensorId add_input(Importer& importer, const std::string& name, Type type, const
   }
 }
 
-void declare_inputs(Importer& importer, const onnx::GraphProto& proto, const ImportOptions& options) {
+void require_input(const onnx::GraphProto& proto, const std::string& name, const char* option) {
+  if (std::none_of(proto.input().begin(), proto.input().end(),
+                   [&](const auto& i) { return i.name() == name; }))
+    throw UserError(fmt::format("{} names '{}', which is no input of the model", option, printable(name)),
+                    Exit::kUsage);
+}
+
+// The given value of input `id` as a constant that stands for it.
+TensorId known_value(Importer& importer, TensorId id, const Value& value) {
+  const Tensor input = importer.graph.tensors[id];
+  if (value.count() != element_count(input.shape))
+    throw UserError(fmt::format("input '{}' is {} {}, but its value has {} elements", printable(input.name),
+                                info(input.type).name, to_string(input.shape), value.count()));
+  Value all(input.type, input.shape);
+  for (int64_t k = 0; k < value.count(); ++k) store(all, k, convert(input.type, value.type, load(value, k)));
+  const TensorId constant = importer.add_constant(input.name, std::make_shared<const Value>(std::move(all)));
+  const auto apply = [&](const char* op, std::vector<TensorId> inputs) {
+    return importer
+        .lower({"value of " + input.name, op, "", 18, std::move(inputs), {"differs"}, {{"keepdims", {}}}})
+        .at(0);
+  };
+  importer.guard(apply("ReduceMax", {apply("Not", {apply("Equal", {id, constant})})}),
+                 fmt::format("input '{}' has another value than --value gave", printable(input.name)));
+  return constant;
+}
+
+// The values of symbolic dimensions: those given, and those that inputs with given shapes have.
+std::map<std::string, int64_t> bound_symbols(const onnx::GraphProto& proto, const ImportOptions& options) {
+  std::map<std::string, int64_t> symbols = options.dims;
+  for (const onnx::ValueInfoProto& input : proto.input()) {
+    const onnx::TensorShapeProto& declared = input.type().tensor_type().shape();
+    const auto whole = options.shapes.find(input.name());
+    if (whole == options.shapes.end()) continue;
+    for (int d = 0; d < std::min(declared.dim_size(), static_cast<int>(whole->second.size())); ++d)
+      if (!declared.dim(d).dim_param().empty())
+        symbols.emplace(declared.dim(d).dim_param(), whole->second[d]);
+  }
+  return symbols;
+}
+
+void declare_shapes(Importer& importer, const onnx::GraphProto& proto, const ImportOptions& options) {
+  const std::map<std::string, int64_t> symbols = bound_symbols(proto, options);
+  const auto declare = [&](const onnx::ValueInfoProto& value) {
+    if (!value.type().tensor_type().has_shape()) return;
+    Shape shape;
+    for (const auto& dim : value.type().tensor_type().shape().dim()) {
+      const auto bound = symbols.find(dim.dim_param());
+      if (!dim.has_dim_value() && bound == symbols.end()) return;
+      shape.push_back(dim.has_dim_value() ? dim.dim_value() : bound->second);
+      if (shape.back() < 0) return;
+    }
+    importer.declared_shapes[value.name()] = shape;
+  };
+  for (const onnx::ValueInfoProto& value : proto.value_info()) declare(value);
+  for (const onnx::ValueInfoProto& output : proto.output()) declare(output);
+}
+
+// Of the inputs whose value is given, those in `known` have it; the others may have to.
+void declare_inputs(Importer& importer, const onnx::GraphProto& proto, const ImportOptions& options,
+                    const std::set<std::string>& known) {
   const std::set<std::string> initialized = initializer_names(proto);
-  for (const auto& [name, shape] : options.shapes)
-    if (std::none_of(proto.input().begin(), proto.input().end(),
-                     [&](const auto& i) { return i.name() == name; }))
-      throw UserError(fmt::format("--shape names '{}', which is no input of the model", printable(name)),
-                      Exit::kUsage);
+  for (const auto& [name, shape] : options.shapes) require_input(proto, name, "--shape");
+  for (const auto& [name, value] : options.values) require_input(proto, name, "--value");
   for (const onnx::ValueInfoProto& input : proto.input()) {
     if (initialized.contains(input.name())) continue;
     const Shape shape = bound_shape(input, options, importer.problems);
     const Type type = type_of_onnx(input.type().tensor_type().elem_type(),
                                    fmt::format("input '{}'", printable(input.name())));
     const TensorId id = add_input(importer, input.name(), type, shape);
-    importer.bind(input.name(), id);
+    const auto value = options.values.find(input.name());
+    if (known.contains(input.name()))
+      importer.bind(input.name(), known_value(importer, id, value->second));
+    else
+      importer.bind(input.name(), id);
+    if (value != options.values.end()) importer.offer(id);
     importer.graph.inputs.push_back(id);
     importer.graph.input_names.push_back(input.name());
   }
@@ -107,14 +169,16 @@ void declare_inputs(Importer& importer, const onnx::GraphProto& proto, const Imp
 void declare_outputs(Importer& importer, const onnx::GraphProto& proto) {
   Graph& graph = importer.graph;
   std::vector<bool> taken(graph.tensors.size());
+  std::vector<TensorId> bounded;  // per output: the tensor if some of its extents only the run knows
   for (TensorId id : graph.inputs) taken[id] = true;
   for (const onnx::ValueInfoProto& output : proto.output()) {
     TensorId id = importer.lookup(output.name(), "the graph's output list");
     if (id < 0) throw UserError(fmt::format("output '{}' has no value", printable(output.name())));
+    bounded.push_back(importer.extents.contains(id) ? id : kAbsent);
     if (taken[id] || graph.tensors[id].constant) {
       const TensorId copy =
           importer.add_tensor(output.name(), graph.tensors[id].type, graph.tensors[id].shape);
-      importer.assign(copy, id, output.name());
+      importer.copy(copy, id, output.name());
       id = copy;
       taken.resize(graph.tensors.size());
     }
@@ -123,13 +187,17 @@ void declare_outputs(Importer& importer, const onnx::GraphProto& proto) {
     graph.output_names.push_back(output.name());
   }
   if (graph.outputs.empty()) throw UserError(fmt::format("{}: the graph has no output", graph.name));
+  for (size_t k = 0; k < bounded.size(); ++k) {
+    if (bounded[k] == kAbsent) continue;
+    const std::string name = graph.output_names[k] + "_shape";
+    graph.true_shapes[k] = graph.outputs.size();
+    graph.outputs.push_back(importer.true_shape(bounded[k], name));
+    graph.output_names.push_back(name);
+  }
 }
 
-Graph import_proto(const onnx::ModelProto& model, const std::string& name, const std::string& directory,
-                   const ImportOptions& options) {
-  Importer importer;
-  importer.graph.name = name;
-  importer.directory = directory;
+void lower_model(Importer& importer, const onnx::ModelProto& model, const std::string& name,
+                 const ImportOptions& options, const std::set<std::string>& known) {
   for (const onnx::OperatorSetIdProto& opset : model.opset_import())
     importer.opsets[domain_of(opset.domain())] =
         static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1000));
@@ -143,7 +211,8 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
         fmt::format("{}: IR version {} is outside 3 to 13, which arenac reads", name, model.ir_version()));
   try {
     importer.declare_functions(model);
-    declare_inputs(importer, model.graph(), options);
+    declare_inputs(importer, model.graph(), options, known);
+    declare_shapes(importer, model.graph(), options);
     importer.lower_graph(model.graph());
     if (importer.problems.empty()) declare_outputs(importer, model.graph());
   } catch (const UserError& error) {
@@ -151,10 +220,32 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
     if (importer.problems.empty()) throw UserError(fmt::format("{}: {}", name, error.what()), error.status);
   }
   if (!importer.problems.empty()) throw UserError(joined(name, importer.problems));
-  importer.graph.block = importer.take_block();
-  Graph graph = with_wide_constants(without_dead_code(std::move(importer.graph)));
-  verify(graph);
-  return graph;
+}
+
+// Lowers the model without the values that are given for inputs, and again with those that it turns out to
+// need.
+Graph import_proto(const onnx::ModelProto& model, const std::string& name, const std::string& directory,
+                   const ImportOptions& options) {
+  std::set<std::string> known;
+  for (;;) {
+    Importer importer;
+    importer.graph.name = name;
+    importer.directory = directory;
+    std::optional<UserError> error;
+    try {
+      lower_model(importer, model, name, options, known);
+    } catch (const UserError& e) {
+      error = e;
+    }
+    const size_t before = known.size();
+    for (const TensorId id : importer.asked_for) known.insert(importer.graph.tensors[id].name);
+    if (known.size() > before) continue;
+    if (error) throw *error;
+    importer.graph.block = importer.take_block();
+    Graph graph = with_wide_constants(without_dead_code(std::move(importer.graph)));
+    verify(graph);
+    return graph;
+  }
 }
 
 onnx::ModelProto parse_file(const std::string& path) {

@@ -16,6 +16,10 @@ namespace arenac {
 struct ImportOptions {
   std::map<std::string, int64_t> dims;  // symbolic dimension -> extent
   std::map<std::string, Shape> shapes;  // input name -> whole shape
+  // Input name -> the value that it will always have, as many elements as the input has. Used where lowering
+  // must know it (a shape, the trip count of a loop); the graph then ends the run with an error when the
+  // input differs.
+  std::map<std::string, Value> values;
 };
 
 // Reads IR versions 3 to 13 and opsets 1 to 28. Throws UserError for whatever the model is at fault for or

@@ -165,8 +165,34 @@ TensorId Importer::add_constant(const std::string& name, std::shared_ptr<const V
   return static_cast<TensorId>(graph.tensors.size()) - 1;
 }
 
+void Importer::offer(TensorId input) {
+  if (offered_.size() == 64) return;
+  sources_.resize(graph.tensors.size());
+  sources_[input] = uint64_t{1} << offered_.size();
+  offered_.push_back(input);
+}
+
+void Importer::ask_for(TensorId id) {
+  if (static_cast<size_t>(id) >= sources_.size()) return;
+  for (size_t k = 0; k < offered_.size(); ++k)
+    if (sources_[id] >> k & 1) asked_for.insert(offered_[k]);
+}
+
+void Importer::guard(TensorId violated, const std::string& reason) {
+  const std::string name = graph.tensors[violated].name;
+  Block block;
+  block.push_back({name, "Guard", {}, {}, Refusal{Refusal::Cause::kValue, reason}});
+  block_.push_back({name, "Guard", {violated}, {}, If{std::move(block), {}}});
+}
+
 void Importer::add_node(Node node) {
   verify(graph, node);
+  carry_extents(node);
+  if (!offered_.empty()) {
+    sources_.resize(graph.tensors.size());
+    for (TensorId to : node.writes)
+      for (TensorId from : node.reads) sources_[to] |= sources_[from];
+  }
   const bool known = std::all_of(node.reads.begin(), node.reads.end(),
                                  [&](TensorId id) { return graph.tensors[id].constant != nullptr; });
   const bool data = std::holds_alternative<Nests>(node.body) || std::holds_alternative<Call>(node.body);
@@ -191,7 +217,18 @@ void Importer::add_node(Node node) {
 }
 
 void Importer::assign(TensorId to, TensorId from, const std::string& origin) {
+  if (extents.contains(from))
+    throw ShapeError(
+        fmt::format("'{}' has an extent that only the run knows, and cannot leave a loop or a branch",
+                    printable(graph.tensors[from].name)));
+  copy(to, from, origin);
+}
+
+void Importer::copy(TensorId to, TensorId from, const std::string& origin) {
+  if (const auto bounded = extents.find(from); bounded != extents.end()) extents[to] = bounded->second;
   const Tensor& t = graph.tensors[to];
+  sources_.resize(graph.tensors.size());
+  sources_[to] |= sources_[from];
   block_.push_back({origin, "Copy", {from}, {to}, Nests{copy_nest(t.type, t.shape)}});
 }
 
@@ -293,10 +330,18 @@ OnnxNode Importer::resolve(const onnx::NodeProto& proto) {
   return node;
 }
 
+std::optional<Shape> Importer::declared_shape(const std::string& name) const {
+  const auto at = declared_shapes.find(name);
+  return at == declared_shapes.end() ? std::nullopt : std::optional(at->second);
+}
+
 void Importer::roll_back(const Mark& mark) {
   graph.tensors.erase(graph.tensors.begin() + static_cast<std::ptrdiff_t>(mark.tensors), graph.tensors.end());
+  sources_.resize(std::min(sources_.size(), mark.tensors));
+  extents.erase(extents.lower_bound(static_cast<TensorId>(mark.tensors)), extents.end());
   graph.warnings.resize(mark.warnings);
   problems.resize(mark.problems);
+  asked_for = mark.asked_for;
 }
 
 void Importer::lower_node(const onnx::NodeProto& proto) {
@@ -305,11 +350,13 @@ void Importer::lower_node(const onnx::NodeProto& proto) {
         fmt::format("the model has more than {} nodes once its functions are inlined and its loops unrolled",
                     kMaxLoweredNodes));
   if (const onnx::FunctionProto* function = function_of(proto)) return lower_function(*function, proto);
-  const OnnxNode node = resolve(proto);
+  OnnxNode node = resolve(proto);
   const std::set<std::string> names = free_names(proto);
   const bool blocked = std::any_of(names.begin(), names.end(),
                                    [&](const std::string& name) { return find(name) == kUnknown; });
   std::vector<TensorId> results(node.outputs.size(), kUnknown);
+  if (function_depth_ == 0)
+    for (const std::string& name : node.outputs) node.declared.push_back(declared_shape(name));
   if (!blocked) results = lower(node);
   for (size_t k = 0; k < node.outputs.size(); ++k)
     if (!node.outputs[k].empty()) bind(node.outputs[k], results[k]);

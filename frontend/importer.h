@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,13 +50,16 @@ class Importer {
   std::map<std::string, int> opsets;  // domain -> version in force
   // "domain:name", and of an overload "domain:name:overload", to the local function.
   std::map<std::string, const onnx::FunctionProto*> functions;
-  std::string directory;  // of the model file: where external data may lie
+  std::map<std::string, Shape> declared_shapes;  // of the main graph's values, where static
+  std::string directory;                         // of the model file: where external data may lie
 
   TensorId add_tensor(const std::string& name, Type type, Shape shape);
   TensorId add_constant(const std::string& name, std::shared_ptr<const Value> value);
   // Appends to the current block, or folds: a node all of whose reads are constants becomes constants.
   void add_node(Node node);
   // copy of `from` into the already existing tensor `to`; never folded.
+  void copy(TensorId to, TensorId from, const std::string& origin);
+  // The same at the end of a loop's body or of a branch, which no extents leave that only the run knows.
   void assign(TensorId to, TensorId from, const std::string& origin);
 
   // Lowers one operator application; the results of its outputs (kAbsent where not wanted).
@@ -89,9 +93,25 @@ class Importer {
   // An attempt at lowering something can be taken back, in_block's result being dropped.
   struct Mark {
     size_t tensors, problems, warnings;
+    std::set<TensorId> asked_for;
   };
-  Mark mark() const { return {graph.tensors.size(), problems.size(), graph.warnings.size()}; }
+  Mark mark() const { return {graph.tensors.size(), problems.size(), graph.warnings.size(), asked_for}; }
   void roll_back(const Mark& mark);
+
+  // An input whose value the caller has given. The import goes without the value until an operator asks for a
+  // tensor that depends on it; then it starts again with it.
+  void offer(TensorId input);
+  void ask_for(TensorId id);
+  std::set<TensorId> asked_for;  // offered inputs
+
+  // A node that ends the run with an error where the bool scalar `violated` holds.
+  void guard(TensorId violated, const std::string& reason);
+
+  // extents.cc: of a tensor some of whose extents only the run knows, per dimension the int64 scalar that
+  // holds it, kAbsent where the shape does.
+  std::map<TensorId, std::vector<TensorId>> extents;
+  void set_extent(TensorId id, size_t dim, TensorId extent);
+  TensorId true_shape(TensorId id, const std::string& origin);  // int64 [rank]
 
   std::shared_ptr<const Value> value_of(const onnx::TensorProto& proto, const std::string& who);
   // What went wrong with nodes that the import could step over, to report them all. A UserError without text
@@ -100,6 +120,8 @@ class Importer {
   int unknown_operators = 0;  // met so far, roll-backs or not
 
  private:
+  void carry_extents(const Node& node);
+  std::optional<Shape> declared_shape(const std::string& name) const;
   void lower_node(const onnx::NodeProto& proto);
   const onnx::FunctionProto* function_of(const onnx::NodeProto& proto) const;
   void lower_function(const onnx::FunctionProto& function, const onnx::NodeProto& call);
@@ -110,6 +132,8 @@ class Importer {
   int symbols_ = 0;
   int64_t lowered_nodes_ = 0;
   int64_t folded_bytes_ = 0, folded_points_ = 0, stored_bytes_ = 0;
+  std::vector<TensorId> offered_;
+  std::vector<uint64_t> sources_;  // per tensor: the offered inputs that it is computed from, a bit each
   std::vector<std::shared_ptr<const Value>> folding_;  // operands of the node being folded; else all null
   int function_depth_ = 0;
   bool overloads_ = false;  // some function is one of several of its name

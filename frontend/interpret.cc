@@ -128,10 +128,11 @@ Scalar neutral(Combine combine, Type type) {
       return f ? Scalar{.f = 0} : Scalar{.i = 0};
     case Combine::kProduct:
       return f ? Scalar{.f = 1} : Scalar{.i = 1};
-    // Saturating conversion of an infinity gives the type's own extreme.
+    // Saturating conversion of an infinity gives an integer's own extreme.
     case Combine::kMin:
       return f ? Scalar{.f = infinity} : convert(type, Type::kFloat64, {.f = infinity});
     case Combine::kMax:
+      if (type == Type::kBool) return {.i = 0};
       return f ? Scalar{.f = -infinity} : convert(type, Type::kFloat64, {.f = -infinity});
   }
   internal_error(__FILE__, __LINE__, "unknown combination");

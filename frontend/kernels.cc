@@ -24,6 +24,16 @@ template <typename T>
 #include "frontend/kernels/det.c"
 #undef ARENAC_NAME
 
+#define ARENAC_NAME nms
+template <typename T>
+#include "frontend/kernels/nms.c"
+#undef ARENAC_NAME
+
+#define ARENAC_NAME nonzero
+template <typename T>
+#include "frontend/kernels/nonzero.c"
+#undef ARENAC_NAME
+
 #define ARENAC_NAME topk
 template <typename T>
 #include "frontend/kernels/topk.c"
@@ -34,11 +44,28 @@ template <typename T>
 #include "frontend/kernels/tree_ensemble.c"
 #undef ARENAC_NAME
 
+#define ARENAC_NAME unique
+template <typename T>
+#include "frontend/kernels/unique.c"
+#undef ARENAC_NAME
+
 KernelFunction* instance(Type type, std::initializer_list<std::pair<Type, KernelFunction*>> all) {
   for (const auto& [t, function] : all)
     if (t == type) return function;
   return nullptr;
 }
+
+#define ARENAC_NUMBERS(type, kernel)                 \
+  instance(type, {{Type::kFloat32, kernel<float>},   \
+                  {Type::kFloat64, kernel<double>},  \
+                  {Type::kInt8, kernel<int8_t>},     \
+                  {Type::kInt16, kernel<int16_t>},   \
+                  {Type::kInt32, kernel<int32_t>},   \
+                  {Type::kInt64, kernel<int64_t>},   \
+                  {Type::kUint8, kernel<uint8_t>},   \
+                  {Type::kUint16, kernel<uint16_t>}, \
+                  {Type::kUint32, kernel<uint32_t>}, \
+                  {Type::kUint64, kernel<uint64_t>}})
 
 constexpr KernelRow kRows[] = {
     {"cumulate", "running sums or products along an axis", k_cumulate,
@@ -53,24 +80,23 @@ constexpr KernelRow kRows[] = {
      [](Type type) {
        return instance(type, {{Type::kFloat32, det<float>}, {Type::kFloat64, det<double>}});
      }},
-    {"topk", "the k best elements along an axis, and where they are", k_topk,
+    {"nms", "non-maximum suppression of boxes", k_nms,
      [](Type type) {
-       return instance(type, {{Type::kFloat32, topk<float>},
-                              {Type::kFloat64, topk<double>},
-                              {Type::kInt8, topk<int8_t>},
-                              {Type::kInt16, topk<int16_t>},
-                              {Type::kInt32, topk<int32_t>},
-                              {Type::kInt64, topk<int64_t>},
-                              {Type::kUint8, topk<uint8_t>},
-                              {Type::kUint16, topk<uint16_t>},
-                              {Type::kUint32, topk<uint32_t>},
-                              {Type::kUint64, topk<uint64_t>}});
+       return instance(type, {{Type::kFloat32, nms<float>}});
      }},
+    {"nonzero", "where elements are true", k_nonzero,
+     [](Type type) {
+       return instance(type, {{Type::kBool, nonzero<uint8_t>}});
+     }},
+    {"topk", "the k best elements along an axis, and where they are", k_topk,
+     [](Type type) { return ARENAC_NUMBERS(type, topk); }},
     {"tree_ensemble", "scores of decision trees", k_tree_ensemble,
      [](Type type) {
        return instance(type,
                        {{Type::kFloat32, tree_ensemble<float>}, {Type::kFloat64, tree_ensemble<double>}});
      }},
+    {"unique", "groups of equal slices along an axis", k_unique,
+     [](Type type) { return ARENAC_NUMBERS(type, unique); }},
 };
 
 }  // namespace

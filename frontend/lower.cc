@@ -36,14 +36,21 @@ TensorId Lowering::in(int k) const {
 
 const Tensor& Lowering::tensor(TensorId id) const { return importer_.graph.tensors[id]; }
 
+void Lowering::ask_for(TensorId id) const { importer_.ask_for(id); }
+
+void Lowering::require_constant(TensorId id, const std::string& what) const {
+  if (is_constant(id)) return;
+  ask_for(id);
+  fail(fmt::format(
+      "{} ('{}') is computed at run time; arenac needs it at compile time: bind the symbolic dimensions "
+      "(--dim, --shape) or the value of the input that it comes from (--value), or make it a constant",
+      what, tensor(id).name));
+}
+
 std::vector<int64_t> Lowering::constant_ints(TensorId id, const std::string& what) const {
   const Tensor& t = tensor(id);
   if (element_count(t.shape) == 0) return {};
-  if (!t.constant)
-    fail(fmt::format(
-        "{} ('{}') is computed at run time; arenac needs it at compile time: bind the symbolic dimensions "
-        "(--dim, --shape) or make it a constant",
-        what, t.name));
+  require_constant(id, what);
   if (is_float(t.type)) fail(fmt::format("{} ('{}') must be integers", what, t.name));
   std::vector<int64_t> all;
   for (int64_t k = 0; k < t.constant->count(); ++k) all.push_back(load(*t.constant, k).i);
@@ -52,8 +59,7 @@ std::vector<int64_t> Lowering::constant_ints(TensorId id, const std::string& wha
 
 std::vector<double> Lowering::constant_floats(TensorId id, const std::string& what) const {
   const Tensor& t = tensor(id);
-  if (!t.constant)
-    fail(fmt::format("{} ('{}') is computed at run time; arenac needs it at compile time", what, t.name));
+  require_constant(id, what);
   std::vector<double> all;
   for (int64_t k = 0; k < t.constant->count(); ++k)
     all.push_back(convert(Type::kFloat64, t.type, load(*t.constant, k)).f);

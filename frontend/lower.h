@@ -14,6 +14,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -49,6 +50,7 @@ struct OnnxNode {
   std::vector<TensorId> inputs;      // kAbsent for an omitted one
   std::vector<std::string> outputs;  // "" for one that is not wanted
   std::map<std::string, Attribute> attributes;
+  std::vector<std::optional<Shape>> declared = {};  // per output: what the model declares, if it is static
 };
 
 // One ONNX node, as its operator's formula sees it. Every accessor throws a UserError that names the node
@@ -74,6 +76,16 @@ class Lowering {
   int output_count() const { return static_cast<int>(node_.outputs.size()); }
   bool wants(int k) const { return k < output_count() && !node_.outputs[k].empty(); }
 
+  // What the model declares for output k where that is static: how large a result is when nothing else tells.
+  std::optional<Shape> declared_shape(int k) const {
+    return k < static_cast<int>(node_.declared.size()) ? node_.declared[k] : std::nullopt;
+  }
+
+  // The same for output 0, where input `k` would tell, but only the run knows it.
+  std::optional<Shape> declared_for(int k) const {
+    return has_input(k) && !is_constant(in(k)) ? declared_shape(0) : std::nullopt;
+  }
+
   const Tensor& tensor(TensorId id) const;  // until the next tensor is added
   Shape shape(TensorId id) const { return tensor(id).shape; }
   Type type(TensorId id) const { return tensor(id).type; }
@@ -83,6 +95,10 @@ class Lowering {
   // shape").
   std::vector<int64_t> constant_ints(TensorId id, const std::string& what) const;
   std::vector<double> constant_floats(TensorId id, const std::string& what) const;
+  void require_constant(TensorId id, const std::string& what) const;
+  // Before a failure that knowing this tensor would avert: if it comes from inputs whose values are given,
+  // the import starts again with those.
+  void ask_for(TensorId id) const;
   // Axis counted from the end when negative; fails outside [-rank, rank).
   int64_t normalized_axis(int64_t axis, int64_t rank) const;
 

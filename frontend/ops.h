@@ -7,6 +7,7 @@
 
 namespace arenac {
 
+std::span<const OperatorRow> bounded_operators();
 std::span<const OperatorRow> conv_operators();
 std::span<const OperatorRow> control_operators();
 std::span<const OperatorRow> recurrent_operators();

@@ -89,7 +89,9 @@ void lower_branch(Lowering& node, Branch& branch) {
                          importer.problems.end());
     if (*error.what() != '\0') branch.faults.push_back(error.what());
     branch.mendable = importer.unknown_operators > unknown_operators;
+    const std::set<TensorId> asked_for = importer.asked_for;
     importer.roll_back(before);
+    importer.asked_for = asked_for;
   }
 }
 
@@ -100,11 +102,12 @@ void leave_out(Lowering& node, Branch& branch, const std::vector<TensorId>& outs
   const std::string reason = fmt::format("the {} of '{}' does not fit these shapes: {}", branch.name,
                                          printable(node.onnx_node().origin), branch.faults.front());
   importer.graph.warnings.push_back(reason + "; it is left out: a run that selects it returns an error");
-  branch.block = {{node.onnx_node().origin, "Refusal", {}, outs, Refusal{reason}}};
+  branch.block = {{node.onnx_node().origin, "Refusal", {}, outs, Refusal{Refusal::Cause::kBranch, reason}}};
 }
 
 void require_alike(const Lowering& node, int k, TensorId yes, TensorId no) {
   if (node.type(yes) == node.type(no) && node.shape(yes) == node.shape(no)) return;
+  node.ask_for(node.in(0));
   node.fail(
       fmt::format("output {} is {} in the then-branch and {} in the else-branch{}", k, describe(node, yes),
                   describe(node, no),
@@ -134,6 +137,7 @@ void if_node(Lowering& node) {
       importer.problems.insert(importer.problems.end(), branch.faults.begin(), branch.faults.end());
     throw UserError("");
   }
+  if (!fits[0] || !fits[1]) node.ask_for(condition);
   const Branch& model = all[fits[0] ? 0 : 1];
   std::vector<TensorId> outs;
   for (int k = 0; k < node.output_count(); ++k) {
@@ -394,6 +398,8 @@ void lower_loop(Lowering& node, const Iterated& loop) {
         importer.problems.begin() + static_cast<std::ptrdiff_t>(before.problems), importer.problems.end());
     importer.roll_back(before);
     if (attempt(Unroll::kAlways)) return;
+    for (const auto& unknown : {loop.count, loop.condition})
+      if (unknown) node.ask_for(*unknown);
     importer.problems.insert(importer.problems.end(), problems.begin(), problems.end());
     throw;
   }

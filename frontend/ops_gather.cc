@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 
 namespace arenac {
 namespace {
@@ -171,11 +172,17 @@ void scatter_nd(Lowering& node) {
 // on where the new axis equals the index, off elsewhere.
 void one_hot(Lowering& node) {
   const TensorId indices = node.in(0), values = node.in(2);
-  const auto depths = node.constant_floats(node.in(1), "the depth");
-  node.require(depths.size() == 1 && depths[0] >= 0 && depths[0] < 1e12, "the depth makes no sense");
   node.require(node.shape(values) == Shape{2}, "'values' holds an off and an on value");
-  const int64_t depth = static_cast<int64_t>(depths[0]);
   const int64_t axis = node.normalized_axis(node.int_attr("axis", -1), node.rank(indices) + 1);
+  const auto declared = node.declared_for(1);
+  int64_t depth = 0;
+  if (declared && axis < static_cast<int64_t>(declared->size())) {
+    depth = assumed_ints(node, node.in(1), {declared->at(axis)})[0];
+  } else {
+    const auto depths = node.constant_floats(node.in(1), "the depth");
+    node.require(depths.size() == 1 && depths[0] >= 0 && depths[0] < 1e12, "the depth makes no sense");
+    depth = static_cast<int64_t>(depths[0]);
+  }
   Shape to = node.shape(indices);
   to.insert(to.begin() + axis, depth);
   Formula f(node);

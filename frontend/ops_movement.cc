@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 
 namespace arenac {
 namespace {
@@ -48,6 +49,7 @@ constexpr int64_t kLargest = int64_t{1} << 40;  // elements of a tensor
 
 void reshape(Lowering& node) {
   const TensorId x = node.in(0);
+  if (const auto declared = node.declared_for(1)) return node.out(0, reshaped(node, x, *declared));
   std::vector<int64_t> to = node.constant_ints(node.in(1), "the shape");
   const bool zero_is_zero = node.int_attr("allowzero", 0) != 0;
   int64_t known = 1;
@@ -108,6 +110,7 @@ std::vector<int64_t> axes_operand(const Lowering& node) {
 
 void squeeze(Lowering& node) {
   const TensorId x = node.in(0);
+  if (const auto declared = node.declared_for(1)) return node.out(0, reshaped(node, x, *declared));
   const Shape& from = node.shape(x);
   const bool all = node.opset() < 13 ? !node.has("axes") : !node.has_input(1);
   std::vector<bool> dropped(from.size());
@@ -123,6 +126,7 @@ void squeeze(Lowering& node) {
 
 void unsqueeze(Lowering& node) {
   const TensorId x = node.in(0);
+  if (const auto declared = node.declared_for(1)) return node.out(0, reshaped(node, x, *declared));
   const std::vector<int64_t> axes = axes_operand(node);
   const int64_t rank = node.rank(x) + static_cast<int64_t>(axes.size());
   std::vector<bool> added(rank);
@@ -176,6 +180,12 @@ void split(Lowering& node) {
   std::vector<int64_t> parts;
   if (node.opset() < 13) {
     parts = node.ints_attr("split", {});
+  } else if (node.declared_for(1)) {
+    for (int k = 0; k < static_cast<int>(count); ++k) {
+      const auto declared = node.declared_shape(k);
+      parts.push_back(declared && declared->size() == from.size() ? declared->at(axis) : -1);
+    }
+    parts = assumed_ints(node, node.in(1), parts);
   } else if (node.has_input(1)) {
     parts = node.constant_ints(node.in(1), "the split");
   }
@@ -233,8 +243,43 @@ Range python_slice(int64_t start, int64_t end, int64_t step, int64_t extent) {
   return {start, step, (start - end - step - 1) / -step};
 }
 
+// Starts and steps that only the run knows, of a result whose shape the model declares. Indices are clamped.
+TensorId sliced_at_run_time(Lowering& node, TensorId x, const Shape& to) {
+  const Shape from = node.shape(x);
+  const auto rank = static_cast<int64_t>(from.size());
+  const int64_t count = element_count(node.shape(node.in(1)));
+  node.require(to.size() == from.size() && count <= rank && element_count(from) > 0,
+               "the declared shape does not fit");
+  for (int k = 1; k <= 4; ++k)
+    node.require(!node.has_input(k) || node.shape(node.in(k)) == Shape{count},
+                 "starts, ends, axes and steps differ in length");
+  Formula f(node);
+  const std::vector<Expr> out = f.axes(to);
+  std::vector<Expr> at = out;
+  for (int64_t d = 0; d < rank; ++d) {
+    Expr start = integer(0), step = integer(1);
+    for (int64_t k = 0; k < count; ++k) {
+      const auto element = [&](int input) {
+        return cast(Type::kInt64, f.read(node.in(input), {integer(k)}));
+      };
+      const Expr axis = node.has_input(3) ? element(3) : integer(k);
+      const Expr here = axis == integer(d) || axis == integer(d - rank);
+      const Expr first = select(element(1) < 0, element(1) + integer(from[d]), element(1));
+      start = select(here, min(max(first, 0), integer(from[d] - 1)), start);
+      const Expr stride = node.has_input(4) ? element(4) : integer(1);
+      step = select(here, min(max(stride, integer(-from[d])), integer(from[d])), step);
+    }
+    at[d] = min(max(start + out[d] * step, 0), integer(from[d] - 1));
+  }
+  f.body(f.read(x, at));
+  return f.emit(node.type(x));
+}
+
 void slice(Lowering& node) {
   const TensorId x = node.in(0);
+  for (int k = 1; k <= 4 && node.opset() >= 10; ++k)
+    if (const auto declared = node.declared_for(k))
+      return node.out(0, sliced_at_run_time(node, x, *declared));
   const bool attributes = node.opset() < 10;
   const auto operand = [&](int k, const char* name) -> std::vector<int64_t> {
     if (attributes) return node.ints_attr(name, {});
@@ -259,7 +304,8 @@ void slice(Lowering& node) {
 
 void expand(Lowering& node) {
   const TensorId x = node.in(0);
-  const Shape wanted = node.constant_ints(node.in(1), "the shape");
+  const auto declared = node.declared_for(1);
+  const Shape wanted = declared ? *declared : node.constant_ints(node.in(1), "the shape");
   for (int64_t extent : wanted) node.require(extent >= 0, "the shape is negative");
   Formula f(node);
   f.body(f.broadcast(x, f.axes(broadcast_shape(node, {node.shape(x), wanted}))));
@@ -268,8 +314,15 @@ void expand(Lowering& node) {
 
 void tile(Lowering& node) {
   const TensorId x = node.in(0);
-  const auto repeats = node.constant_ints(node.in(1), "the repeats");
-  const Shape& from = node.shape(x);
+  const Shape from = node.shape(x);
+  std::vector<int64_t> repeats;
+  if (const auto declared = node.declared_for(1)) {
+    node.require(declared->size() == from.size(), "the declared shape has the wrong rank");
+    for (size_t d = 0; d < from.size(); ++d) repeats.push_back(from[d] > 0 ? declared->at(d) / from[d] : 0);
+    repeats = assumed_ints(node, node.in(1), repeats);
+  } else {
+    repeats = node.constant_ints(node.in(1), "the repeats");
+  }
   node.require(repeats.size() == from.size(), "'repeats' has the wrong length");
   Formula f(node);
   std::vector<Expr> at;

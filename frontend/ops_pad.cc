@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 
 namespace arenac {
 namespace {
@@ -62,7 +63,7 @@ Expr extended(const std::string& mode, const Expr& i, int64_t n) {
     const Expr phase = i % integer(2 * (n - 1));
     return min(min(phase, 2 * (n - 1) - phase), integer(n - 1));
   }
-  return min(max(i, 0), integer(n - 1));  // edge
+  return min(max(i, 0), integer(n - 1));  // edge, and where only what lies inside counts
 }
 
 std::vector<Padding> parse_padding(const Lowering& node) {
@@ -82,24 +83,64 @@ std::vector<Padding> parse_padding(const Lowering& node) {
   return padding;
 }
 
+// Padding that only the run knows, of a result whose shape the model declares.
+TensorId padded_at_run_time(Lowering& node, TensorId x, const Shape& to, const std::string& mode) {
+  const Shape from = node.shape(x);
+  const auto rank = static_cast<int64_t>(from.size());
+  const int64_t count = node.has_input(3) ? element_count(node.shape(node.in(3))) : rank;
+  node.require(to.size() == from.size() && count <= rank && element_count(from) > 0 &&
+                   node.shape(node.in(1)) == Shape{2 * count} &&
+                   (!node.has_input(3) || node.rank(node.in(3)) == 1),
+               "the declared shape does not fit");
+  Formula f(node);
+  const std::vector<Expr> out = f.axes(to);
+  std::vector<Expr> in;
+  Expr inside;
+  for (int64_t d = 0; d < rank; ++d) {
+    Expr begin = integer(0);
+    for (int64_t k = 0; k < count; ++k) {
+      const auto element = [&](int input) {
+        return cast(Type::kInt64, f.read(node.in(input), {integer(k)}));
+      };
+      const Expr axis = node.has_input(3) ? element(3) : integer(k);
+      const Expr pads = min(max(element(1), integer(-kLargest)), integer(kLargest));
+      begin = select(axis == integer(d) || axis == integer(d - rank), pads, begin);
+    }
+    const Expr at = out[d] - begin, holds = integer(0) <= at && at < integer(from[d]);
+    inside = inside.empty() ? holds : inside && holds;
+    in.push_back(extended(mode, at, from[d]));
+  }
+  Expr value = f.read(x, in);
+  if (mode == "constant" && !inside.empty())
+    value = select(inside, value,
+                   node.has_input(2) ? read_single(node, f, node.in(2)) : constant(value->type, 0));
+  f.body(value);
+  return f.emit(node.type(x));
+}
+
 void pad(Lowering& node) {
   const TensorId x = node.in(0);
-  const Shape& from = node.shape(x);
-  const std::vector<Padding> padding = parse_padding(node);
+  const Shape from = node.shape(x);
   const std::string mode = node.string_attr("mode", "constant");
+  node.require(mode == "constant" || mode == "reflect" || mode == "edge" || mode == "wrap",
+               fmt::format("unknown mode '{}'", mode));
+  if (node.has_input(2))
+    node.require(node.type(node.in(2)) == node.type(x) && element_count(node.shape(node.in(2))) == 1,
+                 "the padding value does not fit");
+  for (int k : {1, 3})
+    if (const auto declared = node.opset() >= 11 ? node.declared_for(k) : std::nullopt)
+      return node.out(0, padded_at_run_time(node, x, *declared, mode));
+  const std::vector<Padding> padding = parse_padding(node);
   if (mode == "constant") {
     TensorId value = kAbsent;
     if (node.opset() < 11) {
       value = node.scalar(node.type(x), node.float_attr("value", 0));
     } else if (node.has_input(2)) {
       value = node.in(2);
-      node.require(node.type(value) == node.type(x) && element_count(node.shape(value)) == 1,
-                   "the padding value does not fit");
     }
     node.out(0, padded(node, x, padding, value));
     return;
   }
-  node.require(mode == "reflect" || mode == "edge" || mode == "wrap", fmt::format("unknown mode '{}'", mode));
   const Shape to = padded_shape(node, from, padding);
   Formula f(node);
   std::vector<Expr> in = f.axes(to);
@@ -115,10 +156,17 @@ void pad(Lowering& node) {
 // Crops or pads each axis around its centre to a given extent.
 void center_crop_pad(Lowering& node) {
   const TensorId x = node.in(0);
-  const auto wanted = node.constant_ints(node.in(1), "the shape");
   std::vector<int64_t> axes;
   for (int64_t d = 0; d < node.rank(x); ++d) axes.push_back(d);
   axes = node.ints_attr("axes", axes);
+  Shape wanted;
+  if (const auto declared = node.declared_for(1)) {
+    node.require(declared->size() == node.shape(x).size(), "the declared shape has the wrong rank");
+    for (int64_t axis : axes) wanted.push_back(declared->at(node.normalized_axis(axis, node.rank(x))));
+    wanted = assumed_ints(node, node.in(1), wanted);
+  } else {
+    wanted = node.constant_ints(node.in(1), "the shape");
+  }
   node.require(axes.size() == wanted.size(), "the shape has the wrong length");
   std::vector<Padding> padding(node.rank(x));
   for (size_t k = 0; k < axes.size(); ++k) {

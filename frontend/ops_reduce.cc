@@ -2,16 +2,61 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
+#include "frontend/importer.h"
 #include "frontend/ops.h"
 #include "frontend/steps.h"
 
 namespace arenac {
 namespace {
 
+// The dimensions whose reduction makes `to` of `from`, if there is one choice only.
+std::optional<std::vector<int64_t>> reduced_dims(const Shape& from, const Shape& to, bool keeps) {
+  std::optional<std::vector<int64_t>> only;
+  if (from.size() > 16) return only;
+  for (uint32_t choice = 0; choice < 1u << from.size(); ++choice) {
+    Shape left;
+    std::vector<int64_t> dims;
+    bool minimal = true;  // a kept dimension of 1 may be reduced or not
+    for (size_t d = 0; d < from.size(); ++d) {
+      const bool reduces = choice >> d & 1;
+      if (reduces) dims.push_back(static_cast<int64_t>(d));
+      minimal &= !(reduces && keeps && from[d] == 1);
+      if (!reduces) left.push_back(from[d]);
+      if (reduces && keeps) left.push_back(1);
+    }
+    if (left != to || !minimal) continue;
+    if (only) return std::nullopt;
+    only = dims;
+  }
+  return only;
+}
+
+// Axes that only the run knows are taken to be `dims`, in any order and counted from either end. A run with
+// others ends with an error.
+void assume_dims(Lowering& node, TensorId axes, const std::vector<int64_t>& dims, int64_t rank) {
+  const int64_t count = element_count(node.shape(axes));
+  node.require(node.rank(axes) <= 1 && !is_float(node.type(axes)), "the axes must be a vector of integers");
+  if (count == 0) return;
+  Formula f(node);
+  const Expr axis = cast(Type::kInt64, f.read(axes, std::vector<Expr>(node.rank(axes), f.reduced(count))));
+  Expr other = constant(Type::kBool, 1);
+  for (const int64_t d : dims) other = other && !(axis == integer(d) || axis == integer(d - rank));
+  f.reduce(Combine::kMax, other);
+  node.importer().guard(f.emit(Type::kBool),
+                        fmt::format("the axes of '{}' are not those that its declared shape lacks",
+                                    printable(node.onnx_node().origin)));
+}
+
 // What an operator reduces: 'axes' is an input in newer versions, an attribute in older ones.
-std::vector<int64_t> axes_of(const Lowering& node, TensorId x) {
+std::vector<int64_t> axes_of(Lowering& node, TensorId x) {
+  if (const auto declared = node.declared_for(1))
+    if (const auto dims = reduced_dims(node.shape(x), *declared, node.int_attr("keepdims", 1) != 0)) {
+      assume_dims(node, node.in(1), *dims, node.rank(x));
+      return *dims;
+    }
   std::vector<int64_t> axes =
       node.has_input(1) ? node.constant_ints(node.in(1), "the axes") : node.ints_attr("axes", {});
   if (axes.empty() && node.int_attr("noop_with_empty_axes", 0) == 0) return dims_between(0, node.rank(x));

@@ -11,6 +11,7 @@
 #include <cmath>
 
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 
 namespace arenac {
 namespace {
@@ -274,12 +275,18 @@ void resize(Lowering& node) {
   } else if (node.has_input(has_roi ? 2 : 1)) {
     scales = node.constant_floats(node.in(has_roi ? 2 : 1), "the scales");
   }
-  std::vector<int64_t> sizes;
-  if (scales.empty()) sizes = node.constant_ints(node.in(3), "the sizes");
-
   std::vector<int64_t> axes;
   for (int64_t d = 0; d < node.rank(x); ++d) axes.push_back(d);
   axes = node.ints_attr("axes", axes);
+  const auto declared = scales.empty() ? node.declared_for(3) : std::nullopt;
+  std::vector<int64_t> sizes;
+  if (declared && declared->size() == node.shape(x).size() &&
+      node.string_attr("keep_aspect_ratio_policy", "stretch") == "stretch") {
+    for (int64_t axis : axes) sizes.push_back(declared->at(node.normalized_axis(axis, node.rank(x))));
+    sizes = assumed_ints(node, node.in(3), sizes);
+  } else if (scales.empty()) {
+    sizes = node.constant_ints(node.in(3), "the sizes");
+  }
   std::vector<Dim> dims;
   for (int64_t axis : axes) {
     const int64_t d = node.normalized_axis(axis, node.rank(x));

@@ -3,20 +3,29 @@
 
 #include <cmath>
 
+#include "frontend/importer.h"
 #include "frontend/onnx_tensor.h"
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 
 namespace arenac {
 namespace {
 
 void shape(Lowering& node) {
-  const Shape& all = node.shape(node.in(0));
+  const TensorId x = node.in(0);
+  const Shape all = node.shape(x);
   const int64_t rank = static_cast<int64_t>(all.size());
   const auto bound = [&](const char* name, int64_t fallback) {
     const int64_t at = std::clamp<int64_t>(node.int_attr(name, fallback), -rank, rank);
     return at < 0 ? at + rank : at;
   };
   const int64_t start = bound("start", 0), end = bound("end", rank);
+  if (node.importer().extents.contains(x)) {
+    const TensorId whole = node.importer().true_shape(x, node.onnx_node().origin);
+    Formula f(node);
+    f.body(f.read(whole, {f.axis(std::max<int64_t>(end - start, 0)) + integer(start)}));
+    return node.out(0, f.emit(Type::kInt64));
+  }
   node.out(0, node.constant_ints(start < end ? Shape(all.begin() + start, all.begin() + end) : Shape{}));
 }
 
@@ -28,7 +37,9 @@ void size(Lowering& node) {
 
 // The one element of attribute `value`, everywhere.
 void constant_of_shape(Lowering& node) {
-  const Shape shape = node.constant_ints(node.in(0), "the shape");
+  const auto declared = node.declared_for(0);
+  const Shape shape =
+      declared ? assumed_ints(node, node.in(0), *declared) : node.constant_ints(node.in(0), "the shape");
   for (int64_t extent : shape) node.require(extent >= 0, "the shape is negative");
   Type type = Type::kFloat32;
   Expr value = constant(type, 0);
@@ -82,7 +93,12 @@ void range(Lowering& node) {
     node.require(element_count(node.shape(node.in(k))) == 1 && node.type(node.in(k)) == type,
                  "start, limit and step must be scalars of one type");
   double count = 0;
-  if (is_float(type)) {
+  auto declared = node.declared_for(0);
+  for (int k = 1; k < 3 && !declared; ++k) declared = node.declared_for(k);
+  if (declared) {
+    node.require(declared->size() == 1, "the result is declared as no vector");
+    count = static_cast<double>(declared->at(0));
+  } else if (is_float(type)) {
     const double start = node.constant_floats(node.in(0), "the start")[0];
     const double limit = node.constant_floats(node.in(1), "the limit")[0];
     const double delta = node.constant_floats(node.in(2), "the step")[0];

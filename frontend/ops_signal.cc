@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 
 namespace arenac {
 namespace {
@@ -121,7 +122,9 @@ Type output_type(const Lowering& node) {
 // a0 - a1 cos(x) + a2 cos(2 x), x over one turn.
 template <int kA0, int kA1, int kA2, int kUnit>
 void window(Lowering& node) {
-  const int64_t size = one_int(node, node.in(0), "the window's size");
+  const auto declared = node.declared_for(0);
+  const int64_t size = declared && declared->size() == 1 ? assumed_ints(node, node.in(0), *declared)[0]
+                                                         : one_int(node, node.in(0), "the window's size");
   node.require(size >= 0 && size <= kMaxLength, fmt::format("a window of {} is not supported", size));
   const int64_t period = node.int_attr("periodic", 1) != 0 ? size : size - 1;
   const Type type = output_type(node);

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "frontend/importer.h"
+
 namespace arenac {
 namespace {
 
@@ -97,6 +99,38 @@ std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opse
   if (opset >= 13) return rank == 0 ? std::vector<int64_t>{} : std::vector{node.normalized_axis(axis, rank)};
   node.require(axis >= -rank && axis <= rank, fmt::format("axis {} is outside rank {}", axis, rank));
   return dims_between(axis < 0 ? axis + rank : axis, rank);
+}
+
+Around around(const Shape& shape, int64_t axis) {
+  Around a{1, shape[axis], 1};
+  for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d)
+    if (d != axis) (d < axis ? a.outer : a.inner) *= shape[d];
+  return a;
+}
+
+TensorId converted(Lowering& node, TensorId x, Type type) {
+  if (node.type(x) == type) return x;
+  Formula f(node);
+  f.body(cast(type, f.broadcast(x, f.axes(node.shape(x)))));
+  return f.emit(type);
+}
+
+std::vector<int64_t> assumed_ints(Lowering& node, TensorId id, const std::vector<int64_t>& values) {
+  const Shape shape = node.shape(id);
+  const auto count = static_cast<int64_t>(values.size());
+  node.require(element_count(shape) == count && shape.size() <= 1,
+               fmt::format("'{}' {} does not fit the declared shape, which takes {} numbers",
+                           printable(node.tensor(id).name), to_string(shape), count));
+  if (count == 0) return values;
+  Formula f(node);
+  const Expr k = f.reduced(count);
+  const Expr element = cast(Type::kInt64, f.read(id, std::vector<Expr>(shape.size(), k)));
+  f.reduce(Combine::kMax, !(element == f.read(node.constant_ints(values), {k})));
+  node.importer().guard(
+      f.emit(Type::kBool),
+      fmt::format("'{}' is not {}, as the declared shape of '{}' has it", printable(node.tensor(id).name),
+                  to_string(values), printable(node.onnx_node().origin)));
+  return values;
 }
 
 TensorId optional_input(const Lowering& node, int k) { return node.has_input(k) ? node.in(k) : kAbsent; }

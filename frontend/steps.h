@@ -50,6 +50,18 @@ TensorId log_softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>
 // is that of ai.onnx.
 std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opset, int64_t axis);
 
+// A shape seen from one axis: [outer, extent, inner].
+struct Around {
+  int64_t outer = 1, extent, inner = 1;
+};
+Around around(const Shape& shape, int64_t axis);
+
+TensorId converted(Lowering& node, TensorId x, Type type);  // x itself where it has the type
+
+// `values` as the elements of an integer tensor that only the run knows. A run where it holds others ends
+// with an error.
+std::vector<int64_t> assumed_ints(Lowering& node, TensorId id, const std::vector<int64_t>& values);
+
 TensorId optional_input(const Lowering& node, int k);  // kAbsent when omitted
 
 // The element of a tensor that holds exactly one, whatever its rank; a literal where it is known.

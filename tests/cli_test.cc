@@ -258,7 +258,9 @@ TEST_F(Cli, EveryFormOfWeightsComputesTheSame) {
 TEST_F(Cli, RunFailsWhereTheInputsSelectABranchThatWasLeftOut) {
   onnx::ModelProto model;
   ASSERT_TRUE(onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 17]>
-      g (bool c, float[2] x, float[3] z) => (float[2] y) {
+      g (bool[100] many, float[2] x, float[3] z) => (float[2] y) {
+        first = Constant<value_int = 0>()
+        c = Gather(many, first)
         y = If (c) <then_branch = t () => (float[2] p) { p = Mul(x, x) },
                     else_branch = e () => (float[2] q) { q = Add(x, z) }> })")
                   .IsOK());
@@ -269,7 +271,7 @@ TEST_F(Cli, RunFailsWhereTheInputsSelectABranchThatWasLeftOut) {
   };
   input(1, Value(Type::kFloat32, {2}));
   input(2, Value(Type::kFloat32, {3}));
-  Value condition(Type::kBool, {});
+  Value condition(Type::kBool, {100});  // more than may be a shape, which the compilation would know
   input(0, condition);
   const Finished taken = arenac({"run", "m.onnx", "--inputs", "data", "--outputs", "out", "--quiet"});
   EXPECT_EQ(taken.status, 1);
@@ -280,6 +282,48 @@ TEST_F(Cli, RunFailsWhereTheInputsSelectABranchThatWasLeftOut) {
   const Finished other = arenac({"run", "m.onnx", "--inputs", "data", "--outputs", "out"});
   EXPECT_EQ(other.status, 0);
   EXPECT_THAT(other.output, HasSubstr("warning: the else-branch of 'y'"));
+}
+
+TEST_F(Cli, AShapeThatIsAnInputIsGivenAsAValue) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[6] x, int64[2] s) => (float[n,m] y) { y = Reshape(x, s) })")
+                  .IsOK());
+  write("m.onnx", model.SerializeAsString());
+  fs::create_directory(at("data"));
+  write_tensor_file(at("data/input_0.pb").string(), "x", Value(Type::kFloat32, {6}));
+  Value shape(Type::kInt64, {2});
+  store(shape, 0, {.i = 3});
+  store(shape, 1, {.i = 2});
+  write_tensor_file(at("data/input_1.pb").string(), "s", shape);
+  const Finished refused = arenac({"compile", "m.onnx", "-o", "out"});
+  EXPECT_EQ(refused.status, 1);
+  EXPECT_THAT(refused.output, HasSubstr("(--value)"));
+  EXPECT_EQ(arenac({"compile", "m.onnx", "-o", "out", "--value", "s=3,2"}).status, 0);
+  EXPECT_EQ(arenac({"compile", "m.onnx", "--value", "s=3"}).status, 1);
+  for (const char* wrong : {"s=3,x", "s=", "s", "t=3,2"})
+    EXPECT_NE(arenac({"compile", "m.onnx", "--value", wrong}).status, 0) << wrong;
+  EXPECT_EQ(arenac({"run", "m.onnx", "--inputs", "data", "--outputs", "data"}).status, 0);
+  EXPECT_EQ(read_tensor_file(at("data/output_0.pb").string()).shape, (Shape{3, 2}));
+  const Finished other = arenac({"run", "m.onnx", "--inputs", "data", "--value", "s=2,3"});
+  EXPECT_EQ(other.status, 1);
+  EXPECT_THAT(other.output, HasSubstr("has another value than --value gave"));
+}
+
+TEST_F(Cli, ExplainSaysWhyAStepRunsWhole) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[40,9] x) => (float[40,9] y, float[40,9] z) {
+        y = Softmax<axis = 0>(x)
+        axis = Constant<value_int = 1>()
+        z = CumSum(x, axis)
+      })")
+                  .IsOK());
+  write("m.onnx", model.SerializeAsString());
+  const Finished done = arenac({"explain", "m.onnx", "--scheduler", "layerwise"});
+  EXPECT_EQ(done.status, 0);
+  EXPECT_THAT(done.output, HasSubstr("the C kernel 'cumulate' takes whole tensors"));
+  EXPECT_THAT(done.output, HasSubstr("a row of 'y' reads all 40 rows of 'x': x0[i0, i1]"));
 }
 
 TEST_F(Cli, RunReadsNpyByTheInputsName) {

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <onnx/onnx_pb.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -13,6 +12,7 @@
 
 #include "driver/compare.h"
 #include "driver/files.h"
+#include "driver/run.h"
 #include "frontend/error.h"
 
 namespace arenac {
@@ -102,7 +102,7 @@ int report(const fs::path& path, const Results& results) {
   int surprises = 0;
   std::map<std::string, std::map<Outcome, int>> counts;
   for (const auto& [id, result] : results) {
-    ++counts[id.ends_with(" baked") ? "baked" : id.substr(0, id.find('/'))][result.outcome];
+    ++counts[id.substr(0, id.find('/'))][result.outcome];
     ++counts["total"][result.outcome];
     const bool passed = result.outcome == Outcome::kPass;
     if (passed != known.contains(id)) continue;
@@ -162,20 +162,16 @@ DataSet read_data_set(const fs::path& folder) {
 }
 
 ImportOptions bound_to(const fs::path& model, const std::vector<Value>& inputs) {
-  ImportOptions options;
-  const std::vector<InputDeclaration> declared = declared_inputs(model.string());
-  for (size_t k = 0; k < std::min(declared.size(), inputs.size()); ++k)
-    options.shapes[declared[k].name] = inputs[k].shape;
-  return options;
+  return with_bound_inputs({}, declared_inputs(model.string()), inputs);
 }
 
-Result compare_outputs(const std::vector<std::string>& names, const std::vector<Value>& got,
-                       const std::vector<Value>& want) {
+Result compare_outputs(const Graph& graph, std::vector<Value> got, const std::vector<Value>& want) {
+  got = model_outputs(graph, std::move(got));
   if (got.size() != want.size())
     return {Outcome::kWrong, fmt::format("{} outputs, expected {}", got.size(), want.size())};
   for (size_t k = 0; k < got.size(); ++k)
     if (const auto text = difference(got[k], reinterpret_bfloat(want[k], got[k].type), {}))
-      return {Outcome::kWrong, fmt::format("output '{}': {}", names[k], *text)};
+      return {Outcome::kWrong, fmt::format("output '{}': {}", graph.output_names[k], *text)};
   return {Outcome::kPass, ""};
 }
 
@@ -203,44 +199,6 @@ Result in_child(int seconds, const std::function<Result()>& attempt) {
   return {static_cast<Outcome>(text[0] - '0'), text.substr(1)};
 }
 
-namespace {
-
-bool needs_constants(const Result& result) {
-  return result.outcome == Outcome::kRefused && result.reason.find("at compile time") != std::string::npos;
-}
-
-// A copy of the case inside `scratch` whose inputs from the second on (or the only one) are constants of the
-// model, with the values of data set 0: shapes, axes and sizes that ONNX's cases pass as inputs.
-Case baked(const Case& c, const fs::path& scratch) {
-  const Case copy{c.id + " baked", scratch / std::to_string(std::hash<std::string>()(c.id))};
-  fs::create_directories(copy.folder / "test_data_set_0");
-  onnx::ModelProto model;
-  std::ifstream file(c.model(), std::ios::binary);
-  if (!model.ParseFromIstream(&file)) throw std::runtime_error(c.id + ": unreadable");
-  onnx::GraphProto* graph = model.mutable_graph();
-  const int kept = graph->input_size() > 1 ? 1 : 0;
-  const fs::path from = c.folder / "test_data_set_0", to = copy.folder / "test_data_set_0";
-  for (int k = kept; k < graph->input_size(); ++k) {
-    std::ifstream data(from / fmt::format("input_{}.pb", k), std::ios::binary);
-    onnx::TensorProto* constant = graph->add_initializer();
-    if (!constant->ParseFromIstream(&data)) throw std::runtime_error(c.id + ": unreadable data");
-    constant->set_name(graph->input(k).name());
-  }
-  graph->mutable_input()->DeleteSubrange(kept, graph->input_size() - kept);
-  if (kept) fs::copy(from / "input_0.pb", to);
-  for (int k = 0; k < graph->output_size(); ++k) fs::copy(from / fmt::format("output_{}.pb", k), to);
-  std::ofstream out(copy.model(), std::ios::binary);
-  model.SerializeToOstream(&out);
-  return copy;
-}
-
-void try_cases(const std::vector<Case>& cases, const TryAll& try_all, Results& results) {
-  const std::vector<Result> outcomes = try_all(cases);
-  for (size_t k = 0; k < cases.size(); ++k) results[cases[k].id] = outcomes.at(k);
-}
-
-}  // namespace
-
 int run_cases(int argc, char** argv, Suite suite, const TryAll& try_all) {
   CLI::App app("Runs test cases; see tests/conformance.h.");
   std::string only;
@@ -255,13 +213,9 @@ int run_cases(int argc, char** argv, Suite suite, const TryAll& try_all) {
     fmt::print("{}: Skipped\nno case to run: install libonnx-testdata, or mend --only\n", argv[0]);
     return 77;
   }
+  const std::vector<Result> outcomes = try_all(suite.cases);
   Results results;
-  try_cases(suite.cases, try_all, results);
-  const TemporaryFolder scratch;
-  std::vector<Case> again;
-  for (const Case& c : suite.cases)
-    if (needs_constants(results[c.id])) again.push_back(baked(c, scratch.path()));
-  if (!again.empty()) try_cases(again, try_all, results);
+  for (size_t k = 0; k < suite.cases.size(); ++k) results[suite.cases[k].id] = outcomes.at(k);
   if (list || !only.empty())
     for (const auto& [id, result] : results) fmt::print("{}: {}\n", id, describe(result));
   if (update) update_known_failures(suite.known_failures, results);

@@ -54,12 +54,12 @@ std::vector<std::filesystem::path> data_sets(const std::filesystem::path& folder
 // input_0.pb, input_1.pb, ... and output_0.pb, ... of one folder.
 DataSet read_data_set(const std::filesystem::path& folder);
 
-// The options that bind each input of the model to the shape of its value.
+// The options that bind each input of the model to the shape of its value, and to the value where it must be
+// known.
 ImportOptions bound_to(const std::filesystem::path& model, const std::vector<Value>& inputs);
 
-// What comparing every output with the expected one says.
-Result compare_outputs(const std::vector<std::string>& names, const std::vector<Value>& got,
-                       const std::vector<Value>& want);
+// What comparing every output of the model with the expected one says.
+Result compare_outputs(const Graph& graph, std::vector<Value> got, const std::vector<Value>& want);
 
 // Runs `attempt` in a child process for at most `seconds`, so that a crash or an endless loop becomes a
 // result. A UserError counts as refused, an InternalError as a crash.
@@ -67,9 +67,7 @@ Result in_child(int seconds, const std::function<Result()>& attempt);
 
 using TryAll = std::function<std::vector<Result>(const std::vector<Case>&)>;
 
-// The whole test program. Cases that are refused because an input would have to be known at compile time are
-// tried a second time with those inputs as constants of the model, under the id "... baked".
-// Returns the exit status: 0, 1, or 77 when there is no case to run.
+// The whole test program. Returns the exit status: 0, 1, or 77 when there is no case to run.
 int run_cases(int argc, char** argv, Suite suite, const TryAll& try_all);
 
 }  // namespace arenac

@@ -123,7 +123,7 @@ Result run_unit(const Unit& unit, const fs::path& program, size_t index, const f
     ARENAC_CHECK(bytes.size() == outputs.back().bytes.size(), "an output file has the size of its tensor");
     std::copy(bytes.begin(), bytes.end(), reinterpret_cast<char*>(outputs.back().bytes.data()));
   }
-  return compare_outputs(graph.output_names, outputs, data.outputs);
+  return compare_outputs(graph, outputs, data.outputs);
 }
 
 // When a shared build fails, each unit is built alone, so that only the culprits fail.

@@ -16,7 +16,7 @@ Result interpret_set(const Case& c, const std::filesystem::path& folder) {
   const auto values = interpret(graph, data.inputs);
   std::vector<Value> outputs;
   for (TensorId id : graph.outputs) outputs.push_back(*values.at(id));
-  return compare_outputs(graph.output_names, outputs, data.outputs);
+  return compare_outputs(graph, outputs, data.outputs);
 }
 
 Result interpret_case(const Case& c) {

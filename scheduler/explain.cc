@@ -1,0 +1,74 @@
+#include "scheduler/explain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "scheduler/slabs.h"
+
+namespace arenac {
+namespace {
+
+// What a nest does with the elements of operand `id`, in the notation of expressions.
+std::string reads_of(const Node& node, TensorId id) {
+  std::string text;
+  for (const Nest& nest : std::get<Nests>(node.body))
+    visit_reads(nest, [&](const Expr& read) {
+      if (node.reads[read->index] == id && text.empty()) text = to_string(read);
+    });
+  return text;
+}
+
+// Why the step's result is one slab.
+std::string whole(const Node& node, const Graph& graph, const std::vector<Rows>& rows,
+                  const std::vector<Layout>& layouts) {
+  const TensorId write = node.writes[0];
+  const Rows& in = rows[layouts[write].root];
+  if (in.count <= 1)
+    return fmt::format("'{}' has no rows: it is one block of memory", graph.tensors[write].name);
+  std::string at;
+  for (const Expr& index : std::get<Nests>(node.body)[0].store)
+    at += (at.empty() ? "" : ", ") + to_string(index);
+  return fmt::format("the rows of '{}' do not follow one axis: they are stored at [{}]",
+                     graph.tensors[write].name, at);
+}
+
+std::string of_nests(const Schedule& schedule, const Node& node, const std::vector<Rows>& rows) {
+  const Graph& graph = *schedule.graph;
+  const Slabs slabs = slabs_of(node, graph, schedule.layouts, rows);
+  if (slabs.count == 1) return whole(node, graph, rows, schedule.layouts);
+  for (const RowAccess& read : slabs.reads) {
+    const int64_t count = rows[schedule.layouts[read.tensor].root].count;
+    const bool all = std::any_of(read.rows.begin(), read.rows.end(), [&](Interval i) {
+      return i == Interval{0, count};
+    });
+    if (all && count > 1)
+      return fmt::format("a row of '{}' reads all {} rows of '{}': {}", graph.tensors[node.writes[0]].name,
+                         count, graph.tensors[read.tensor].name, reads_of(node, read.tensor));
+  }
+  return "could run row by row, but no group with it makes the arena smaller";
+}
+
+}  // namespace
+
+std::vector<std::string> explain(const Schedule& schedule) {
+  const std::vector<Rows> rows = storage_rows(*schedule.graph, schedule.layouts);
+  std::vector<std::string> reasons;
+  for (size_t s = 0; s < schedule.steps.size(); ++s) {
+    const Node& node = *schedule.steps[s].node;
+    const auto group = std::find_if(schedule.groups.begin(), schedule.groups.end(), [&](const Group& g) {
+      return g.begin <= static_cast<int>(s) && static_cast<int>(s) < g.end;
+    });
+    if (group != schedule.groups.end())
+      reasons.push_back(fmt::format("row by row in g{}", group - schedule.groups.begin() + 1));
+    else if (const Call* call = std::get_if<Call>(&node.body))
+      reasons.push_back(fmt::format("the C kernel '{}' takes whole tensors", call->kernel));
+    else if (schedule.steps[s].kind == StepKind::kRun && std::holds_alternative<Nests>(node.body))
+      reasons.push_back(of_nests(schedule, node, rows));
+    else
+      reasons.push_back("control flow takes whole tensors");
+  }
+  return reasons;
+}
+
+}  // namespace arenac

@@ -1,0 +1,19 @@
+// Why each step runs as it does.
+//
+//   step 3  conv2 (Conv): row by row in g1
+//   step 4  softmax (Softmax): a row of 'p' reads all 49 rows of 'e': max x0[i1]
+//
+// Nothing is said per operator: the reasons are read off the nests, as the scheduler reads them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "scheduler/schedule.h"
+
+namespace arenac {
+
+// Per step, one line without a full stop.
+std::vector<std::string> explain(const Schedule& schedule);
+
+}  // namespace arenac
