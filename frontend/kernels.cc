@@ -24,6 +24,11 @@ template <typename T>
 #include "frontend/kernels/det.c"
 #undef ARENAC_NAME
 
+#define ARENAC_NAME roi_align
+template <typename T>
+#include "frontend/kernels/roi_align.c"
+#undef ARENAC_NAME
+
 #define ARENAC_NAME topk
 template <typename T>
 #include "frontend/kernels/topk.c"
@@ -52,6 +57,10 @@ constexpr KernelRow kRows[] = {
     {"det", "determinants", k_det,
      [](Type type) {
        return instance(type, {{Type::kFloat32, det<float>}, {Type::kFloat64, det<double>}});
+     }},
+    {"roi_align", "regions of images, resampled", k_roi_align,
+     [](Type type) {
+       return instance(type, {{Type::kFloat32, roi_align<float>}, {Type::kFloat64, roi_align<double>}});
      }},
     {"topk", "the k best elements along an axis, and where they are", k_topk,
      [](Type type) {

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 
 namespace arenac {
 namespace {
@@ -22,13 +23,6 @@ Around around(const Shape& shape, int64_t axis) {
   for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d)
     if (d != axis) (d < axis ? a.outer : a.inner) *= shape[d];
   return a;
-}
-
-TensorId converted(Lowering& node, TensorId x, Type type) {
-  if (node.type(x) == type) return x;
-  Formula f(node);
-  f.body(cast(type, f.broadcast(x, f.axes(node.shape(x)))));
-  return f.emit(type);
 }
 
 TensorId cumulated(Lowering& node, TensorId x, int64_t axis, int64_t product) {

@@ -99,6 +99,13 @@ std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opse
   return dims_between(axis < 0 ? axis + rank : axis, rank);
 }
 
+TensorId converted(Lowering& node, TensorId x, Type type) {
+  if (node.type(x) == type) return x;
+  Formula f(node);
+  f.body(cast(compute_type(type), f.broadcast(x, f.axes(node.shape(x)))));
+  return f.emit(type);
+}
+
 TensorId optional_input(const Lowering& node, int k) { return node.has_input(k) ? node.in(k) : kAbsent; }
 
 Expr read_single(const Lowering& node, Formula& f, TensorId id) {

@@ -50,6 +50,9 @@ TensorId log_softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>
 // is that of ai.onnx.
 std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opset, int64_t axis);
 
+// x in another type, as Cast does it; x itself if it has that type.
+TensorId converted(Lowering& node, TensorId x, Type type);
+
 TensorId optional_input(const Lowering& node, int k);  // kAbsent when omitted
 
 // The element of a tensor that holds exactly one, whatever its rank; a literal where it is known.
