@@ -56,7 +56,8 @@ struct Around {
 };
 Around around(const Shape& shape, int64_t axis);
 
-TensorId converted(Lowering& node, TensorId x, Type type);  // x itself where it has the type
+// x in another type, as Cast does it; x itself if it has that type.
+TensorId converted(Lowering& node, TensorId x, Type type);
 
 // `values` as the elements of an integer tensor that only the run knows. A run where it holds others ends
 // with an error.
