@@ -1,13 +1,16 @@
 // The arenac tool: one function a command.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
+#include <optional>
 
 #include "codegen/memory_map.h"
 #include "codegen/report_words.h"
 #include "codegen/reports.h"
+#include "driver/compare.h"
 #include "driver/compile.h"
 #include "driver/files.h"
 #include "driver/list.h"
@@ -91,18 +94,40 @@ Exit run_explain(const Options& options) {
   return Exit::kDone;
 }
 
+// How what was computed differs from what an output of the model should hold.
+std::optional<std::string> difference(const Graph& graph, const std::vector<Value>& outputs,
+                                      const Declaration& declared, const Held& want,
+                                      const Tolerance& tolerance) {
+  const auto& all = graph.output_names;
+  const auto is_part = [&](const std::string& name) { return std::find(all.begin(), all.end(), name); };
+  std::vector<std::string> names = part_names(declared, want);
+  for (size_t k = 0; k < names.size(); ++k) {
+    const auto at = is_part(names[k]);
+    if (at == all.end()) return fmt::format("has {} elements, expected {}", k, names.size());
+    const Value& got = outputs[static_cast<size_t>(at - all.begin())];
+    const auto text = difference(got, reinterpret_bfloat(want.parts[k], got.type), tolerance);
+    if (text) return declared.is_sequence ? fmt::format("element {}: {}", k, *text) : *text;
+  }
+  Held one_more = want;
+  one_more.parts.emplace_back(Type::kBool, Shape{});
+  if (is_part(part_names(declared, one_more).back()) != all.end() && (declared.is_sequence || names.empty()))
+    return fmt::format("has more than {} elements", names.size());
+  return std::nullopt;
+}
+
 // Prints each output that differs from output_K.pb; counts what was compared and what differs.
 Exit compare_with_files(const Options& options, const Graph& graph, const std::vector<Value>& outputs) {
   int compared = 0, differing = 0;
-  for (size_t k = 0; k < outputs.size(); ++k) {
+  const std::vector<Declaration> declared = declared_outputs(options.compile.model);
+  for (size_t k = 0; k < declared.size(); ++k) {
     const fs::path file = fs::path(options.inputs) / fmt::format("output_{}.pb", k);
     if (!fs::exists(file)) continue;
+    const Held want = read_held_file(file.string(), declared[k]);
     ++compared;
-    const Value want = reinterpret_bfloat(read_tensor_file(file.string()), outputs[k].type);
-    if (const auto text = difference(outputs[k], want, options.tolerance)) {
-      ++differing;
-      fmt::print("output '{}': {}\n", printable(graph.output_names[k]), *text);
-    }
+    const auto text = difference(graph, outputs, declared[k], want, options.tolerance);
+    if (!text) continue;
+    ++differing;
+    fmt::print("output '{}': {}\n", printable(declared[k].name), *text);
   }
   if (compared == 0)
     fmt::print(stderr, "nothing compared: {} holds no output_0.pb; --outputs DIR keeps what was computed\n",
@@ -115,7 +140,7 @@ Exit compare_with_files(const Options& options, const Graph& graph, const std::v
 void write_outputs(const std::string& folder, const Graph& graph, const std::vector<Value>& outputs) {
   const TemporaryFolder scratch;
   std::vector<File> files;
-  for (size_t k = 0; k < outputs.size(); ++k) {
+  for (size_t k = 0; k < outputs.size(); ++k) {  // a sequence's elements one by one
     const std::string name = fmt::format("output_{}.pb", k);
     write_tensor_file((scratch.path() / name).string(), graph.output_names[k], outputs[k]);
     files.push_back({name, read_file(scratch.path() / name)});
@@ -126,12 +151,14 @@ void write_outputs(const std::string& folder, const Graph& graph, const std::vec
 Exit run_run(const Options& options) {
   if (!fs::is_directory(options.inputs))
     throw UserError(fmt::format("--inputs {}: no such folder", options.inputs), Exit::kUsage);
-  const std::vector<InputDeclaration> declared = declared_inputs(options.compile.model);
-  const std::vector<Value> inputs = read_inputs(options.inputs, declared);
+  const std::vector<Declaration> declared = declared_inputs(options.compile.model);
+  const std::vector<Held> inputs = read_inputs(options.inputs, declared);
   CompileOptions compile_options = options.compile;
-  compile_options.import = with_bound_inputs(options.compile.import, declared, inputs);
+  for (size_t k = 0; k < declared.size(); ++k)
+    compile_options.import = with_bound_input(std::move(compile_options.import), declared[k], inputs[k]);
   const Compilation c = compile(compile_options);
-  const RunResult result = build_and_run(c, inputs, {.repeat = options.repeat, .keep = options.keep});
+  const RunResult result =
+      build_and_run(c, parts_of(inputs), {.repeat = options.repeat, .keep = options.keep});
   if (result.best_ms) fmt::print("{:.6f}\n", *result.best_ms);
   if (options.outputs.empty()) return compare_with_files(options, *c.graph, result.outputs);
   write_outputs(options.outputs, *c.graph, result.outputs);

@@ -88,15 +88,32 @@ Value value_of(const std::string& text, const std::string& option) {
   return value;
 }
 
+// "1x3x224x224"; of a sequence the shapes of its elements, "2x3,4x3", or "none".
+void bind_input(const std::string& text, ImportOptions& import) {
+  const std::string option = "--shape " + text;
+  const auto [name, extents] = split_binding(text, "--shape", "INPUT=1x3x224x224");
+  if (extents == "none") {
+    import.absent.insert(name);
+    return;
+  }
+  std::vector<Shape> shapes;
+  for (size_t begin = 0; begin <= extents.size();) {
+    const size_t end = std::min(extents.find(',', begin), extents.size());
+    shapes.push_back(shape_of(extents.substr(begin, end - begin), option));
+    begin = end + 1;
+  }
+  if (shapes.size() == 1)
+    import.shapes[name] = shapes[0];
+  else
+    import.sequences[name] = shapes;
+}
+
 void bind_inputs(const Raw& raw, ImportOptions& import) {
   for (const std::string& text : raw.dims) {
     const auto [name, extent] = split_binding(text, "--dim", "NAME=N");
     import.dims[name] = extent_of(extent, "--dim " + text);
   }
-  for (const std::string& text : raw.shapes) {
-    const auto [name, extents] = split_binding(text, "--shape", "INPUT=1x3x224x224");
-    import.shapes[name] = shape_of(extents, "--shape " + text);
-  }
+  for (const std::string& text : raw.shapes) bind_input(text, import);
   for (const std::string& text : raw.values) {
     const auto [name, elements] = split_binding(text, "--value", "INPUT=1,3,224");
     import.values.insert_or_assign(name, value_of(elements, "--value " + text));
@@ -123,7 +140,10 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   };
   command.add_option("--name", compile.name, "prefix of the C names (default: from the file's name)");
   repeatable("--dim", raw.dims, "bind a symbolic dimension")->type_name("NAME=N");
-  repeatable("--shape", raw.shapes, "bind a whole input")->type_name("INPUT=1x3x224x224");
+  repeatable("--shape", raw.shapes,
+             "bind a whole input; of a sequence each element (INPUT=2x3,4x3); an optional that holds nothing "
+             "and an empty sequence are INPUT=none")
+      ->type_name("INPUT=1x3x224x224");
   repeatable("--value", raw.values, "what an input always holds, where it must be known (a shape)")
       ->type_name("INPUT=1,3,224");
   command.add_option("--ram", compile.ram, "the arena must fit (suffixes K, M); else exit 3")

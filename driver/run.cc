@@ -39,7 +39,9 @@ std::vector<std::string> compiler_command(const std::vector<File>& files) {
 
 // Values with the types that the model has, or a UserError.
 std::vector<Value> checked_inputs(const Graph& graph, std::vector<Value> inputs) {
-  ARENAC_CHECK(inputs.size() == graph.inputs.size(), "one value per input");
+  if (inputs.size() != graph.inputs.size())
+    throw UserError(fmt::format("{} tensors are given, the model takes {}: sequences differ in length",
+                                inputs.size(), graph.inputs.size()));
   for (size_t k = 0; k < inputs.size(); ++k) {
     const Tensor& tensor = graph.tensors[graph.inputs[k]];
     inputs[k] = reinterpret_bfloat(std::move(inputs[k]), tensor.type);
@@ -94,8 +96,8 @@ std::string left_out(const Schedule& schedule) {
 
 }  // namespace
 
-std::vector<Value> read_inputs(const fs::path& folder, const std::vector<InputDeclaration>& declared) {
-  std::vector<Value> values;
+std::vector<Held> read_inputs(const fs::path& folder, const std::vector<Declaration>& declared) {
+  std::vector<Held> values;
   for (size_t k = 0; k < declared.size(); ++k) {
     const std::string& name = declared[k].name;
     const fs::path tensor = folder / fmt::format("input_{}.pb", k);
@@ -103,11 +105,11 @@ std::vector<Value> read_inputs(const fs::path& folder, const std::vector<InputDe
     const fs::path named = folder / ((plain ? name : "") + ".npy");
     const fs::path numbered = folder / fmt::format("input_{}.npy", k);
     if (fs::exists(tensor))
-      values.push_back(read_tensor_file(tensor.string()));
+      values.push_back(read_held_file(tensor.string(), declared[k]));
     else if (fs::exists(named))
-      values.push_back(npy_value(read_file(named), named.string()));
+      values.push_back({{npy_value(read_file(named), named.string())}});
     else if (fs::exists(numbered))
-      values.push_back(npy_value(read_file(numbered), numbered.string()));
+      values.push_back({{npy_value(read_file(numbered), numbered.string())}});
     else
       throw UserError(fmt::format("input '{}' is missing: neither {} nor {} exists", name, tensor.string(),
                                   (plain ? named : numbered).string()));
@@ -115,13 +117,17 @@ std::vector<Value> read_inputs(const fs::path& folder, const std::vector<InputDe
   return values;
 }
 
-ImportOptions with_bound_inputs(ImportOptions options, const std::vector<InputDeclaration>& declared,
-                                const std::vector<Value>& inputs) {
-  for (size_t k = 0; k < std::min(declared.size(), inputs.size()); ++k) {
-    options.shapes.emplace(declared[k].name, inputs[k].shape);
-    if (inputs[k].count() <= kMostShapeElements) options.values.emplace(declared[k].name, inputs[k]);
-  }
-  return options;
+ImportOptions with_bound_input(ImportOptions options, const Declaration& declared, const Held& held) {
+  const bool is_tensor = !declared.is_sequence && held.present;
+  if (is_tensor && held.parts.at(0).count() <= kMostShapeElements)
+    options.values.emplace(declared.name, held.parts[0]);
+  return bound_to(std::move(options), declared, held);
+}
+
+std::vector<Value> parts_of(const std::vector<Held>& inputs) {
+  std::vector<Value> all;
+  for (const Held& held : inputs) all.insert(all.end(), held.parts.begin(), held.parts.end());
+  return all;
 }
 
 RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, const RunOptions& options) {

@@ -1,8 +1,8 @@
 // A compiled model, built and run on this machine.
 //
-//   std::vector<Value> inputs = read_inputs("test_data_set_0", declared_inputs("kws.onnx"));
+//   std::vector<Held> inputs = read_inputs("test_data_set_0", declared_inputs("kws.onnx"));
 //   Compilation c = compile({.model = "kws.onnx"});
-//   RunResult result = build_and_run(c, inputs, {});     // result.outputs[0], result.best_ms
+//   RunResult result = build_and_run(c, parts_of(inputs), {});     // result.outputs[0], result.best_ms
 #pragma once
 
 #include <filesystem>
@@ -24,13 +24,14 @@ struct RunResult {
 };
 
 // For each input: input_K.pb, else NAME.npy, else input_K.npy. UserError naming what is missing.
-std::vector<Value> read_inputs(const std::filesystem::path& folder,
-                               const std::vector<InputDeclaration>& declared);
+std::vector<Held> read_inputs(const std::filesystem::path& folder, const std::vector<Declaration>& declared);
 
-// The options with each input that they leave open bound to the shape of its value, and, if it has few
-// elements, to the value itself where the compilation must know it.
-ImportOptions with_bound_inputs(ImportOptions options, const std::vector<InputDeclaration>& declared,
-                                const std::vector<Value>& inputs);
+// All that they hold, one after the other.
+std::vector<Value> parts_of(const std::vector<Held>& inputs);
+
+// The options with the input, if they leave it open, bound to the shapes of what it holds, and a tensor of
+// few elements to the value itself where the compilation must know it.
+ImportOptions with_bound_input(ImportOptions options, const Declaration& declared, const Held& held);
 
 // Builds with $CC (default cc) and $CFLAGS (default -O2), both split at spaces, in a private temporary
 // folder, runs the program as a child process and reads back what it computed. UserError when an input has

@@ -18,27 +18,46 @@
 namespace arenac {
 namespace {
 
-Shape bound_shape(const onnx::ValueInfoProto& input, const ImportOptions& options,
-                  std::vector<std::string>& problems) {
+// What a value's type comes to.
+struct Kind {
+  bool is_sequence, is_optional;
+  const onnx::TypeProto::Tensor* tensor;  // of what it holds; null: no tensors
+};
+
+Kind kind_of(const onnx::TypeProto& declared) {
+  const onnx::TypeProto* type = &declared;
+  Kind kind = {false, type->has_optional_type(), nullptr};
+  if (kind.is_optional) type = &type->optional_type().elem_type();
+  kind.is_sequence = type->has_sequence_type();
+  if (kind.is_sequence) type = &type->sequence_type().elem_type();
+  if (type->has_tensor_type()) kind.tensor = &type->tensor_type();
+  return kind;
+}
+
+void check_declared(const std::string& name, const onnx::TypeProto::Tensor& type, const Shape& shape) {
+  const onnx::TensorShapeProto& declared = type.shape();
+  if (!type.has_shape()) return;
+  if (static_cast<int>(shape.size()) != declared.dim_size())
+    throw UserError(fmt::format("input '{}' has rank {}, but --shape gives {}", name, declared.dim_size(),
+                                to_string(shape)));
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const auto& dim = declared.dim(static_cast<int>(d));
+    if (dim.has_dim_value() && dim.dim_value() > 0 && dim.dim_value() != shape[d])
+      throw UserError(fmt::format("input '{}': dimension {} is {}, but --shape gives {}", name, d,
+                                  dim.dim_value(), shape[d]));
+  }
+}
+
+Shape bound_shape(const onnx::ValueInfoProto& input, const onnx::TypeProto::Tensor& type,
+                  const ImportOptions& options, std::vector<std::string>& problems) {
   const std::string name = printable(input.name());
-  const bool is_tensor = input.type().has_tensor_type();
-  if (!is_tensor) throw UserError(fmt::format("input '{}' is no tensor (a sequence, map or optional)", name));
-  const onnx::TensorShapeProto& declared = input.type().tensor_type().shape();
+  const onnx::TensorShapeProto& declared = type.shape();
   const auto whole = options.shapes.find(input.name());
-  const bool ranked = input.type().tensor_type().has_shape();
   if (whole != options.shapes.end()) {
-    if (ranked && static_cast<int>(whole->second.size()) != declared.dim_size())
-      throw UserError(fmt::format("input '{}' has rank {}, but --shape gives {}", name, declared.dim_size(),
-                                  to_string(whole->second)));
-    for (size_t d = 0; ranked && d < whole->second.size(); ++d) {
-      const auto& dim = declared.dim(static_cast<int>(d));
-      if (dim.has_dim_value() && dim.dim_value() > 0 && dim.dim_value() != whole->second[d])
-        throw UserError(fmt::format("input '{}': dimension {} is {}, but --shape gives {}", name, d,
-                                    dim.dim_value(), whole->second[d]));
-    }
+    check_declared(name, type, whole->second);
     return whole->second;
   }
-  if (!ranked)
+  if (!type.has_shape())
     throw UserError(fmt::format("input '{}' declares no shape: give one with --shape {}=...", name, name));
   Shape shape;
   for (int d = 0; d < declared.dim_size(); ++d) {
@@ -59,6 +78,33 @@ Shape bound_shape(const onnx::ValueInfoProto& input, const ImportOptions& option
     }
   }
   return shape;
+}
+
+// The shape of each part of an input: one of a tensor, none of an optional that holds nothing.
+std::vector<Shape> bound_shapes(const onnx::ValueInfoProto& input, const Kind& kind,
+                                const ImportOptions& options, std::vector<std::string>& problems) {
+  const std::string name = printable(input.name());
+  const auto listed = options.sequences.find(input.name());
+  const bool absent = options.absent.contains(input.name());
+  if (!kind.is_sequence) {
+    if (listed != options.sequences.end() || (absent && !kind.is_optional))
+      throw UserError(fmt::format("input '{}' is a tensor: --shape {}=... takes one shape", name, name));
+    if (absent) return {};
+    return std::vector<Shape>(1, bound_shape(input, *kind.tensor, options, problems));
+  }
+  if (absent) return {};
+  std::vector<Shape> shapes;
+  if (listed != options.sequences.end())
+    shapes = listed->second;
+  else if (options.shapes.contains(input.name()))
+    shapes = {options.shapes.at(input.name())};
+  else
+    problems.push_back(
+        fmt::format("input '{0}' is a sequence: give the shapes of its elements with --shape {0}=2x3,2x3 (or "
+                    "{0}=none)",
+                    name));
+  for (const Shape& shape : shapes) check_declared(name, *kind.tensor, shape);
+  return shapes;
 }
 
 std::string joined(const std::string& name, std::vector<std::string> problems) {
@@ -82,13 +128,6 @@ TensorId add_input(Importer& importer, const std::string& name, Type type, const
   } catch (const ShapeError& error) {
     throw UserError(fmt::format("input '{}': {}", printable(name), error.what()));
   }
-}
-
-void require_input(const onnx::GraphProto& proto, const std::string& name, const char* option) {
-  if (std::none_of(proto.input().begin(), proto.input().end(),
-                   [&](const auto& i) { return i.name() == name; }))
-    throw UserError(fmt::format("{} names '{}', which is no input of the model", option, printable(name)),
-                    Exit::kUsage);
 }
 
 // The given value of input `id` as a constant that stands for it.
@@ -141,26 +180,51 @@ void declare_shapes(Importer& importer, const onnx::GraphProto& proto, const Imp
   for (const onnx::ValueInfoProto& output : proto.output()) declare(output);
 }
 
+void check_bound_names(const onnx::GraphProto& proto, const ImportOptions& options) {
+  std::set<std::string> bound = options.absent;
+  for (const auto& [name, shape] : options.shapes) bound.insert(name);
+  for (const auto& [name, shapes] : options.sequences) bound.insert(name);
+  for (const auto& [name, value] : options.values) bound.insert(name);
+  for (const onnx::ValueInfoProto& input : proto.input()) bound.erase(input.name());
+  if (!bound.empty())
+    throw UserError(fmt::format("--shape or --value names '{}', which is no input of the model",
+                                printable(*bound.begin())),
+                    Exit::kUsage);
+}
+
+std::string part_name(const std::string& name, bool is_sequence, size_t part) {
+  return is_sequence ? fmt::format("{}_{}", name, part) : name;
+}
+
 // Of the inputs whose value is given, those in `known` have it; the others may have to.
 void declare_inputs(Importer& importer, const onnx::GraphProto& proto, const ImportOptions& options,
                     const std::set<std::string>& known) {
   const std::set<std::string> initialized = initializer_names(proto);
-  for (const auto& [name, shape] : options.shapes) require_input(proto, name, "--shape");
-  for (const auto& [name, value] : options.values) require_input(proto, name, "--value");
+  check_bound_names(proto, options);
   for (const onnx::ValueInfoProto& input : proto.input()) {
     if (initialized.contains(input.name())) continue;
-    const Shape shape = bound_shape(input, options, importer.problems);
-    const Type type = type_of_onnx(input.type().tensor_type().elem_type(),
-                                   fmt::format("input '{}'", printable(input.name())));
-    const TensorId id = add_input(importer, input.name(), type, shape);
-    const auto value = options.values.find(input.name());
-    if (known.contains(input.name()))
-      importer.bind(input.name(), known_value(importer, id, value->second));
-    else
-      importer.bind(input.name(), id);
-    if (value != options.values.end()) importer.offer(id);
-    importer.graph.inputs.push_back(id);
-    importer.graph.input_names.push_back(input.name());
+    const std::string who = fmt::format("input '{}'", printable(input.name()));
+    const Kind kind = kind_of(input.type());
+    if (!kind.tensor) throw UserError(who + " is no tensor and no sequence of tensors");
+    const std::vector<Shape> shapes = bound_shapes(input, kind, options, importer.problems);
+    const Type type = type_of_onnx(kind.tensor->elem_type(), who);
+    std::vector<TensorId> parts;
+    for (size_t k = 0; k < shapes.size(); ++k) {
+      const std::string name = part_name(input.name(), kind.is_sequence, k);
+      parts.push_back(add_input(importer, name, type, shapes[k]));
+      importer.graph.inputs.push_back(parts.back());
+      importer.graph.input_names.push_back(name);
+    }
+    if (kind.is_optional && options.absent.contains(input.name())) {
+      importer.bind(input.name(), kAbsent);
+    } else if (kind.is_sequence) {
+      importer.bind(input.name(), importer.add_sequence({type, parts}));
+    } else {
+      const auto value = options.values.find(input.name());
+      importer.bind(input.name(),
+                    known.contains(input.name()) ? known_value(importer, parts[0], value->second) : parts[0]);
+      if (value != options.values.end()) importer.offer(parts[0]);
+    }
   }
   if (!importer.problems.empty()) throw UserError(joined(importer.graph.name, importer.problems));
 }
@@ -171,20 +235,25 @@ void declare_outputs(Importer& importer, const onnx::GraphProto& proto) {
   std::vector<bool> taken(graph.tensors.size());
   std::vector<TensorId> bounded;  // per output: the tensor if some of its extents only the run knows
   for (TensorId id : graph.inputs) taken[id] = true;
-  for (const onnx::ValueInfoProto& output : proto.output()) {
-    TensorId id = importer.lookup(output.name(), "the graph's output list");
-    if (id < 0) throw UserError(fmt::format("output '{}' has no value", printable(output.name())));
+  const auto declare = [&](const std::string& name, TensorId id) {
     bounded.push_back(importer.extents.contains(id) ? id : kAbsent);
     if (taken[id] || graph.tensors[id].constant) {
-      const TensorId copy =
-          importer.add_tensor(output.name(), graph.tensors[id].type, graph.tensors[id].shape);
-      importer.copy(copy, id, output.name());
+      const TensorId copy = importer.add_tensor(name, graph.tensors[id].type, graph.tensors[id].shape);
+      importer.copy(copy, id, name);
       id = copy;
       taken.resize(graph.tensors.size());
     }
     taken[id] = true;
     graph.outputs.push_back(id);
-    graph.output_names.push_back(output.name());
+    graph.output_names.push_back(name);
+  };
+  for (const onnx::ValueInfoProto& output : proto.output()) {
+    const TensorId value = importer.lookup(output.name(), "the graph's output list");
+    if (value == kUnknown) throw UserError(fmt::format("output '{}' has no value", printable(output.name())));
+    if (value >= 0) declare(output.name(), value);
+    if (value >= kAbsent) continue;
+    const std::vector<TensorId> parts = importer.sequence_of(value).elements;
+    for (size_t k = 0; k < parts.size(); ++k) declare(part_name(output.name(), true, k), parts[k]);
   }
   if (graph.outputs.empty()) throw UserError(fmt::format("{}: the graph has no output", graph.name));
   for (size_t k = 0; k < bounded.size(); ++k) {
@@ -280,20 +349,57 @@ Graph import_text(const std::string& text, const ImportOptions& options) {
   return import_proto(model, "text", "", options);
 }
 
-std::vector<InputDeclaration> declared_inputs(const std::string& path) {
+namespace {
+
+Declaration declaration_of(const onnx::ValueInfoProto& value) {
+  const Kind kind = kind_of(value.type());
+  Declaration declaration{value.name(), {}, {}, kind.is_sequence, kind.is_optional};
+  if (!kind.tensor) return declaration;
+  for (const auto& dim : kind.tensor->shape().dim()) {
+    declaration.extents.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+    declaration.symbols.push_back(dim.dim_param());
+  }
+  return declaration;
+}
+
+}  // namespace
+
+std::vector<Declaration> declared_inputs(const std::string& path) {
   const onnx::ModelProto model = parse_file(path);
   const std::set<std::string> initialized = initializer_names(model.graph());
-  std::vector<InputDeclaration> all;
-  for (const onnx::ValueInfoProto& input : model.graph().input()) {
-    if (initialized.contains(input.name())) continue;
-    InputDeclaration declaration{input.name(), {}, {}};
-    for (const auto& dim : input.type().tensor_type().shape().dim()) {
-      declaration.extents.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
-      declaration.symbols.push_back(dim.dim_param());
-    }
-    all.push_back(std::move(declaration));
-  }
+  std::vector<Declaration> all;
+  for (const onnx::ValueInfoProto& input : model.graph().input())
+    if (!initialized.contains(input.name())) all.push_back(declaration_of(input));
   return all;
+}
+
+std::vector<Declaration> declared_outputs(const std::string& path) {
+  const onnx::ModelProto model = parse_file(path);
+  std::vector<Declaration> all;
+  for (const onnx::ValueInfoProto& output : model.graph().output()) all.push_back(declaration_of(output));
+  return all;
+}
+
+std::vector<std::string> part_names(const Declaration& declaration, const Held& held) {
+  std::vector<std::string> names;
+  for (size_t k = 0; k < held.parts.size(); ++k)
+    names.push_back(part_name(declaration.name, declaration.is_sequence, k));
+  return names;
+}
+
+ImportOptions bound_to(ImportOptions options, const Declaration& input, const Held& held) {
+  const std::string& name = input.name;
+  if (options.shapes.contains(name) || options.sequences.contains(name) || options.absent.contains(name))
+    return options;
+  if (!held.present) {
+    options.absent.insert(name);
+  } else if (input.is_sequence) {
+    std::vector<Shape>& shapes = options.sequences[name];
+    for (const Value& part : held.parts) shapes.push_back(part.shape);
+  } else {
+    options.shapes[name] = held.parts.at(0).shape;
+  }
+  return options;
 }
 
 }  // namespace arenac

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,12 +15,15 @@
 namespace arenac {
 
 struct ImportOptions {
-  std::map<std::string, int64_t> dims;  // symbolic dimension -> extent
-  std::map<std::string, Shape> shapes;  // input name -> whole shape
+  std::map<std::string, int64_t> dims = {};  // symbolic dimension -> extent
+  std::map<std::string, Shape> shapes = {};  // input name -> whole shape; of a sequence's only element
+  // Inputs of sequence type: the shape of each element. They become inputs NAME_0, NAME_1, ...
+  std::map<std::string, std::vector<Shape>> sequences = {};
+  std::set<std::string> absent = {};  // optional inputs that hold nothing, and empty sequences
   // Input name -> the value that it will always have, as many elements as the input has. Used where lowering
   // must know it (a shape, the trip count of a loop); the graph then ends the run with an error when the
   // input differs.
-  std::map<std::string, Value> values;
+  std::map<std::string, Value> values = {};
 };
 
 // Reads IR versions 3 to 13 and opsets 1 to 28. Throws UserError for whatever the model is at fault for or
@@ -29,20 +33,35 @@ Graph import_bytes(const std::string& bytes, const std::string& name, const Impo
 Graph import_text(const std::string& text,
                   const ImportOptions& options = {});  // the ONNX text form, for tests
 
-// The names and declared shapes of the inputs that a caller must supply (initializers excepted), before any
-// binding: -1 where a dimension is symbolic, with its name beside.
-struct InputDeclaration {
+// The names and declared shapes of the inputs that a caller must supply (initializers excepted), or of the
+// outputs, before any binding: -1 where a dimension is symbolic, with its name beside. Of a sequence or an
+// optional they are those of what it holds.
+struct Declaration {
   std::string name;
   std::vector<int64_t> extents;
   std::vector<std::string> symbols;
+  bool is_sequence = false, is_optional = false;
 };
-std::vector<InputDeclaration> declared_inputs(const std::string& path);
+std::vector<Declaration> declared_inputs(const std::string& path);
+std::vector<Declaration> declared_outputs(const std::string& path);
+
+// What one input or output holds: a tensor is one part, and an optional that holds nothing has none.
+struct Held {
+  std::vector<Value> parts;
+  bool present = true;
+};
+// The names that its parts have as the compiled model's inputs or outputs: NAME, or NAME_0, NAME_1, ...
+std::vector<std::string> part_names(const Declaration& declaration, const Held& held);
+// The same options with the input bound to what it holds, where they do not bind it already.
+ImportOptions bound_to(ImportOptions options, const Declaration& input, const Held& held);
 
 // The model's file and every external data file that it refers to, for build systems.
 std::vector<std::string> model_files(const std::string& path);
 
 // One tensor of a .pb file (a serialised TensorProto, as ONNX's backend test data are), and back.
 Value read_tensor_file(const std::string& path);
+// The same for an input or output of any type (a SequenceProto or OptionalProto).
+Held read_held_file(const std::string& path, const Declaration& declaration);
 void write_tensor_file(const std::string& path, const std::string& name, const Value& value);
 
 }  // namespace arenac

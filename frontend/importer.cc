@@ -18,9 +18,7 @@
 namespace arenac {
 namespace {
 
-// Stands for the result of a node that could not be lowered; nodes that read it are passed over in silence,
-// because the message already names the cause.
-constexpr TensorId kUnknown = -2;
+constexpr TensorId kFirstSequence = kUnknown - 1;
 
 // What a hostile model may cost. Nodes of constants that would cost more to fold stay in the graph.
 constexpr int64_t kMaxFoldedBytes = int64_t{1} << 30;
@@ -28,6 +26,7 @@ constexpr int64_t kMaxFoldedPoints = int64_t{1} << 28;
 constexpr int64_t kMaxStoredBytes = int64_t{8} << 30;
 // Of all iterations and function bodies together.
 constexpr int64_t kMaxLoweredNodes = 300'000;
+constexpr int64_t kMaxSequenceElements = 10'000'000;  // of all sequences together
 
 // Names that a node reads, and those that its subgraphs read from outside.
 std::set<std::string> free_names(const onnx::NodeProto& node) {
@@ -185,6 +184,19 @@ void Importer::guard(TensorId violated, const std::string& reason) {
   block_.push_back({name, "Guard", {violated}, {}, If{std::move(block), {}}});
 }
 
+TensorId Importer::add_sequence(Sequence sequence) {
+  sequence_elements_ += static_cast<int64_t>(sequence.elements.size());
+  if (sequence_elements_ > kMaxSequenceElements)
+    throw UserError(fmt::format("the model's sequences have more than {} elements", kMaxSequenceElements));
+  sequences_.push_back(std::move(sequence));
+  return kFirstSequence - static_cast<TensorId>(sequences_.size() - 1);
+}
+
+const Sequence& Importer::sequence_of(TensorId id) const {
+  ARENAC_CHECK(id <= kFirstSequence, "the id of a sequence");
+  return sequences_.at(static_cast<size_t>(kFirstSequence - id));
+}
+
 void Importer::add_node(Node node) {
   verify(graph, node);
   carry_extents(node);
@@ -245,7 +257,7 @@ TensorId Importer::lookup(const std::string& name, const std::string& who) const
 
 std::vector<TensorId> Importer::lower(const OnnxNode& node) {
   const OperatorRow* row = find_operator(node.domain, node.op, node.opset);
-  std::vector<TensorId> results(std::max<size_t>(node.outputs.size(), 1), kAbsent);
+  std::vector<TensorId> results(std::max<size_t>(node.outputs.size(), 1), kUnknown);
   Lowering lowering(*this, node, results);
   if (row == nullptr) {
     ++unknown_operators;
@@ -265,7 +277,7 @@ std::vector<TensorId> Importer::lower(const OnnxNode& node) {
   }
   for (size_t k = 0; k < node.outputs.size(); ++k) {
     if (node.outputs[k].empty()) continue;
-    if (results[k] == kAbsent) lowering.fail(fmt::format("output {} is not supported", k));
+    if (results[k] == kUnknown) lowering.fail(fmt::format("output {} is not supported", k));
     if (results[k] >= static_cast<TensorId>(first_new)) graph.tensors[results[k]].name = node.outputs[k];
   }
   return results;

@@ -32,6 +32,10 @@ class TensorProto;
 
 namespace arenac {
 
+// Stands for the result of a node that could not be lowered; nodes that read it are passed over in silence,
+// because the message already names the cause.
+constexpr TensorId kUnknown = -2;
+
 // Indices of the nodes such that each comes after what it reads: the file's order where that serves.
 std::vector<int> topological_order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes);
 
@@ -62,7 +66,10 @@ class Importer {
   // The same at the end of a loop's body or of a branch, which no extents leave that only the run knows.
   void assign(TensorId to, TensorId from, const std::string& origin);
 
-  // Lowers one operator application; the results of its outputs (kAbsent where not wanted).
+  TensorId add_sequence(Sequence sequence);
+  const Sequence& sequence_of(TensorId id) const;
+
+  // Lowers one operator application; the results of its outputs (kUnknown where not wanted).
   std::vector<TensorId> lower(const OnnxNode& node);
 
   // Names. Inner scopes see outer ones.
@@ -141,6 +148,8 @@ class Importer {
       function_defaults_;
   std::vector<std::shared_ptr<onnx::NodeProto>> instances_;  // nodes of inlined functions, attributes bound
   std::vector<std::map<std::string, TensorId>> scopes_ = {{}};
+  std::vector<Sequence> sequences_;
+  int64_t sequence_elements_ = 0;
   friend class Scope;
 };
 

@@ -31,7 +31,14 @@ std::vector<int64_t> Lowering::ints_attr(const std::string& name,
 
 TensorId Lowering::in(int k) const {
   if (!has_input(k)) fail(fmt::format("input {} is missing", k));
+  if (node_.inputs[k] < 0) fail(fmt::format("input {} is a sequence, a tensor is needed", k));
   return node_.inputs[k];
+}
+
+const Sequence& Lowering::sequence(int k) const {
+  if (operand(k) >= kAbsent)
+    fail(fmt::format("input {} is {}, a sequence is needed", k, has_input(k) ? "a tensor" : "missing"));
+  return importer_.sequence_of(operand(k));
 }
 
 const Tensor& Lowering::tensor(TensorId id) const { return importer_.graph.tensors[id]; }
@@ -69,6 +76,31 @@ std::vector<double> Lowering::constant_floats(TensorId id, const std::string& wh
 int64_t Lowering::normalized_axis(int64_t axis, int64_t rank) const {
   if (axis < -rank || axis >= rank) fail(fmt::format("axis {} is outside rank {}", axis, rank));
   return axis < 0 ? axis + rank : axis;
+}
+
+std::vector<TensorId> Lowering::parts(TensorId value) const {
+  if (value >= 0) return {value};
+  return value == kAbsent ? std::vector<TensorId>{} : importer_.sequence_of(value).elements;
+}
+
+TensorId Lowering::with_parts(TensorId value, const std::vector<TensorId>& parts) const {
+  if (value >= 0) return parts.at(0);
+  return value == kAbsent ? kAbsent : make_sequence(importer_.sequence_of(value).type, parts);
+}
+
+TensorId Lowering::make_sequence(Type type, std::vector<TensorId> elements) const {
+  return importer_.add_sequence({type, std::move(elements)});
+}
+
+std::string Lowering::describe(TensorId value) const {
+  if (value >= 0) return fmt::format("{} {}", info(type(value)).name, to_string(shape(value)));
+  if (value == kAbsent) return "-";
+  const Sequence& sequence = importer_.sequence_of(value);
+  std::string text = fmt::format("sequence of {} {}", sequence.elements.size(), info(sequence.type).name);
+  constexpr size_t kShown = 8;
+  for (size_t k = 0; k < std::min(sequence.elements.size(), kShown); ++k)
+    text += " " + to_string(shape(sequence.elements[k]));
+  return sequence.elements.size() > kShown ? text + " ..." : text;
 }
 
 TensorId Lowering::constant(Value value) const {
@@ -113,7 +145,7 @@ void Lowering::fail(const std::string& problem) const {
   std::string operands;
   for (TensorId id : node_.inputs) {
     if (!operands.empty()) operands += ", ";
-    operands += id == kAbsent ? "-" : fmt::format("{} {}", info(type(id)).name, to_string(shape(id)));
+    operands += describe(id);
   }
   throw UserError(fmt::format("node '{}' ({}{}{}, inputs {}): {}", printable(node_.origin),
                               printable(node_.domain), node_.domain.empty() ? "" : ".", printable(node_.op),

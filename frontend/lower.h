@@ -41,7 +41,14 @@ struct Attribute {
   std::shared_ptr<const onnx::GraphProto> graph;
 };
 
-constexpr TensorId kAbsent = -1;
+constexpr TensorId kAbsent = -1;  // no tensor: an omitted operand, or an optional that holds nothing
+
+// A value of ONNX's sequence type: a list of tensors that is known at compile time and never reaches the
+// Graph. Names and operands stand for it by an id below kAbsent. An optional is what it holds, or kAbsent.
+struct Sequence {
+  Type type;
+  std::vector<TensorId> elements;
+};
 
 // An ONNX node with its operands resolved.
 struct OnnxNode {
@@ -72,7 +79,9 @@ class Lowering {
 
   int input_count() const { return static_cast<int>(node_.inputs.size()); }
   bool has_input(int k) const { return k < input_count() && node_.inputs[k] != kAbsent; }
-  TensorId in(int k) const;  // fails when absent
+  TensorId in(int k) const;  // fails when absent or no tensor
+  TensorId operand(int k) const { return has_input(k) ? node_.inputs[k] : kAbsent; }  // of any kind
+  const Sequence& sequence(int k) const;  // until the next is made; fails when input k is none
   int output_count() const { return static_cast<int>(node_.outputs.size()); }
   bool wants(int k) const { return k < output_count() && !node_.outputs[k].empty(); }
 
@@ -102,8 +111,15 @@ class Lowering {
   // Axis counted from the end when negative; fails outside [-rank, rank).
   int64_t normalized_axis(int64_t axis, int64_t rank) const;
 
+  // The tensors that a value of any kind consists of, in order.
+  std::vector<TensorId> parts(TensorId value) const;
+  // A value that consists of other tensors instead.
+  TensorId with_parts(TensorId value, const std::vector<TensorId>& parts) const;
+  TensorId make_sequence(Type type, std::vector<TensorId> elements) const;
+  std::string describe(TensorId value) const;  // "float32 [2,3]"
+
   // Result k of this node; nothing happens when the model does not name it.
-  void out(int k, TensorId id) {
+  void out(int k, TensorId id) {  // a value of any kind
     if (k < static_cast<int>(results_.size())) results_[k] = id;
   }
   TensorId result(int k) const { return results_.at(k); }

@@ -1,6 +1,7 @@
 #include "frontend/onnx_tensor.h"
 
 #include <fmt/format.h>
+#include <onnx/onnx-data_pb.h>
 #include <onnx/onnx_pb.h>
 
 #include <cstring>
@@ -159,6 +160,41 @@ Value read_tensor_file(const std::string& path) {
   if (!file || !proto.ParseFromIstream(&file))
     throw UserError(fmt::format("{}: no readable TensorProto", path));
   return tensor_value(proto, std::filesystem::path(path).parent_path().string(), path);
+}
+
+namespace {
+
+Held held_sequence(const onnx::SequenceProto& proto, const std::string& path) {
+  if (proto.elem_type() != onnx::SequenceProto::TENSOR && proto.elem_type() != 0)
+    throw UserError(fmt::format("{}: a sequence of anything but tensors is not supported", path));
+  Held held;
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  for (const onnx::TensorProto& tensor : proto.tensor_values())
+    held.parts.push_back(tensor_value(tensor, folder, path));
+  return held;
+}
+
+Held held_optional(const onnx::OptionalProto& proto, const std::string& path) {
+  if (proto.has_sequence_value()) return held_sequence(proto.sequence_value(), path);
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  if (proto.has_tensor_value()) return {{tensor_value(proto.tensor_value(), folder, path)}};
+  return {{}, false};
+}
+
+}  // namespace
+
+Held read_held_file(const std::string& path, const Declaration& declaration) {
+  if (!declaration.is_sequence && !declaration.is_optional) return {{read_tensor_file(path)}};
+  std::ifstream file(path, std::ios::binary);
+  if (declaration.is_optional) {
+    onnx::OptionalProto proto;
+    if (file && proto.ParseFromIstream(&file)) return held_optional(proto, path);
+    throw UserError(fmt::format("{}: no readable OptionalProto", path));
+  }
+  onnx::SequenceProto proto;
+  if (!file || !proto.ParseFromIstream(&file))
+    throw UserError(fmt::format("{}: no readable SequenceProto", path));
+  return held_sequence(proto, path);
 }
 
 void write_tensor_file(const std::string& path, const std::string& name, const Value& value) {

@@ -17,6 +17,7 @@ std::span<const OperatorRow> sequence_operators();
 std::span<const OperatorRow> ml_operators();
 std::span<const OperatorRow> elementwise_operators();
 std::span<const OperatorRow> gather_operators();
+std::span<const OperatorRow> list_operators();
 std::span<const OperatorRow> loss_operators();
 std::span<const OperatorRow> matmul_operators();
 std::span<const OperatorRow> movement_operators();

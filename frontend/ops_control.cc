@@ -10,21 +10,38 @@
 
 #include <algorithm>
 
+#include "frontend/control.h"
 #include "frontend/importer.h"
 #include "frontend/ops.h"
 
 namespace arenac {
-namespace {
-
-constexpr int64_t kUnboundedTrips = int64_t{1} << 31;
-constexpr int64_t kMaxFoldedTrips = 10000;
-constexpr size_t kMaxUnrolledNodes = 1000;
 
 const onnx::GraphProto& subgraph(const Lowering& node, const std::string& name) {
   const auto& graph = node.attribute(name).graph;
   node.require(graph != nullptr, fmt::format("attribute '{}' is no graph", name));
   return *graph;
 }
+
+std::vector<TensorId> lower_body(Lowering& node, const onnx::GraphProto& proto) {
+  Importer& importer = node.importer();
+  const size_t problems = importer.problems.size();
+  importer.lower_graph(proto);
+  if (importer.problems.size() > problems) throw UserError("");
+  const std::string who = fmt::format("the body of '{}'", printable(node.onnx_node().origin));
+  std::vector<TensorId> results;
+  for (const onnx::ValueInfoProto& output : proto.output()) {
+    results.push_back(importer.lookup(output.name(), who));
+    node.require(results.back() != kUnknown,
+                 fmt::format("result '{}' of the body has no value", output.name()));
+  }
+  return results;
+}
+
+namespace {
+
+constexpr int64_t kUnboundedTrips = int64_t{1} << 31;
+constexpr int64_t kMaxFoldedTrips = 10000;
+constexpr size_t kMaxUnrolledNodes = 1000;
 
 TensorId with_shape(Lowering& node, TensorId x, const Shape& shape) {  // of one element, or leading 1s apart
   if (node.shape(x) == shape) return x;
@@ -44,23 +61,28 @@ TensorId scalar_of(Lowering& node, TensorId x, Type type, const std::string& wha
   return with_shape(node, x, {});
 }
 
-std::string describe(const Lowering& node, TensorId id) {
-  return fmt::format("{} {}", info(node.type(id)).name, to_string(node.shape(id)));
+// Whether two values have parts of the same types and shapes: one can be assigned the other.
+bool alike(const Lowering& node, TensorId a, TensorId b) {
+  const auto as = node.parts(a), bs = node.parts(b);
+  return (a < 0) == (b < 0) && (a == kAbsent) == (b == kAbsent) &&
+         std::equal(as.begin(), as.end(), bs.begin(), bs.end(), [&](TensorId x, TensorId y) {
+           return node.type(x) == node.type(y) && node.shape(x) == node.shape(y);
+         });
 }
 
-// What a body yields; fails when a node of it could not be lowered. The names stay in the current scope.
-std::vector<TensorId> lower_body(Lowering& node, const onnx::GraphProto& proto) {
-  Importer& importer = node.importer();
-  const size_t problems = importer.problems.size();
-  importer.lower_graph(proto);
-  if (importer.problems.size() > problems) throw UserError("");
-  const std::string who = fmt::format("the body of '{}'", printable(node.onnx_node().origin));
-  std::vector<TensorId> results;
-  for (const onnx::ValueInfoProto& output : proto.output()) {
-    results.push_back(importer.lookup(output.name(), who));
-    node.require(results.back() >= 0, fmt::format("result '{}' of the body has no value", output.name()));
-  }
-  return results;
+// A value like `model` whose parts are tensors that nothing has written yet.
+TensorId unwritten(const Lowering& node, TensorId model) {
+  std::vector<TensorId> parts = node.parts(model);
+  for (TensorId& id : parts)
+    id = node.importer().add_tensor(node.onnx_node().origin, node.type(id), node.shape(id));
+  return node.with_parts(model, parts);
+}
+
+std::vector<TensorId> parts_of_all(const Lowering& node, const std::vector<TensorId>& values) {
+  std::vector<TensorId> all;
+  for (TensorId value : values)
+    for (TensorId id : node.parts(value)) all.push_back(id);
+  return all;
 }
 
 void append(Block& block, Block more) { std::move(more.begin(), more.end(), std::back_inserter(block)); }
@@ -106,15 +128,15 @@ void leave_out(Lowering& node, Branch& branch, const std::vector<TensorId>& outs
 }
 
 void require_alike(const Lowering& node, int k, TensorId yes, TensorId no) {
-  if (node.type(yes) == node.type(no) && node.shape(yes) == node.shape(no)) return;
+  if (alike(node, yes, no)) return;
   node.ask_for(node.in(0));
+  const bool shapes = yes >= 0 && no >= 0 && node.type(yes) == node.type(no);
   node.fail(
-      fmt::format("output {} is {} in the then-branch and {} in the else-branch{}", k, describe(node, yes),
-                  describe(node, no),
-                  node.type(yes) == node.type(no)
-                      ? ": a shape that depends on a run-time condition is not static; if the condition "
-                        "follows from an input's shape, bind that shape (--shape)"
-                      : ""));
+      fmt::format("output {} is {} in the then-branch and {} in the else-branch{}", k, node.describe(yes),
+                  node.describe(no),
+                  shapes ? ": a shape that depends on a run-time condition is not static; if the condition "
+                           "follows from an input's shape, bind that shape (--shape)"
+                         : ": what they hold must be known at compile time; make the condition a constant"));
 }
 
 void if_node(Lowering& node) {
@@ -143,17 +165,19 @@ void if_node(Lowering& node) {
   for (int k = 0; k < node.output_count(); ++k) {
     const TensorId made = model.results[k];
     if (fits[0] && fits[1]) require_alike(node, k, all[0].results[k], all[1].results[k]);
-    outs.push_back(importer.add_tensor(node.onnx_node().origin, node.type(made), node.shape(made)));
-    node.out(k, outs.back());
+    const TensorId result = unwritten(node, made);
+    node.out(k, result);
+    for (TensorId id : node.parts(result)) outs.push_back(id);
   }
   for (Branch& branch : all) {
     if (!branch.faults.empty()) {
       leave_out(node, branch, outs);
       continue;
     }
+    branch.results.resize(static_cast<size_t>(node.output_count()));
+    const auto parts = parts_of_all(node, branch.results);
     append(branch.block, importer.in_block([&] {
-      for (size_t k = 0; k < outs.size(); ++k)
-        importer.assign(outs[k], branch.results[k], node.onnx_node().origin);
+      for (size_t k = 0; k < outs.size(); ++k) importer.assign(outs[k], parts[k], node.onnx_node().origin);
     }));
   }
   importer.add_node({node.onnx_node().origin,
@@ -246,10 +270,14 @@ Yield lower_iteration(Lowering& node, const Iterated& loop, const std::vector<Te
   node.require(results.size() == conditions + states.size() + loop.out.size(),
                fmt::format("the body yields {} results, {} are wanted", results.size(),
                            conditions + states.size() + loop.out.size()));
+  // A Loop may carry sequences and optionals; all else is tensors.
+  for (size_t k = 0; k < (loop.counted ? conditions : results.size()); ++k)
+    node.require(results[k] >= 0, fmt::format("result {} of the body is no tensor", k));
   Yield yield;
   if (loop.counted) yield.condition = scalar_of(node, results[0], Type::kBool, "the body's condition");
   yield.states.assign(results.begin() + conditions, results.begin() + conditions + states.size());
   yield.slices.assign(results.begin() + conditions + states.size(), results.end());
+  for (TensorId slice : yield.slices) node.require(slice >= 0, "a scan output is no tensor");
   return yield;
 }
 
@@ -322,32 +350,30 @@ void assign_states(Lowering& node, const std::vector<TensorId>& states, std::vec
 void rolled(Lowering& node, const Iterated& loop) {
   Importer& importer = node.importer();
   const std::string& origin = node.onnx_node().origin;
-  std::vector<TensorId> states;
-  for (TensorId initial : loop.states) {
-    states.push_back(importer.add_tensor(origin, node.type(initial), node.shape(initial)));
-    importer.assign(states.back(), initial, origin);
-  }
+  std::vector<TensorId> carried;
+  for (TensorId initial : loop.states) carried.push_back(unwritten(node, initial));
+  const std::vector<TensorId> states = parts_of_all(node, carried), initial = parts_of_all(node, loop.states);
+  for (size_t k = 0; k < states.size(); ++k) importer.assign(states[k], initial[k], origin);
   const int symbol = importer.new_symbol();
   const Expr t = iteration(symbol, loop.trips);
   std::vector<TensorId> stacked;
   std::optional<TensorId> condition;
   const Scope scope(importer);
   Block body = importer.in_block([&] {
-    Yield yield = lower_iteration(node, loop, states, t);
-    for (size_t k = 0; k < states.size(); ++k)
-      if (node.type(states[k]) != node.type(yield.states[k]) ||
-          node.shape(states[k]) != node.shape(yield.states[k]))
+    Yield yield = lower_iteration(node, loop, carried, t);
+    for (size_t k = 0; k < carried.size(); ++k)
+      if (!alike(node, carried[k], yield.states[k]))
         node.fail(fmt::format(
             "carried value {} starts as {} and becomes {}: a shape that changes from iteration to "
             "iteration needs a trip count known at compile time",
-            k, describe(node, states[k]), describe(node, yield.states[k])));
+            k, node.describe(carried[k]), node.describe(yield.states[k])));
     const bool ends_early = yield.condition && !(node.is_constant(*yield.condition) &&
                                                  load(*node.tensor(*yield.condition).constant, 0).i);
     for (size_t k = 0; k < yield.slices.size(); ++k) {
       if (ends_early || !loop.is_static())
         node.fail(
             "a scan output has as many slices as there are iterations, which only the run will tell: "
-            "data-dependent output shape");
+            "data-dependent output shape; the trip count must be known at compile time");
       Sliced how = loop.out[k];
       const TensorId part = yield.slices[k];
       stacked.push_back(
@@ -358,7 +384,7 @@ void rolled(Lowering& node, const Iterated& loop) {
                          {stacked.back()},
                          Nests{slice_store(node.type(part), node.shape(part), 0, how, t, loop.trips)}});
     }
-    auto all = states, next = yield.states;
+    auto all = states, next = parts_of_all(node, yield.states);
     if (ends_early || loop.condition) {
       condition = importer.add_tensor(origin, Type::kBool, {});
       all.push_back(*condition);
@@ -370,8 +396,8 @@ void rolled(Lowering& node, const Iterated& loop) {
     importer.assign(*condition, loop.condition ? *loop.condition : node.scalar(Type::kBool, 1), origin);
   importer.add_node(
       {origin, node.op(), {}, {}, Loop{symbol, loop.trips, loop.count, condition, std::move(body)}});
-  states.insert(states.end(), stacked.begin(), stacked.end());
-  set_results(node, states);
+  carried.insert(carried.end(), stacked.begin(), stacked.end());
+  set_results(node, carried);
 }
 
 void lower_loop(Lowering& node, const Iterated& loop) {
@@ -386,8 +412,9 @@ void lower_loop(Lowering& node, const Iterated& loop) {
     importer.roll_back(before);
     return false;
   };
+  const auto initial = parts_of_all(node, loop.states);
   const bool known =
-      std::all_of(loop.states.begin(), loop.states.end(), [&](TensorId id) { return node.is_constant(id); });
+      std::all_of(initial.begin(), initial.end(), [&](TensorId id) { return node.is_constant(id); });
   if (known && attempt(Unroll::kOnlyWhenFolded)) return;
   const Importer::Mark before = importer.mark();
   try {
@@ -421,7 +448,7 @@ void loop_node(Lowering& node) {
     else if (!load(*node.tensor(condition).constant, 0).i)
       loop.trips = 0;
   }
-  for (int k = 2; k < node.input_count(); ++k) loop.states.push_back(node.in(k));
+  for (int k = 2; k < node.input_count(); ++k) loop.states.push_back(node.operand(k));
   const int results = loop.body.output_size() - 1 - static_cast<int>(loop.states.size());
   node.require(results >= 0, "the body yields fewer values than it carries");
   loop.out.resize(results);

@@ -8,7 +8,7 @@
 namespace arenac {
 namespace {
 
-void identity(Lowering& node) { node.out(0, node.in(0)); }
+void identity(Lowering& node) { node.out(0, node.operand(0)); }
 
 // The same elements, in row-major order, under another shape.
 //

@@ -185,7 +185,7 @@ TEST(Arena, OfTheModelsIsNearTheLivenessBound) {
   };
   for (const Case& model : suite.cases) {
     const DataSet data = read_data_set(data_sets(model.folder).at(0));
-    const Graph graph = import_model(model.model().string(), bound_to(model.model(), data.inputs));
+    const Graph graph = import_model(model.model().string(), data.import);
     const Graph precise = with_free_precision(graph);
     const Arenas arena = planned_arenas(with_inlined_elements(precise)), before = planned_arenas(precise);
     const int64_t bound = Bound(graph).bytes();

@@ -34,20 +34,41 @@ void add_cases(Suite& suite, const std::string& prefix, const fs::path& folder) 
   std::sort(suite.cases.begin(), suite.cases.end(), [](const Case& a, const Case& b) { return a.id < b.id; });
 }
 
-std::vector<Value> read_values(const fs::path& folder, const std::string& prefix) {
-  std::vector<Value> values;
-  for (int k = 0;; ++k) {
-    const fs::path file = folder / fmt::format("{}_{}.pb", prefix, k);
-    if (!fs::exists(file)) return values;
-    values.push_back(read_tensor_file(file.string()));
+// What the files PREFIX_0.pb, PREFIX_1.pb, ... hold.
+std::vector<Held> read_all(const fs::path& folder, const std::string& prefix,
+                           const std::vector<Declaration>& declared) {
+  std::vector<Held> all;
+  for (const Declaration& declaration : declared) {
+    const fs::path file = folder / fmt::format("{}_{}.pb", prefix, all.size());
+    if (!fs::exists(file)) break;
+    all.push_back(read_held_file(file.string(), declaration));
   }
+  return all;
 }
 
-// The line that says most: a C compiler's first error, else the first.
-std::string one_line(const std::string& text) {
+// The input's value has another shape than the model declares in full.
+bool contradicts(const Declaration& input, const Held& held) {
+  const auto& extents = input.extents;
+  return !input.is_sequence && held.present &&
+         std::find(extents.begin(), extents.end(), -1) == extents.end() && !extents.empty() &&
+         held.parts.at(0).shape != extents;
+}
+
+bool is_read(const Block& block, TensorId id) {
+  return std::any_of(block.begin(), block.end(), [&](const Node& node) {
+    if (const If* branch = std::get_if<If>(&node.body))
+      if (is_read(branch->then_block, id) || is_read(branch->else_block, id)) return true;
+    if (const Loop* loop = std::get_if<Loop>(&node.body))
+      if (loop->count == id || loop->condition == id || is_read(loop->body, id)) return true;
+    return std::find(node.reads.begin(), node.reads.end(), id) != node.reads.end();
+  });
+}
+
+// The beginning of the line that says most: a C compiler's first error, else the first.
+std::string one_line(const std::string& text, size_t most) {
   const size_t error = text.find("error: ");
   const size_t begin = error == std::string::npos ? 0 : error;
-  return text.substr(begin, std::min<size_t>(text.find('\n', begin) - begin, 200));
+  return text.substr(begin, std::min(text.find('\n', begin) - begin, most));
 }
 
 const char* word(Outcome outcome) {
@@ -65,7 +86,7 @@ const char* word(Outcome outcome) {
 }
 
 std::string describe(const Result& result) {
-  return fmt::format("{}: {}", word(result.outcome), one_line(result.reason));
+  return fmt::format("{}: {}", word(result.outcome), one_line(result.reason, 200));
 }
 
 // A line is "case: reason"; '#' begins a comment.
@@ -158,11 +179,28 @@ std::vector<fs::path> data_sets(const fs::path& folder) {
 }
 
 DataSet read_data_set(const fs::path& folder) {
-  return {read_values(folder, "input"), read_values(folder, "output")};
+  const std::string model = (folder.parent_path() / "model.onnx").string();
+  const std::vector<Declaration> declared = declared_inputs(model);
+  const std::vector<Held> inputs = read_all(folder, "input", declared);
+  DataSet data = {parts_of(inputs), parts_of(read_all(folder, "output", declared_outputs(model))), {}};
+  for (size_t k = 0; k < inputs.size(); ++k)
+    if (!contradicts(declared[k], inputs[k]))
+      data.import = with_bound_input(data.import, declared[k], inputs[k]);
+  return data;
 }
 
-ImportOptions bound_to(const fs::path& model, const std::vector<Value>& inputs) {
-  return with_bound_inputs({}, declared_inputs(model.string()), inputs);
+std::vector<Value> fed(const Graph& graph, std::vector<Value> inputs) {
+  for (size_t k = 0; k < inputs.size(); ++k) {
+    const Tensor& tensor = graph.tensors[graph.inputs[k]];
+    inputs[k] = reinterpret_bfloat(std::move(inputs[k]), tensor.type);
+    if (inputs[k].type == tensor.type && inputs[k].shape == tensor.shape) continue;
+    if (is_read(graph.block, graph.inputs[k]))
+      throw UserError(fmt::format("the data give input '{}' as {}, the model declares {}",
+                                  graph.input_names[k], to_string(inputs[k].shape), to_string(tensor.shape)));
+    inputs[k] = Value(tensor.type, tensor.shape);
+    std::fill(inputs[k].bytes.begin(), inputs[k].bytes.end(), std::byte{0xA5});
+  }
+  return inputs;
 }
 
 Result compare_outputs(const Graph& graph, std::vector<Value> got, const std::vector<Value>& want) {
@@ -184,7 +222,7 @@ Result in_child(int seconds, const std::function<Result()>& attempt) {
     close(ends[0]);
     alarm(static_cast<unsigned>(seconds));
     const Result result = guarded(attempt);
-    const std::string text = std::to_string(static_cast<int>(result.outcome)) + one_line(result.reason);
+    const std::string text = std::to_string(static_cast<int>(result.outcome)) + one_line(result.reason, 2000);
     _exit(::write(ends[1], text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
   }
   close(ends[1]);

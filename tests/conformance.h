@@ -38,7 +38,8 @@ Suite onnx_suite();
 Suite model_suite();
 
 struct DataSet {
-  std::vector<Value> inputs, outputs;
+  std::vector<Value> inputs, outputs;  // of a sequence each element
+  ImportOptions import;  // binds each input to its shape, and to its value where that must be known
 };
 
 enum class Outcome { kPass, kRefused, kWrong, kCrash };
@@ -51,12 +52,12 @@ struct Result {
 // The test_data_set_K folders of a case, K ascending.
 std::vector<std::filesystem::path> data_sets(const std::filesystem::path& folder);
 
-// input_0.pb, input_1.pb, ... and output_0.pb, ... of one folder.
+// input_0.pb, input_1.pb, ... and output_0.pb, ... of one folder, beside which the model lies.
 DataSet read_data_set(const std::filesystem::path& folder);
 
-// The options that bind each input of the model to the shape of its value, and to the value where it must be
-// known.
-ImportOptions bound_to(const std::filesystem::path& model, const std::vector<Value>& inputs);
+// The inputs as the compiled model takes them. In place of a value that has another shape than the model
+// declares it gets the bytes 0xA5, if no node reads that input: an operator may look at its type only.
+std::vector<Value> fed(const Graph& graph, std::vector<Value> inputs);
 
 // What comparing every output of the model with the expected one says.
 Result compare_outputs(const Graph& graph, std::vector<Value> got, const std::vector<Value>& want);

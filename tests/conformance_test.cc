@@ -39,11 +39,11 @@ struct Unit {
   Result result = {Outcome::kPass, ""};
 };
 
-CompileOptions options_of(const Unit& unit, const std::vector<Value>& inputs) {
+CompileOptions options_of(const Unit& unit, const DataSet& data) {
   CompileOptions options;
   options.model = unit.owner->model().string();
   options.name = unit.name;
-  options.import = bound_to(options.model, inputs);
+  options.import = data.import;
   options.weights = WeightsForm::kC;
   options.verbosity = Verbosity::kQuiet;
   if (const char* scheduler = std::getenv("ARENAC_SCHEDULER")) options.scheduler = scheduler;
@@ -60,19 +60,19 @@ std::string unit_source(const Compilation& c) {
 
 Result compile_unit(const Unit& unit, const fs::path& scratch) {
   const DataSet data = read_data_set(unit.data);
-  const Compilation c = compile(options_of(unit, data.inputs));
+  const Compilation c = compile(options_of(unit, data));
   if (c.graph->inputs.size() != data.inputs.size()) return {Outcome::kRefused, "the data lack an input"};
-  const Compilation again = compile(options_of(unit, data.inputs));
+  const Compilation again = compile(options_of(unit, data));
   for (size_t k = 0; k < c.files.size(); ++k)
     if (c.files[k].bytes != again.files.at(k).bytes)
       return {Outcome::kWrong, fmt::format("a second compilation gives another {}", c.files[k].name)};
   std::vector<File> files = c.files;
   files.push_back({"main.c", harness_source(c)});
   files.push_back({"unit.c", unit_source(c)});
-  for (size_t k = 0; k < data.inputs.size(); ++k)
-    files.push_back(
-        {fmt::format("input_{}.bin", k),
-         {reinterpret_cast<const char*>(data.inputs[k].bytes.data()), data.inputs[k].bytes.size()}});
+  const std::vector<Value> inputs = fed(*c.graph, data.inputs);
+  for (size_t k = 0; k < inputs.size(); ++k)
+    files.push_back({fmt::format("input_{}.bin", k),
+                     {reinterpret_cast<const char*>(inputs[k].bytes.data()), inputs[k].bytes.size()}});
   write_files(scratch / unit.name, files);
   return {Outcome::kPass, ""};
 }
@@ -114,7 +114,7 @@ Result run_unit(const Unit& unit, const fs::path& program, size_t index, const f
   const Finished done = run_process({program.string(), std::to_string(index)}, folder, kRunSeconds);
   if (done.status != 0) return {Outcome::kCrash, fmt::format("status {}: {}", done.status, done.output)};
   const DataSet data = read_data_set(unit.data);
-  const Graph graph = import_model(unit.owner->model().string(), bound_to(unit.owner->model(), data.inputs));
+  const Graph graph = import_model(unit.owner->model().string(), data.import);
   std::vector<Value> outputs;
   for (size_t k = 0; k < graph.outputs.size(); ++k) {
     const Tensor& tensor = graph.tensors[graph.outputs[k]];

@@ -51,6 +51,16 @@ TEST(Options, CompileReadsEveryBinding) {
   EXPECT_EQ(o.depfile, "d");
 }
 
+TEST(Options, ShapesOfSequencesAndOptionals) {
+  const ImportOptions o = parse({"compile", "m.onnx", "--shape", "s=2x3,4", "--shape", "one=5", "--shape",
+                                 "two=,", "--shape", "o=none"})
+                              .compile.import;
+  EXPECT_EQ(o.sequences,
+            (std::map<std::string, std::vector<Shape>>{{"s", {{2, 3}, {4}}}, {"two", {{}, {}}}}));
+  EXPECT_EQ(o.shapes, (std::map<std::string, Shape>{{"one", {5}}}));
+  EXPECT_EQ(o.absent, std::set<std::string>{"o"});
+}
+
 TEST(Options, RepeatableOptionsTakeOneValueEach) {
   EXPECT_EQ(parse({"compile", "--dim", "batch=1", "net.onnx"}).compile.model, "net.onnx");
 }

@@ -22,7 +22,7 @@ uintmax_t most_bytes() {
 Compilation compiled(const Case& model, const DataSet& data, const char* scheduler) {
   CompileOptions options;
   options.model = model.model().string();
-  options.import = bound_to(options.model, data.inputs);
+  options.import = data.import;
   options.verbosity = Verbosity::kQuiet;
   options.scheduler = scheduler;
   return compile(options);

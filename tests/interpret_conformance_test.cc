@@ -1,5 +1,4 @@
 // ONNX's backend cases through the importer and the interpreter: are the formulas right?
-#include "driver/compare.h"
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 #include "tests/conformance.h"
@@ -8,12 +7,10 @@ namespace arenac {
 namespace {
 
 Result interpret_set(const Case& c, const std::filesystem::path& folder) {
-  DataSet data = read_data_set(folder);
-  const Graph graph = import_model(c.model().string(), bound_to(c.model(), data.inputs));
+  const DataSet data = read_data_set(folder);
+  const Graph graph = import_model(c.model().string(), data.import);
   if (graph.inputs.size() != data.inputs.size()) return {Outcome::kRefused, "the data lack an input"};
-  for (size_t k = 0; k < data.inputs.size(); ++k)
-    data.inputs[k] = reinterpret_bfloat(std::move(data.inputs[k]), graph.tensors[graph.inputs[k]].type);
-  const auto values = interpret(graph, data.inputs);
+  const auto values = interpret(graph, fed(graph, data.inputs));
   std::vector<Value> outputs;
   for (TensorId id : graph.outputs) outputs.push_back(*values.at(id));
   return compare_outputs(graph, outputs, data.outputs);

@@ -65,7 +65,7 @@ Result try_model(const Case& model, double spread) {
     const DataSet data = read_data_set(folder);
     CompileOptions options;
     options.model = model.model().string();
-    options.import = bound_to(options.model, data.inputs);
+    options.import = data.import;
     options.verbosity = Verbosity::kQuiet;
     const Compilation c = compile(options);
     const Compilation again = compile(options);

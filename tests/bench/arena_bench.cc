@@ -117,8 +117,7 @@ int main(int argc, char** argv) {
   for (const Case& model : model_suite().cases) {
     if (!is_asked(model.id)) continue;
     const DataSet data = read_data_set(data_sets(model.folder).at(0));
-    shared.push_back(
-        measured(model.id, import_model(model.model().string(), bound_to(model.model(), data.inputs))));
+    shared.push_back(measured(model.id, import_model(model.model().string(), data.import)));
   }
   if (!shared.empty()) print_mean(shared);
 }
