@@ -14,6 +14,7 @@ std::span<const OperatorRow> control_operators();
 std::span<const OperatorRow> random_operators();
 std::span<const OperatorRow> recurrent_operators();
 std::span<const OperatorRow> sequence_operators();
+std::span<const OperatorRow> microsoft_operators();
 std::span<const OperatorRow> ml_operators();
 std::span<const OperatorRow> elementwise_operators();
 std::span<const OperatorRow> gather_operators();

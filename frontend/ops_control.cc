@@ -487,36 +487,48 @@ void scan_node(Lowering& node) {
   lower_loop(node, loop);
 }
 
+constexpr int64_t kMostScansOfABatch = 64;
+
+// Element `k` along the first axis, which vanishes.
+TensorId element_of_batch(Lowering& node, TensorId x, int64_t k) {
+  return slice_of(node, x, {}, integer(k), node.shape(x)[0]);
+}
+
 // Opset 8: every operand has a batch axis in front, the scan axis follows it, and sequence lengths come
-// first.
+// first. One loop for each element of the batch.
 void scan_8(Lowering& node) {
-  Iterated loop{subgraph(node, "body"), 0, {}, {}, false, {}, {}, {}, {}};
   const int64_t scans = node.int_attr("num_scan_inputs", 0), states = node.input_count() - 1 - scans;
   node.require(scans > 0 && states >= 0, "'num_scan_inputs' disagrees with the inputs");
   node.require(!node.has_input(0), "sequence lengths are not supported: use Scan of opset 9");
-  const int64_t results = loop.body.output_size() - states;
-  node.require(results >= 0, "the body yields fewer values than it carries");
+  const onnx::GraphProto& body = subgraph(node, "body");
+  node.require(body.output_size() >= states, "the body yields fewer values than it carries");
   const auto directions = node.ints_attr("directions", std::vector<int64_t>(scans));
   node.require(static_cast<int64_t>(directions.size()) == scans, "'directions' needs an entry a scan input");
-  loop.out.resize(results);
+  const int64_t batch = node.rank(node.in(1)) > 0 ? node.shape(node.in(1))[0] : 0;
   for (int k = 1; k < node.input_count(); ++k) {
-    const TensorId x = node.in(k);
-    node.require(node.rank(x) > (k > states ? 1 : 0) && node.shape(x)[0] == 1,
-                 "a batch larger than 1 is not supported: use Scan of opset 9");
-    const Shape& shape = node.shape(x);
-    (k <= states ? loop.states : loop.scanned)
-        .push_back(with_shape(node, x, Shape(shape.begin() + 1, shape.end())));
-    if (k <= states) continue;
-    loop.in.push_back({0, directions[k - 1 - states] != 0});
-    node.require(k == states + 1 || shape[1] == loop.trips, "the scan inputs' lengths differ");
-    loop.trips = shape[1];
+    const Shape shape = node.shape(node.in(k));
+    node.require(shape.size() > (k > states ? 1 : 0) && shape[0] == batch, "the batch sizes differ");
+    node.require(k <= states || shape[1] == node.shape(node.in(node.input_count() - 1))[1],
+                 "the scan inputs' lengths differ");
   }
-  lower_loop(node, loop);
-  for (int k = 0; k < node.output_count(); ++k) {
-    Shape shape = node.shape(node.result(k));
-    shape.insert(shape.begin(), 1);
-    node.out(k, with_shape(node, node.result(k), shape));
+  node.require(
+      batch >= 1 && batch <= kMostScansOfABatch,
+      fmt::format("a batch of {} is not within 1 to {}: use Scan of opset 9", batch, kMostScansOfABatch));
+  std::vector<std::vector<TensorId>> results(static_cast<size_t>(node.output_count()));
+  for (int64_t element = 0; element < batch; ++element) {
+    Iterated loop{body, node.shape(node.in(node.input_count() - 1))[1], {}, {}, false, {}, {}, {}, {}};
+    loop.out.resize(static_cast<size_t>(body.output_size() - states));
+    for (int k = 1; k < node.input_count(); ++k) {
+      (k <= states ? loop.states : loop.scanned).push_back(element_of_batch(node, node.in(k), element));
+      if (k > states) loop.in.push_back({0, directions[k - 1 - states] != 0});
+    }
+    lower_loop(node, loop);
+    for (int k = 0; k < node.output_count(); ++k)
+      results[k].push_back(node.apply("Unsqueeze", {node.result(k), node.constant_ints({0})}));
   }
+  Attribute front;
+  for (int k = 0; k < node.output_count(); ++k)
+    node.out(k, batch == 1 ? results[k][0] : node.apply("Concat", results[k], {{"axis", front}}));
 }
 
 constexpr OperatorRow kRows[] = {

@@ -268,6 +268,42 @@ void skip_normalization(Lowering& node) {
   node.out(3, real == node.type(x) ? all : pointwise(node, node.type(x), same, all));
 }
 
+// Layer normalisation of the sum of each word's, place's and segment's embedding; also how many words of each
+// batch the mask has.
+void embed_layer_normalization(Lowering& node) {
+  const TensorId words = node.in(0);
+  const Shape shape = node.shape(words);
+  node.require(shape.size() == 2, "the words need rank 2");
+  const auto rows = [&](int table, TensorId which) {
+    require_float(node, node.in(table));
+    node.require(node.rank(node.in(table)) == 2, "an embedding needs rank 2");
+    return node.apply("Gather", {node.in(table), which});
+  };
+  const TensorId word = rows(2, words), place = rows(
+                                            3, node.has_input(8) ? node.in(8) : [&] {
+                                              Value places(Type::kInt64, {1, shape[1]});
+                                              for (int64_t k = 0; k < shape[1]; ++k)
+                                                store(places, k, {.i = k});
+                                              return node.constant(std::move(places));
+                                            }());
+  const Type type = node.type(word), real = compute_type(type);
+  const auto plus = [&](const Expr& a, const Expr& b) { return cast(real, a) + cast(real, b); };
+  TensorId all = pointwise(node, real, plus, word, place);
+  if (node.has_input(1) && node.has_input(4)) all = pointwise(node, real, plus, all, rows(4, node.in(1)));
+  node.require(node.shape(all) == node.shape(word), "the embeddings or positions do not fit the words");
+  const Centred c = centred(node, all, {2}, node.float_attr("epsilon", 1e-12f));
+  node.out(0, scaled(node, type, c.difference, c.inverse, node.in(5), node.in(6)));
+  if (node.wants(1)) {
+    const auto is_set = [](const Expr& m) { return cast(Type::kInt32, m == 1); };
+    node.out(1, node.has_input(7) ? reduced_away(node, node.in(7), {1}, {Combine::kSum, is_set}, Type::kInt32)
+                                  : node.constant(Value(Type::kInt32, {shape[0]})));
+  }
+  if (node.wants(2))
+    node.out(2, real == type ? all
+                             : pointwise(
+                                   node, type, [](const Expr& e) { return e; }, all));
+}
+
 // x[N, groups * c, spatial...] normalised within each group. Scale and bias hold an element a group (opset
 // 18) or a channel (21).
 void group_normalization(Lowering& node) {
@@ -406,6 +442,7 @@ constexpr OperatorRow kRows[] = {
     {"", "RMSNormalization", 23, rms_normalization},
     {"", "SimplifiedLayerNormalization", 1, rms_normalization},
     {"", "Softmax", 1, softmax},
+    {"com.microsoft", "EmbedLayerNormalization", 1, embed_layer_normalization},
     {"com.microsoft", "SkipLayerNormalization", 1, skip_normalization<Skip::kLayer>},
     {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, skip_normalization<Skip::kRms>},
 };

@@ -1,6 +1,8 @@
 // If, Loop and Scan, from text models through the interpreter.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <onnx/defs/parser.h>
+#include <onnx/onnx_pb.h>
 
 #include "frontend/error.h"
 #include "frontend/import.h"
@@ -214,6 +216,22 @@ TEST(Scan, RunsAlongAxesInEitherDirection) {
     })");
   EXPECT_THAT(output(graph, {floats({1}, {10}), floats({1, 3}, {1, 2, 4})}, 0), ElementsAre(17));
   EXPECT_THAT(output(graph, {floats({1}, {10}), floats({1, 3}, {1, 2, 4})}, 1), ElementsAre(17, 16, 14));
+}
+
+TEST(Scan, OfOpset8RunsForEachElementOfTheBatch) {
+  const char* text =
+      R"(<ir_version: 3, opset_import: ["" : 8]> g (float[2] s, float[2, 3] x) => (float[2] sum, float[2, 3] sums) {
+      sum, sums = Scan <num_scan_inputs = 1, directions = [1],
+                        body = b (float a, float e) => (float n, float z) { n = Add(a, e)  z = Identity(n) }>
+                  (lengths, s, x)
+    })";
+  onnx::ModelProto model;
+  ASSERT_TRUE(onnx::OnnxParser(text).Parse(model).IsOK());
+  model.mutable_graph()->mutable_node(0)->set_input(0, "");
+  const Graph graph = import_bytes(model.SerializeAsString(), "text");
+  const std::vector<Value> inputs = {floats({2}, {10, 20}), floats({2, 3}, {1, 2, 4, 3, 5, 7})};
+  EXPECT_THAT(output(graph, inputs, 0), ElementsAre(17, 35));
+  EXPECT_THAT(output(graph, inputs, 1), ElementsAre(14, 16, 17, 27, 32, 35));
 }
 
 }  // namespace
