@@ -712,6 +712,34 @@ void skip_normalization(OneNode& n) {
   n.in(kF, s);
   n.weights(kF, {s[2]});
 }
+void embed_normalization(OneNode& n) {
+  const int64_t width = n.between(1, 9);
+  const Shape s = n.in(Type::kInt32, n.shape(2, 2));
+  const bool segments = n.one_in(2);
+  segments ? static_cast<void>(n.in(Type::kInt32, s)) : n.none();
+  n.in(kF, {n.between(1, 9), width});
+  n.in(kF, {s[1] + n.below(3), width});
+  segments ? static_cast<void>(n.in(kF, {2, width})) : n.none();
+  n.weights(kF, {width}), n.weights(kF, {width});
+}
+void projected_attention(OneNode& n) {
+  const int64_t heads = n.between(1, 3), width = heads * n.between(1, 6);
+  const int64_t batch = n.between(1, 2), length = n.between(1, 6), in = n.between(1, 8);
+  n.in(kF, {batch, length, in});
+  n.weights(kF, {in, 3 * width}), n.weights(kF, {3 * width});
+  if (n.one_in(2)) n.in(Type::kInt32, n.pick({Shape{batch}, Shape{2 * batch}, Shape{batch, length}}));
+  n.attribute("num_heads", heads);
+  n.attribute("unidirectional", n.below(2));
+}
+void multi_head_attention(OneNode& n) {
+  const int64_t heads = n.between(1, 3), width = heads * n.between(1, 6), values = heads * n.between(1, 6);
+  const int64_t batch = n.between(1, 2), queries = n.between(1, 6), keys = n.between(1, 6);
+  n.in(kF, {batch, queries, width}), n.in(kF, {batch, keys, width}), n.in(kF, {batch, keys, values});
+  n.one_in(2) ? n.none() : n.weights(kF, {2 * width + values});
+  n.none();
+  if (n.one_in(2)) n.in(kF, {1, heads, queries, keys});
+  n.attribute("num_heads", heads);
+}
 void lrn(OneNode& n) {
   n.in(kF, n.shape(3, 4));
   n.attribute("size", n.pick({1, 2, 3, 5}));
@@ -797,6 +825,26 @@ void qlinear_conv(OneNode& n) {
   quantization_of(n, w, n.one_in(2) ? Shape{} : Shape{c.out});
   quantization_of(n, x);
   if (n.one_in(2)) n.weights(Type::kInt32, {c.out});
+}
+void qlinear_where(OneNode& n) {
+  const Type type = byte_type(n);
+  const Shape s = n.shape(1, 4);
+  n.in(Type::kBool, n.thinned(s));
+  n.in(type, n.thinned(s)), quantization_of(n, type);
+  n.in(type, n.thinned(s)), quantization_of(n, type);
+  quantization_of(n, type);
+}
+void qlinear_reduce_mean(OneNode& n) {
+  const Type type = byte_type(n);
+  const Shape s = n.in(type, n.shape(1, 4));
+  quantization_of(n, type), quantization_of(n, type);
+  n.attribute("axes", n.axes(s));
+  n.attribute("keepdims", n.below(2));
+}
+void nhwc_max_pool(OneNode& n) {
+  n.in(byte_type(n), {n.between(1, 2), n.between(3, 7), n.between(2, 7), n.between(1, 5)});
+  n.attribute("kernel_shape", std::vector<int64_t>{n.between(1, 3), n.between(1, 2)});
+  n.attribute("strides", std::vector<int64_t>{n.between(1, 2), n.between(1, 2)});
 }
 void qlinear_matmul(OneNode& n) {
   const Type a = byte_type(n), b = byte_type(n), y = byte_type(n);
@@ -1282,29 +1330,40 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"ai.onnx.preview.training.Adagrad", optimizer<3>},
       {"ai.onnx.preview.training.Adam", optimizer<4>},
       {"ai.onnx.preview.training.Momentum", momentum},
+      {"com.microsoft.Attention", projected_attention},
       {"com.microsoft.BiasGelu", biased},
       {"com.microsoft.DequantizeLinear", dequantize_linear},
       {"com.microsoft.DynamicQuantizeMatMul", dynamic_quantize_matmul},
+      {"com.microsoft.EmbedLayerNormalization", embed_normalization},
       {"com.microsoft.FastGelu", biased},
       {"com.microsoft.FusedConv", fused_conv},
       {"com.microsoft.FusedGemm", fused_gemm},
       {"com.microsoft.FusedMatMul", transposed},
+      {"com.microsoft.GatherND", gather_nd},
       {"com.microsoft.Gelu", real_unary},
+      {"com.microsoft.GridSample", grid_sample},
       {"com.microsoft.MatMulIntegerToFloat", matmul_integer_to_float},
+      {"com.microsoft.MultiHeadAttention", multi_head_attention},
+      {"com.microsoft.NhwcMaxPool", nhwc_max_pool},
+      {"com.microsoft.Pad", pad},
       {"com.microsoft.QGemm", qgemm},
       {"com.microsoft.QLinearAdd", qlinear_binary},
       {"com.microsoft.QLinearAveragePool", qlinear_average_pool},
       {"com.microsoft.QLinearConcat", qlinear_concat},
+      {"com.microsoft.QLinearConv", qlinear_conv},
       {"com.microsoft.QLinearGlobalAveragePool", qlinear_global_average_pool},
       {"com.microsoft.QLinearLeakyRelu", qlinear_unary},
       {"com.microsoft.QLinearMul", qlinear_binary},
+      {"com.microsoft.QLinearReduceMean", qlinear_reduce_mean},
       {"com.microsoft.QLinearSigmoid", qlinear_unary, 18, 22, 1},
       {"com.microsoft.QLinearSoftmax", qlinear_softmax, 18, 22, 1},
+      {"com.microsoft.QLinearWhere", qlinear_where},
       {"com.microsoft.QuantizeLinear", quantize_linear},
       {"com.microsoft.QuickGelu", with_alpha},
       {"com.microsoft.SkipLayerNormalization", skip_normalization},
       {"com.microsoft.SkipSimplifiedLayerNormalization", skip_normalization},
       {"com.microsoft.TransposeMatMul", transposed},
+      {"com.microsoft.Trilu", trilu},
   };
   return all;
 }
@@ -1312,9 +1371,11 @@ const std::vector<OperatorGenerator>& operator_generators() {
 const std::vector<OperatorWithout>& operators_without_generator() {
   static constexpr const char* kManyAttributes =
       "valid attributes are many parts that fit; ONNX's own cases serve";
+  static constexpr const char* kList = "a list at compile time: tested in lists_test.cc";
   static const std::vector<OperatorWithout> all = {
       {"BlackmanWindow", "folded"},
       {"Compress", "as Gather, where the condition is known"},
+      {"ConcatFromSequence", kList},
       {"Constant", "folded"},
       {"ConstantOfShape", "folded"},
       {"EyeLike", "folded"},
@@ -1325,14 +1386,25 @@ const std::vector<OperatorWithout>& operators_without_generator() {
       {"MelWeightMatrix", "folded"},
       {"NonMaxSuppression", "folded"},
       {"NonZero", "folded"},
+      {"Optional", kList},
+      {"OptionalGetElement", kList},
+      {"OptionalHasElement", kList},
       {"RandomNormal", "folded"},
       {"RandomNormalLike", "folded"},
       {"RandomUniform", "folded"},
       {"RandomUniformLike", "folded"},
       {"Range", "folded"},
       {"Scan", "a loop: tested in control_test.cc"},
+      {"SequenceAt", kList},
+      {"SequenceConstruct", kList},
+      {"SequenceEmpty", kList},
+      {"SequenceErase", kList},
+      {"SequenceInsert", kList},
+      {"SequenceLength", kList},
+      {"SequenceMap", kList},
       {"Shape", "folded"},
       {"Size", "folded"},
+      {"SplitToSequence", kList},
       {"Unique", "folded"},
       {"ai.onnx.ml.ArrayFeatureExtractor", kManyAttributes},
       {"ai.onnx.ml.FeatureVectorizer", kManyAttributes},
@@ -1346,6 +1418,8 @@ const std::vector<OperatorWithout>& operators_without_generator() {
       {"ai.onnx.ml.TreeEnsembleClassifier", kManyAttributes},
       {"ai.onnx.ml.TreeEnsembleRegressor", kManyAttributes},
       {"ai.onnx.ml.ZipMap", kManyAttributes},
+      {"com.microsoft.ExpandDims", "as Unsqueeze"},
+      {"com.microsoft.Range", "folded"},
   };
   return all;
 }
