@@ -34,6 +34,11 @@ template <typename T>
 #include "frontend/kernels/nonzero.c"
 #undef ARENAC_NAME
 
+#define ARENAC_NAME roi_align
+template <typename T>
+#include "frontend/kernels/roi_align.c"
+#undef ARENAC_NAME
+
 #define ARENAC_NAME topk
 template <typename T>
 #include "frontend/kernels/topk.c"
@@ -87,6 +92,10 @@ constexpr KernelRow kRows[] = {
     {"nonzero", "where elements are true", k_nonzero,
      [](Type type) {
        return instance(type, {{Type::kBool, nonzero<uint8_t>}});
+     }},
+    {"roi_align", "regions of images, resampled", k_roi_align,
+     [](Type type) {
+       return instance(type, {{Type::kFloat32, roi_align<float>}, {Type::kFloat64, roi_align<double>}});
      }},
     {"topk", "the k best elements along an axis, and where they are", k_topk,
      [](Type type) { return ARENAC_NUMBERS(type, topk); }},

@@ -7,9 +7,11 @@
 
 namespace arenac {
 
+std::span<const OperatorRow> attention_operators();
 std::span<const OperatorRow> bounded_operators();
 std::span<const OperatorRow> conv_operators();
 std::span<const OperatorRow> control_operators();
+std::span<const OperatorRow> random_operators();
 std::span<const OperatorRow> recurrent_operators();
 std::span<const OperatorRow> sequence_operators();
 std::span<const OperatorRow> ml_operators();
@@ -28,5 +30,7 @@ std::span<const OperatorRow> resize_operators();
 std::span<const OperatorRow> sample_operators();
 std::span<const OperatorRow> shape_operators();
 std::span<const OperatorRow> signal_operators();
+std::span<const OperatorRow> text_operators();
+std::span<const OperatorRow> training_operators();
 
 }  // namespace arenac

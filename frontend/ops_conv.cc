@@ -1,6 +1,8 @@
 // Convolutions.
 //
 //   Conv             y[n,m,o] = b[m] + sum(c,k) x[n, c, o*s + k*d - p] * w[m,c,k]
+//   DeformConv       the same, each tap moved by an offset that is data and multiplied by a mask
+//   CausalConvWithState   y[b,c,l] = sum(k) (past, x)[b,c,l + k] * w[c,k], whose end is the next call's past
 //   ConvTranspose    y[n,m,i*s + k*d - p] += x[n,c,i] * w[c,m,k], turned round so that y is written once
 #include <fmt/format.h>
 
@@ -8,6 +10,7 @@
 
 #include "frontend/activation.h"
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 #include "frontend/window.h"
 
 namespace arenac {
@@ -213,10 +216,160 @@ void col2im(Lowering& node) {
   node.out(0, f.emit(node.type(x), std::move(to)));
 }
 
+// The operands of a DeformConv and what follows from their shapes.
+struct Deformed {
+  TensorId x, offset, mask;  // mask: kAbsent, or a factor for each offset group, tap and output position
+  Window window;
+  int64_t groups, offset_groups;
+};
+
+Deformed deformed_of(const Lowering& node) {
+  const TensorId x = node.in(0), w = node.in(1), offset = node.in(2);
+  const Shape from = node.shape(x), weight = node.shape(w), moved = node.shape(offset);
+  node.require(from.size() >= 3 && weight.size() == from.size() && moved.size() == from.size() &&
+                   is_float(node.type(x)) && node.type(w) == node.type(x) &&
+                   node.type(offset) == node.type(x),
+               "input, weights and offsets differ in rank or type");
+  const Shape kernel(weight.begin() + 2, weight.end());
+  node.require(node.ints_attr("kernel_shape", kernel) == kernel, "kernel_shape is not that of the weights");
+  Deformed d{x,
+             offset,
+             optional_input(node, 4),
+             parse_window(node, Shape(from.begin() + 2, from.end()), kernel),
+             node.int_attr("group", 1),
+             node.int_attr("offset_group", 1)};
+  node.require(d.groups >= 1 && d.offset_groups >= 1 && weight[0] % d.groups == 0 &&
+                   from[1] == weight[1] * d.groups && from[1] % d.offset_groups == 0 && from[1] > 0 &&
+                   d.offset_groups <= from[1],
+               "the groups do not fit the channels");
+  Shape wanted = output_extents(d.window);
+  const int64_t taps = element_count(kernel);
+  wanted.insert(wanted.begin(), {from[0], d.offset_groups * taps});
+  if (d.mask != kAbsent)
+    node.require(node.shape(d.mask) == wanted && node.type(d.mask) == node.type(x),
+                 fmt::format("the mask should be {}", to_string(wanted)));
+  wanted[1] *= static_cast<int64_t>(kernel.size());
+  node.require(moved == wanted, fmt::format("the offsets should be {}", to_string(wanted)));
+  for (const WindowDim& dim : d.window) node.require(dim.input > 0, "the input is empty");
+  return d;
+}
+
+// x where each tap of each output position has been moved to, interpolated linearly between neighbours, those
+// outside being zero: [n, channel, taps..., out...].
+TensorId moved_taps(Lowering& node, const Deformed& d) {
+  const Shape from = node.shape(d.x);
+  const int64_t per_group = from[1] / d.offset_groups;
+  const auto rank = static_cast<int64_t>(d.window.size());
+  Formula f(node);
+  const Expr n = f.axis(from[0]), g = f.axis(d.offset_groups), within = f.axis(per_group);
+  std::vector<Expr> taps;
+  for (const WindowDim& dim : d.window) taps.push_back(f.axis(dim.kernel));
+  const std::vector<Expr> out = f.axes(output_extents(d.window));
+  Expr tap = g;
+  for (size_t k = 0; k < taps.size(); ++k) tap = tap * integer(d.window[k].kernel) + taps[k];
+  const auto data = [&](TensorId id, const Expr& channel) {
+    std::vector<Expr> at = {n, channel};
+    at.insert(at.end(), out.begin(), out.end());
+    return f.read(id, at);
+  };
+  const Expr channel = g * integer(per_group) + within;
+  std::vector<Expr> in = {n, channel}, store = in;
+  Expr weight, inside = constant(Type::kBool, 1);
+  for (int64_t k = 0; k < rank; ++k) {
+    const WindowDim& dim = d.window[k];
+    const Expr offset = data(d.offset, tap * integer(rank) + integer(k));
+    const Expr still = out[k] * integer(dim.stride) + taps[k] * integer(dim.dilation) - integer(dim.begin);
+    // Farther outside than a neighbour's reach everything is zero; clamping there keeps integers small.
+    const Expr p = min(max(cast(offset->type, still) + offset, -2), static_cast<double>(dim.input + 1));
+    const Expr i = cast(Type::kInt64, make(Op::kFloor, {p})) + f.reduced(2);
+    const Expr share = 1 - make(Op::kAbs, {p - cast(p->type, i)});
+    weight = k == 0 ? share : weight * share;
+    inside = k == 0 ? integer(0) <= i && i < integer(dim.input)
+                    : inside && integer(0) <= i && i < integer(dim.input);
+    in.push_back(min(max(i, 0), static_cast<double>(dim.input - 1)));
+  }
+  const Expr value = f.read(d.x, in);
+  f.sum(select(inside, value * weight, constant(value->type, 0)));
+  if (d.mask != kAbsent) f.finish(f.acc() * data(d.mask, tap));
+  Shape shape = {from[0], from[1]};
+  for (size_t k = 0; k < taps.size(); ++k) shape.push_back(d.window[k].kernel), store.push_back(taps[k]);
+  for (size_t k = 0; k < out.size(); ++k) shape.push_back(d.window[k].output), store.push_back(out[k]);
+  f.store(store);
+  return f.emit(compute_type(node.type(d.x)), shape);
+}
+
+void deform_conv(Lowering& node) {
+  const Deformed d = deformed_of(node);
+  const TensorId w = node.in(1), values = moved_taps(node, d);
+  const Shape weight = node.shape(w);
+  Formula f(node);
+  const Expr n = f.axis(node.shape(d.x)[0]);
+  const auto [group, within, channel] = channel_axes(f, d.groups, weight[0]);
+  const std::vector<Expr> out = f.axes(output_extents(d.window));
+  const Expr c = f.reduced(weight[1]);
+  const std::vector<Expr> taps = tap_axes(f, d.window);
+  std::vector<Expr> at = {n, group * integer(weight[1]) + c}, factor = {channel, c}, store = {n, channel};
+  at.insert(at.end(), taps.begin(), taps.end());
+  at.insert(at.end(), out.begin(), out.end());
+  factor.insert(factor.end(), taps.begin(), taps.end());
+  store.insert(store.end(), out.begin(), out.end());
+  f.sum(f.read(values, at) * f.read(w, factor));
+  if (node.has_input(3)) {
+    node.require(node.shape(node.in(3)) == Shape{weight[0]} && node.type(node.in(3)) == node.type(d.x),
+                 "the bias does not fit");
+    f.finish(f.acc() + f.read(node.in(3), {channel}));
+  }
+  f.store(store);
+  Shape shape = output_extents(d.window);
+  shape.insert(shape.begin(), {node.shape(d.x)[0], weight[0]});
+  node.out(0, f.emit(node.type(d.x), shape));
+}
+
+void causal_conv_with_state(Lowering& node) {
+  const TensorId x = node.in(0), w = node.in(1);
+  const Shape from = node.shape(x), weight = node.shape(w);
+  node.require(from.size() == 3 && weight.size() == 3 && is_float(node.type(x)) &&
+                   node.type(w) == node.type(x) && weight[0] == from[1] && weight[1] == 1 && weight[2] > 0,
+               "x should be [batch,channels,length] and the weights [channels,1,taps]");
+  const Shape past = {from[0], from[1], weight[2] - 1};
+  TensorId before;
+  if (node.has_input(3)) {
+    before = node.in(3);
+    node.require(node.shape(before) == past && node.type(before) == node.type(x),
+                 fmt::format("the past state should be {}", to_string(past)));
+  } else {
+    before = node.constant(Value(node.type(x), past));
+  }
+  Attribute axis;
+  axis.i = 2;
+  const TensorId all = node.apply("Concat", {before, x}, {{"axis", axis}});
+  if (node.wants(1)) {
+    Formula state(node);
+    const auto at = state.axes(past);
+    state.body(state.read(all, {at[0], at[1], at[2] + integer(from[2])}));
+    node.out(1, state.emit(node.type(x)));
+  }
+  const std::string how = node.string_attr("activation", "none");
+  node.require(how == "none" || how == "silu" || how == "swish", fmt::format("unknown activation '{}'", how));
+  Formula f(node);
+  const Expr b = f.axis(from[0]), c = f.axis(from[1]), l = f.axis(from[2]), k = f.reduced(weight[2]);
+  f.sum(f.read(all, {b, c, l + k}) * f.read(w, {c, integer(0), k}));
+  Expr y = f.acc();
+  if (node.has_input(2)) {
+    node.require(node.shape(node.in(2)) == Shape{from[1]} && node.type(node.in(2)) == node.type(x),
+                 "the bias does not fit");
+    y = y + f.read(node.in(2), {c});
+  }
+  f.finish(how == "none" ? y : y / (1 + exp(-y)));
+  node.out(0, f.emit(node.type(x)));
+}
+
 constexpr OperatorRow kRows[] = {
+    {"", "CausalConvWithState", 27, causal_conv_with_state},
     {"", "Col2Im", 18, col2im},
     {"", "Conv", 1, conv},
     {"", "ConvTranspose", 1, conv_transpose},
+    {"", "DeformConv", 19, deform_conv},
     {"com.microsoft", "FusedConv", 1, conv},
 };
 

@@ -150,6 +150,15 @@ constexpr auto kIsInf = [](const Expr& x, const Lowering& node) {
   return infinite && (positive ? x > 0 : x < 0);
 };
 
+// Swish of the first operand, times the second.
+void swiglu(Lowering& node) {
+  const TensorId a = node.in(0), b = node.in(1);
+  require_same_type<kReal>(node, a, b);
+  node.require(node.shape(a) == node.shape(b), "the operands' shapes differ");
+  const auto formula = [&](const Expr& x, const Expr& gate) { return kSwish(x, node) * gate; };
+  node.out(0, pointwise(node, node.type(a), formula, a, b));
+}
+
 // Integers compute in float64 so that a fractional threshold keeps its meaning.
 void shrink(Lowering& node) {
   const TensorId x = node.in(0);
@@ -282,23 +291,6 @@ void bit_cast(Lowering& node) {
                   node, type, [&](const Expr& e) { return arenac::bit_cast(type, e); }, x));
 }
 
-// At inference nothing drops: the input, and a mask of ones (of the input's type before opset 10).
-void dropout(Lowering& node) {
-  const TensorId x = node.in(0);
-  const auto mode =
-      node.has_input(2) ? node.constant_ints(node.in(2), "training_mode") : std::vector<int64_t>{};
-  if (!mode.empty() && mode[0] != 0) {
-    const auto ratio = node.has_input(1) ? node.constant_floats(node.in(1), "the ratio") : std::vector{0.5};
-    node.require(!ratio.empty() && ratio[0] == 0, "training mode is not supported");
-  }
-  node.out(0, x);
-  if (!node.wants(1)) return;
-  Value mask(node.opset() < 10 ? node.type(x) : Type::kBool, node.shape(x));
-  const Scalar one = is_float(mask.type) ? Scalar{.f = 1} : Scalar{.i = 1};
-  for (int64_t k = 0; k < mask.count(); ++k) store(mask, k, one);
-  node.out(1, node.constant(std::move(mask)));
-}
-
 template <Op kOp>
 constexpr auto kFn = [](const Expr& x) { return make(kOp, {x}); };
 template <Op kOp>
@@ -335,7 +327,6 @@ constexpr OperatorRow kRows[] = {
     {"", "Cos", 7, unary<kReal, kFn<Op::kCos>>},
     {"", "Cosh", 9, unary<kReal, kFn<Op::kCosh>>},
     {"", "Div", 7, binary<kNumber, kFn2<Op::kDiv>>},
-    {"", "Dropout", 7, dropout},
     {"", "Elu", 6, named_activation},
     {"", "Equal", 7, comparison<kAny, kFn2<Op::kEq>>},
     {"", "Erf", 9, unary<kReal, kFn<Op::kErf>>},
@@ -377,6 +368,7 @@ constexpr OperatorRow kRows[] = {
     {"", "Sqrt", 6, unary<kReal, kFn<Op::kSqrt>>},
     {"", "Sub", 7, binary<kNumber, kFn2<Op::kSub>>},
     {"", "Sum", 6, variadic<kFn2<Op::kAdd>, kAsItIs>},
+    {"", "SwiGLU", 28, swiglu},
     {"", "Swish", 24, with_attributes<kReal, kSwish>},
     {"", "Tan", 7, unary<kReal, kFn<Op::kTan>>},
     {"", "Tanh", 6, named_activation},

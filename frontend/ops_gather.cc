@@ -169,6 +169,39 @@ void scatter_nd(Lowering& node) {
   node.out(0, f.emit(node.type(x), from));
 }
 
+// The cache with the update written along the axis, from each batch's own index on; past the end it goes on
+// at the start of a circular cache, and is moved back into a linear one.
+void tensor_scatter(Lowering& node) {
+  const TensorId cache = node.in(0), update = node.in(1);
+  const Shape to = node.shape(cache), from = node.shape(update);
+  const int64_t axis = node.normalized_axis(node.int_attr("axis", -2), node.rank(cache));
+  node.require(axis > 0, "the first dimension is the batch: it cannot be the axis");
+  node.require(from.size() == to.size() && node.type(update) == node.type(cache) && from[axis] <= to[axis],
+               "update and cache differ in rank or type, or the update is longer");
+  for (size_t d = 0; d < to.size(); ++d)
+    if (static_cast<int64_t>(d) != axis) node.require(from[d] == to[d], "update and cache differ in shape");
+  const std::string mode = node.string_attr("mode", "linear");
+  node.require(mode == "linear" || mode == "circular", fmt::format("unknown mode '{}'", mode));
+  Formula f(node);
+  f.body(f.read(cache, f.axes(to)));
+  f.next_nest();
+  const std::vector<Expr> at = f.axes(from);
+  std::vector<Expr> where = at;
+  if (node.has_input(2)) {
+    const TensorId first = node.in(2);
+    node.require(node.shape(first) == Shape{to[0]} && !is_float(node.type(first)),
+                 "write_indices needs one integer a batch");
+    const Expr index = cast(Type::kInt64, f.read(first, {at[0]}));
+    if (mode == "circular")
+      where[axis] = (index % integer(to[axis]) + at[axis]) % integer(to[axis]);
+    else
+      where[axis] = min(max(index, 0), integer(to[axis] - from[axis])) + at[axis];
+  }
+  f.store(where);
+  f.body(f.read(update, at));
+  node.out(0, f.emit(node.type(cache), to));
+}
+
 // on where the new axis equals the index, off elsewhere.
 void one_hot(Lowering& node) {
   const TensorId indices = node.in(0), values = node.in(2);
@@ -203,6 +236,7 @@ constexpr OperatorRow kRows[] = {
     {"", "Scatter", 9, scatter_elements, 11},
     {"", "ScatterElements", 11, scatter_elements},
     {"", "ScatterND", 11, scatter_nd},
+    {"", "TensorScatter", 24, tensor_scatter},
 };
 
 }  // namespace

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <numeric>
 
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 #include "frontend/tree_table.h"
 
 namespace arenac {
@@ -25,15 +27,15 @@ std::vector<float> floats_attr(const Lowering& node, const std::string& name) {
   return node.has(name) ? node.attribute(name).floats : std::vector<float>{};
 }
 
-// The features as float32 rows: [rows, features]; a vector is one row.
-TensorId feature_rows(Lowering& node) {
+// The features as rows: [rows, features]; a vector is one row.
+TensorId feature_rows(Lowering& node, Type type = Type::kFloat32) {
   const TensorId x = node.in(0);
   node.require(node.rank(x) == 1 || node.rank(x) == 2, "the features must have rank 1 or 2");
   const bool vector = node.rank(x) == 1;
   Formula f(node);
   const Expr r = f.axis(vector ? 1 : node.shape(x)[0]), k = f.axis(node.shape(x).back());
-  f.body(cast(Type::kFloat32, f.read(x, vector ? std::vector{k} : std::vector{r, k})));
-  return f.emit(Type::kFloat32);
+  f.body(cast(type, f.read(x, vector ? std::vector{k} : std::vector{r, k})));
+  return f.emit(type);
 }
 
 // ---- post_transform, on [rows, scores]
@@ -58,33 +60,33 @@ Expr probit(const Expr& p) {
 
 // Softmax over the scores that are not zero; zeros stay.
 TensorId softmax_zero(Lowering& node, TensorId x) {
+  const Type real = node.type(x);
   const int64_t rows = node.shape(x)[0], n = node.shape(x)[1];
   Formula best(node);
   {
     const Expr r = best.axis(rows), k = best.reduced(n);
     best.reduce(Combine::kMax, best.read(x, {r, k}));
   }
-  const TensorId most = best.emit(Type::kFloat32);
+  const TensorId most = best.emit(real);
   Formula power(node);
   {
     const Expr r = power.axis(rows), k = power.axis(n), e = power.read(x, {r, k});
-    power.body(select(e == 0, constant(Type::kFloat32, 0.0), exp(e - power.read(most, {r}))));
+    power.body(select(e == 0, constant(real, 0), exp(e - power.read(most, {r}))));
   }
-  const TensorId powers = power.emit(Type::kFloat32);
+  const TensorId powers = power.emit(real);
   Formula total(node);
   {
     const Expr r = total.axis(rows), k = total.reduced(n);
     total.sum(total.read(powers, {r, k}));
   }
-  const TensorId sums = total.emit(Type::kFloat32);
+  const TensorId sums = total.emit(real);
   Formula f(node);
   const Expr r = f.axis(rows), k = f.axis(n), sum = f.read(sums, {r});
-  f.body(select(sum == 0, constant(Type::kFloat32, 0.0), f.read(powers, {r, k}) / sum));
-  return f.emit(Type::kFloat32);
+  f.body(select(sum == 0, constant(real, 0), f.read(powers, {r, k}) / sum));
+  return f.emit(real);
 }
 
-TensorId transformed(Lowering& node, TensorId scores) {
-  const std::string how = node.string_attr("post_transform", "NONE");
+TensorId transformed(Lowering& node, TensorId scores, const std::string& how) {
   if (how == "NONE") return scores;
   if (how == "LOGISTIC") return elementwise(node, scores, logistic);
   if (how == "PROBIT") return elementwise(node, scores, probit);
@@ -93,6 +95,10 @@ TensorId transformed(Lowering& node, TensorId scores) {
   Attribute axis;
   axis.i = 1;
   return node.apply("Softmax", {scores}, {{"axis", axis}});
+}
+
+TensorId transformed(Lowering& node, TensorId scores) {
+  return transformed(node, scores, node.string_attr("post_transform", "NONE"));
 }
 
 // ---- labels
@@ -202,12 +208,12 @@ void linear_classifier(Lowering& node) {
 
 // ---- decision trees
 
+// How several trees' weights for one target become its score, as the kernel numbers it.
+enum class Aggregate { kSum, kAverage, kMin, kMax };
+
 // The trees' scores, [rows, targets], before base values.
-TensorId tree_scores(Lowering& node, TensorId x, const TreeTable& table, int64_t targets) {
-  const std::string how = node.string_attr("aggregate_function", "SUM");
-  const std::vector<std::string> all = {"SUM", "AVERAGE", "MIN", "MAX"};
-  const auto at = std::find(all.begin(), all.end(), how);
-  node.require(at != all.end(), fmt::format("aggregate_function '{}' is unknown", how));
+TensorId tree_scores(Lowering& node, TensorId x, const TreeTable& table, int64_t targets, Aggregate how) {
+  const Type real = node.type(x);
   const auto constant = [&](Type type, const auto& elements) {
     Value value(type, {static_cast<int64_t>(elements.size())});
     for (size_t k = 0; k < elements.size(); ++k) {
@@ -218,25 +224,39 @@ TensorId tree_scores(Lowering& node, TensorId x, const TreeTable& table, int64_t
   };
   const std::vector<TensorId> reads = {x,
                                        constant(Type::kInt32, table.feature),
-                                       constant(Type::kFloat32, table.threshold),
+                                       constant(real, table.threshold),
                                        constant(Type::kUint8, table.mode),
                                        constant(Type::kInt32, table.yes),
                                        constant(Type::kInt32, table.no),
                                        constant(Type::kInt32, table.roots),
                                        constant(Type::kInt32, table.target),
-                                       constant(Type::kFloat32, table.weight)};
+                                       constant(real, table.weight)};
   const int64_t rows = node.shape(x)[0];
-  const std::vector<int64_t> parameters = {rows, node.shape(x)[1], targets,
-                                           static_cast<int64_t>(table.roots.size()), at - all.begin()};
-  return node.call("tree_ensemble", Type::kFloat32, reads, parameters,
-                   {{Type::kFloat32, {rows, targets}}, {Type::kUint8, {targets}}})[0];
+  const std::vector<int64_t> parameters = {
+      rows, node.shape(x)[1], targets, static_cast<int64_t>(table.roots.size()), static_cast<int64_t>(how)};
+  return node.call("tree_ensemble", real, reads, parameters,
+                   {{real, {rows, targets}}, {Type::kUint8, {targets}}})[0];
 }
 
-TensorId with_base(Lowering& node, TensorId scores, std::vector<float> base) {
+// Of the older operators, whose scores are float32 and whose rows are compared in their own precision.
+TensorId tree_scores(Lowering& node, TensorId x, const TreeTable& table, int64_t targets) {
+  const std::string how = node.string_attr("aggregate_function", "SUM");
+  const std::vector<std::string> all = {"SUM", "AVERAGE", "MIN", "MAX"};
+  const auto at = std::find(all.begin(), all.end(), how);
+  node.require(at != all.end(), fmt::format("aggregate_function '{}' is unknown", how));
+  return converted(node, tree_scores(node, x, table, targets, static_cast<Aggregate>(at - all.begin())),
+                   Type::kFloat32);
+}
+
+TensorId tree_rows(Lowering& node) {
+  const bool wide = node.type(node.in(0)) == Type::kFloat64;
+  return feature_rows(node, wide ? Type::kFloat64 : Type::kFloat32);
+}
+
+TensorId with_base(Lowering& node, TensorId scores, const std::vector<double>& base) {
   if (base.empty()) return scores;
   const int64_t targets = node.shape(scores)[1];
-  base.resize(targets);
-  const TensorId table = floats(node, {targets}, base);
+  const TensorId table = floats(node, {targets}, {base.begin(), base.end()});
   Formula f(node);
   const Expr r = f.axis(node.shape(scores)[0]), t = f.axis(targets);
   f.body(f.read(scores, {r, t}) + f.read(table, {t}));
@@ -244,7 +264,7 @@ TensorId with_base(Lowering& node, TensorId scores, std::vector<float> base) {
 }
 
 void tree_regressor(Lowering& node) {
-  const TensorId x = feature_rows(node);
+  const TensorId x = tree_rows(node);
   const int64_t targets = node.int_attr("n_targets", 1);
   node.require(targets > 0 && targets <= (1 << 20), "'n_targets' is out of range");
   const TreeTable table = tree_table(node, "target", targets, node.shape(x)[1]);
@@ -256,13 +276,13 @@ void tree_regressor(Lowering& node) {
 
 // Two classes scored by one number. Which of them wins, and what the other one's score is, ONNX leaves open;
 // this is what its implementations agree on.
-void binary_trees(Lowering& node, TensorId x, const TreeTable& table, std::vector<float> base,
+void binary_trees(Lowering& node, TensorId x, const TreeTable& table, std::vector<double> base,
                   const std::vector<int64_t>& labels) {
   if (base.size() == 2) base = {base[1]};
   node.require(base.size() <= 1, "'base_values' needs one number a class");
   const TensorId score = with_base(node, tree_scores(node, x, table, 1), base);
   const bool all_positive =
-      std::all_of(table.weight.begin(), table.weight.end(), [](float w) { return w >= 0; });
+      std::all_of(table.weight.begin(), table.weight.end(), [](double w) { return w >= 0; });
   node.out(0, binary_label(node, score, all_positive ? 0.5 : 0, labels));
   const bool is_logistic = node.string_attr("post_transform", "NONE") == "LOGISTIC";
   if (all_positive)
@@ -274,7 +294,7 @@ void binary_trees(Lowering& node, TensorId x, const TreeTable& table, std::vecto
 }
 
 void tree_classifier(Lowering& node) {
-  const TensorId x = feature_rows(node);
+  const TensorId x = tree_rows(node);
   const auto labels = class_labels(node);
   const auto classes = static_cast<int64_t>(labels.size());
   node.require(classes > 0 && classes <= (1 << 20), "the model names no class labels");
@@ -291,6 +311,24 @@ void tree_classifier(Lowering& node) {
   const TensorId scores = with_base(node, tree_scores(node, x, table, classes), base);
   node.out(0, best_label(node, scores, labels));
   node.out(1, transformed(node, scores));
+}
+
+// TreeEnsemble: attributes are numbers where the older operators have names.
+void tree_ensemble(Lowering& node) {
+  const TensorId x = tree_rows(node);
+  const int64_t targets = node.int_attr("n_targets", 1), how = node.int_attr("aggregate_function", 1),
+                after = node.int_attr("post_transform", 0);
+  node.require(targets > 0 && targets <= (1 << 20), "'n_targets' is out of range");
+  constexpr Aggregate kAggregates[] = {Aggregate::kAverage, Aggregate::kSum, Aggregate::kMin,
+                                       Aggregate::kMax};
+  constexpr const char* kTransforms[] = {"NONE", "SOFTMAX", "LOGISTIC", "SOFTMAX_ZERO", "PROBIT"};
+  node.require(how >= 0 && how < std::ssize(kAggregates),
+               fmt::format("aggregate_function {} is unknown", how));
+  node.require(after >= 0 && after < std::ssize(kTransforms),
+               fmt::format("post_transform {} is unknown", after));
+  const TreeTable table = ensemble_table(node, targets, node.shape(x)[1]);
+  const TensorId scores = tree_scores(node, x, table, targets, kAggregates[how]);
+  node.out(0, converted(node, transformed(node, scores, kTransforms[after]), node.type(node.in(0))));
 }
 
 // ---- support vector machines
@@ -640,6 +678,7 @@ constexpr OperatorRow kRows[] = {
     {"ai.onnx.ml", "SVMClassifier", 1, svm_classifier},
     {"ai.onnx.ml", "SVMRegressor", 1, svm_regressor},
     {"ai.onnx.ml", "Scaler", 1, scaler},
+    {"ai.onnx.ml", "TreeEnsemble", 5, tree_ensemble, 1000, "kernel"},
     {"ai.onnx.ml", "TreeEnsembleClassifier", 1, tree_classifier, 1000, "kernel"},
     {"ai.onnx.ml", "TreeEnsembleRegressor", 1, tree_regressor, 1000, "kernel"},
     {"ai.onnx.ml", "ZipMap", 1, zip_map},

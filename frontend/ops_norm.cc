@@ -106,23 +106,72 @@ TensorId per_channel(Lowering& node, TensorId v, TensorId x, const std::string& 
   return f.emit(compute_type(node.type(x)));
 }
 
+// v[shape of one x] as v[1, shape of one x]: statistics of each place (before opset 9, spatial = 0).
+TensorId per_place(Lowering& node, TensorId v, TensorId x, const std::string& what) {
+  Shape shape = node.shape(x);
+  shape[0] = 1;
+  node.require(node.shape(v) == Shape(shape.begin() + 1, shape.end()),
+               fmt::format("the {} {} is not one number a place of {}", what, to_string(node.shape(v)),
+                           to_string(node.shape(x))));
+  Formula f(node);
+  auto out = f.axes(shape);
+  out.erase(out.begin());
+  f.body(cast(compute_type(node.type(x)), f.read(v, out)));
+  return f.emit(compute_type(node.type(x)));
+}
+
+struct BatchStatistics {
+  TensorId mean, variance;  // of x's rank, in its compute type
+};
+
+// statistic of `like`'s shape and type.
+TensorId reshaped_as(Lowering& node, TensorId statistic, TensorId like) {
+  const TensorId y = converted(node, statistic, node.type(like));
+  return node.apply("Reshape", {y, node.constant_ints(node.shape(like))});
+}
+
+// The batch's own statistics, and as outputs what the running ones become: a mixture of both.
+BatchStatistics trained(Lowering& node, TensorId x, const BatchStatistics& running) {
+  std::vector<int64_t> dims;
+  for (int64_t d = 0; d < node.rank(x); ++d)
+    if (node.shape(running.mean)[d] == 1) dims.push_back(d);
+  node.require(reduced_count(node.shape(x), dims) > 0, "there is nothing to take a mean of");
+  const Type real = compute_type(node.type(x));
+  BatchStatistics batch = {mean_over(node, x, dims, real), kAbsent};
+  const auto minus = [](const Expr& v, const Expr& m) { return v - m; };
+  batch.variance = mean_square(node, pointwise(node, real, minus, x, batch.mean), dims, real,
+                               [](const Expr& v) { return v; });
+  const double momentum = node.float_attr("momentum", 0.9f);
+  const auto mixed = [&](const Expr& before, const Expr& now) {
+    return before * momentum + now * (1 - momentum);
+  };
+  const auto output = [&](int k, TensorId value) {
+    if (node.wants(k)) node.out(k, reshaped_as(node, value, node.in(3)));
+  };
+  output(1, pointwise(node, real, mixed, running.mean, batch.mean));
+  output(2, pointwise(node, real, mixed, running.variance, batch.variance));
+  output(3, batch.mean);
+  output(4, batch.variance);
+  return batch;
+}
+
 // y = x * factor + shift, both per channel and folded when the statistics are constants.
 void batch_normalization(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
   node.require(node.rank(x) >= 1, "a scalar cannot be normalised");
-  node.require(node.int_attr("training_mode", 0) == 0 && !node.wants(1), "training mode is not supported");
-  node.require(node.int_attr("spatial", 1) != 0, "spatial = 0 is not supported");
+  const auto spread = node.int_attr("spatial", 1) != 0 ? per_channel : per_place;
   const Type real = compute_type(node.type(x));
   const double epsilon = node.float_attr("epsilon", 1e-5f);
-  const TensorId scale = per_channel(node, node.in(1), x, "scale");
-  const TensorId bias = per_channel(node, node.in(2), x, "bias");
-  const TensorId mean = per_channel(node, node.in(3), x, "mean");
-  const TensorId variance = per_channel(node, node.in(4), x, "variance");
+  const TensorId scale = spread(node, node.in(1), x, "scale");
+  const TensorId bias = spread(node, node.in(2), x, "bias");
+  BatchStatistics statistics = {spread(node, node.in(3), x, "mean"), spread(node, node.in(4), x, "variance")};
+  // Until opset 14 a model asked for training by naming the outputs that it alone has.
+  if (node.int_attr("training_mode", 0) != 0 || node.wants(1)) statistics = trained(node, x, statistics);
   const auto factor_of = [&](const Expr& s, const Expr& v) { return s / sqrt(v + epsilon); };
   const auto shift_of = [](const Expr& b, const Expr& m, const Expr& f) { return b - m * f; };
-  const TensorId factor = pointwise(node, real, factor_of, scale, variance);
-  const TensorId shift = pointwise(node, real, shift_of, bias, mean, factor);
+  const TensorId factor = pointwise(node, real, factor_of, scale, statistics.variance);
+  const TensorId shift = pointwise(node, real, shift_of, bias, statistics.mean, factor);
   const auto formula = [](const Expr& e, const Expr& f, const Expr& s) { return e * f + s; };
   node.out(0, pointwise(node, node.type(x), formula, x, factor, shift));
 }

@@ -1,12 +1,16 @@
 // Sampling at positions that are data.
 //
 //   GridSample    y[n,c,o...] = x interpolated at position grid[n,o...,:], where -1 and 1 are the borders
+//   RoiAlign      y[r,c,o...] = the mean or the maximum of samples of x in bin o of region r
+//   MaxRoiPool    the same without interpolation
 //   AffineGrid    grid[n,o...,:] = theta[n] applied to the homogeneous coordinates of o
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 
 namespace arenac {
 namespace {
@@ -171,9 +175,110 @@ void affine_grid(Lowering& node) {
   node.out(0, f.emit(node.type(theta)));
 }
 
+// To the nearest integer, halves away from zero.
+Expr rounded_away(const Expr& x) {
+  return select(x < 0, make(Op::kCeil, {x - 0.5}), make(Op::kFloor, {x + 0.5}));
+}
+
+// Where each bin of each region begins (0) and ends (1) along a dimension of x; `first` is the component of a
+// region that says where it begins, its end being two further on: [regions, bins, 2].
+TensorId bin_edges(Lowering& node, TensorId regions, int64_t first, int64_t bins, int64_t extent) {
+  const double scale = node.float_attr("spatial_scale", 1);
+  Formula f(node);
+  for (const bool end : {false, true}) {
+    if (end) f.next_nest();
+    const Expr r = f.axis(node.shape(regions)[0]), b = f.axis(bins);
+    const auto edge = [&](int64_t component) {
+      const Expr e = f.read(regions, {r, integer(component)});
+      return rounded_away((is_float(e->type) ? e : cast(Type::kFloat32, e)) * scale);
+    };
+    const Expr begin = edge(first), size = max(edge(first + 2) - begin + 1, 1) / static_cast<double>(bins);
+    const Expr at = cast(size->type, end ? b + 1 : b) * size;
+    const Expr place = make(end ? Op::kCeil : Op::kFloor, {at}) + begin;
+    f.body(cast(Type::kInt64, min(max(place, 0), static_cast<double>(extent))));
+    f.store({r, b, integer(end)});
+  }
+  return f.emit(Type::kInt64, {node.shape(regions)[0], bins, 2});
+}
+
+// The largest element of each bin of each region [image, left, top, right, bottom]; zero for an empty bin.
+void max_roi_pool(Lowering& node) {
+  const TensorId x = node.in(0), regions = node.in(1);
+  const Shape from = node.shape(x), shape = node.shape(regions);
+  const auto pooled = node.attribute("pooled_shape").ints;
+  node.require(from.size() == 4 && is_float(node.type(x)) && node.type(regions) == node.type(x) &&
+                   shape.size() == 2 && shape[1] == 5 && pooled.size() == 2,
+               "the input should be [N,C,H,W], the regions [R,5], pooled_shape two numbers");
+  for (const int64_t n : pooled) node.require(n > 0 && n <= 4096, "'pooled_shape' is out of range");
+  node.require(shape[0] == 0 || from[0] > 0, "there is no image");
+  const TensorId rows = bin_edges(node, regions, 2, pooled[0], from[2]);
+  const TensorId columns = bin_edges(node, regions, 1, pooled[1], from[3]);
+  Formula f(node);
+  const Expr r = f.axis(shape[0]), c = f.axis(from[1]), i = f.axis(pooled[0]), j = f.axis(pooled[1]);
+  const Expr y = f.reduced(from[2]), e = f.reduced(from[3]);
+  const auto edge = [&](TensorId edges, const Expr& bin, int64_t which) {
+    return f.read(edges, {r, bin, integer(which)});
+  };
+  const Expr image = cast(Type::kInt64, f.read(regions, {r, integer(0)}));
+  const Expr inside =
+      edge(rows, i, 0) <= y && y < edge(rows, i, 1) && edge(columns, j, 0) <= e && e < edge(columns, j, 1);
+  const Expr value = f.read(x, {max(min(image, static_cast<double>(from[0] - 1)), 0), c, y, e});
+  f.reduce(Combine::kMax,
+           select(inside, value, constant(value->type, -std::numeric_limits<double>::infinity())));
+  const Expr empty = edge(rows, i, 1) <= edge(rows, i, 0) || edge(columns, j, 1) <= edge(columns, j, 0);
+  f.finish(select(empty, constant(value->type, 0), f.acc()));
+  node.out(0, f.emit(node.type(x)));
+}
+
+// The number of bins or samples that an attribute asks for.
+int64_t grid_attr(const Lowering& node, const std::string& name, int64_t fallback, int64_t least) {
+  const int64_t n = node.int_attr(name, fallback);
+  node.require(n >= least && n <= 4096, fmt::format("'{}' = {} is out of range", name, n));
+  return n;
+}
+
+// A region in elements of x; half a pixel off where pixels are areas, not points.
+TensorId scaled_regions(Lowering& node, TensorId regions, Type real, double shift) {
+  const double scale = node.float_attr("spatial_scale", 1);
+  const auto formula = [&](const Expr& e) { return cast(real, e) * scale - shift; };
+  return pointwise(node, real, formula, regions);
+}
+
+void roi_align(Lowering& node) {
+  const TensorId x = node.in(0), regions = node.in(1), images = node.in(2);
+  const Shape from = node.shape(x);
+  node.require(from.size() == 4 && is_float(node.type(x)) && is_float(node.type(regions)),
+               "the input should be float [N,C,H,W]");
+  const int64_t count = node.rank(images) == 1 ? node.shape(images)[0] : -1;
+  node.require(node.shape(regions) == Shape{count, 4} && !is_float(node.type(images)),
+               "there should be four numbers and one image index a region");
+  node.require(count == 0 || (from[0] > 0 && from[2] > 0 && from[3] > 0), "there is no image");
+  const std::string mode = node.string_attr("mode", "avg");
+  node.require(mode == "avg" || mode == "max", fmt::format("unknown mode '{}'", mode));
+  // Before opset 16 regions were in points.
+  const std::string transformation = node.string_attr("coordinate_transformation_mode",
+                                                      node.opset() < 16 ? "output_half_pixel" : "half_pixel");
+  const bool half = transformation == "half_pixel";
+  node.require(half || transformation == "output_half_pixel",
+               fmt::format("unknown coordinate_transformation_mode '{}'", transformation));
+  const int64_t rows = grid_attr(node, "output_height", 1, 1),
+                columns = grid_attr(node, "output_width", 1, 1);
+  const int64_t samples = grid_attr(node, "sampling_ratio", 0, 0);
+  const Type real = compute_type(node.type(x));
+  const TensorId y =
+      node.call("roi_align", real,
+                {converted(node, x, real), scaled_regions(node, regions, real, half ? 0.5 : 0),
+                 converted(node, images, Type::kInt64)},
+                {from[0], from[1], from[2], from[3], count, rows, columns, samples, half, mode == "max"},
+                {{real, {count, from[1], rows, columns}}})[0];
+  node.out(0, converted(node, y, node.type(x)));
+}
+
 constexpr OperatorRow kRows[] = {
     {"", "AffineGrid", 20, affine_grid},
     {"", "GridSample", 16, grid_sample},
+    {"", "MaxRoiPool", 1, max_roi_pool},
+    {"", "RoiAlign", 10, roi_align, 1000, "kernel"},
 };
 
 }  // namespace

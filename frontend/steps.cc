@@ -111,7 +111,7 @@ Around around(const Shape& shape, int64_t axis) {
 TensorId converted(Lowering& node, TensorId x, Type type) {
   if (node.type(x) == type) return x;
   Formula f(node);
-  f.body(cast(type, f.broadcast(x, f.axes(node.shape(x)))));
+  f.body(cast(compute_type(type), f.broadcast(x, f.axes(node.shape(x)))));
   return f.emit(type);
 }
 
