@@ -67,10 +67,9 @@ std::vector<Value> run(const std::string& op, int opset, const std::string& attr
     results += fmt::format("{}y{}", k ? ", " : "", k);
     declarations += fmt::format("{}float[unknown] y{}", k ? ", " : "", k);
   }
-  const Graph graph =
-      import_text(fmt::format(R"(<ir_version: 8, opset_import: ["" : {}]> g ({}) => ({}) {{ {} = {} {} ({}) }})",
-                              opset, inputs, declarations, results, op,
-                              attributes.empty() ? "" : "<" + attributes + ">", arguments));
+  const Graph graph = import_text(fmt::format(
+      R"(<ir_version: 8, opset_import: ["" : {}]> g ({}) => ({}) {{ {} = {} {} ({}) }})", opset, inputs,
+      declarations, results, op, attributes.empty() ? "" : "<" + attributes + ">", arguments));
   const auto all = interpret(graph, values);
   std::vector<Value> got;
   for (int k = 0; k < outputs; ++k) got.push_back(*all[graph.outputs[k]]);
@@ -91,9 +90,9 @@ struct Asked {
 constexpr int64_t kBatch = 2, kSize = 3, kValueSize = 2;
 
 std::string describe(const Asked& a) {
-  return fmt::format("heads {} groups {} past {} mask {} packed {} causal {} lengths {} window {} {} cap {} mode {}",
-                     a.heads, a.groups, a.past, a.mask, a.packed, a.causal, a.lengths, a.left, a.right, a.cap,
-                     a.mode);
+  return fmt::format(
+      "heads {} groups {} past {} mask {} packed {} causal {} lengths {} window {} {} cap {} mode {}",
+      a.heads, a.groups, a.past, a.mask, a.packed, a.causal, a.lengths, a.left, a.right, a.cap, a.mode);
 }
 
 std::optional<Value> mask_of(const Asked& a, int64_t all) {
@@ -134,7 +133,8 @@ void check_attention(const Asked& a) {
   // [B,H,S,D] from `first` on, as the operator takes it.
   const auto part = [&](const Value& x, int64_t first, int64_t end, bool packed) {
     const int64_t heads = x.shape[1], size = x.shape[3], length = end - first;
-    Value y(Type::kFloat32, packed ? Shape{kBatch, length, heads * size} : Shape{kBatch, heads, length, size});
+    Value y(Type::kFloat32,
+            packed ? Shape{kBatch, length, heads * size} : Shape{kBatch, heads, length, size});
     int64_t n = 0;
     for (int64_t b = 0; b < kBatch; ++b)
       for (int64_t o = 0; o < (packed ? length : heads); ++o)
@@ -143,12 +143,13 @@ void check_attention(const Asked& a) {
             store(y, n++, {.f = at(x, {b, packed ? m : o, first + (packed ? o : m), d})});
     return y;
   };
-  std::string attributes = fmt::format("is_causal = {}, softcap = {:.1f}, qk_matmul_output_mode = {}, "
-                                       "left_window_size = {}, right_window_size = {}",
-                                       int{a.causal}, a.cap, a.mode, a.left, a.right);
+  std::string attributes = fmt::format(
+      "is_causal = {}, softcap = {:.1f}, qk_matmul_output_mode = {}, "
+      "left_window_size = {}, right_window_size = {}",
+      int{a.causal}, a.cap, a.mode, a.left, a.right);
   if (a.packed) attributes += fmt::format(", q_num_heads = {}, kv_num_heads = {}", a.heads, a.groups);
-  std::vector<std::optional<Value>> operands = {part(q, 0, a.queries, a.packed), part(k, a.past, all, a.packed),
-                                                part(v, a.past, all, a.packed), mask};
+  std::vector<std::optional<Value>> operands = {
+      part(q, 0, a.queries, a.packed), part(k, a.past, all, a.packed), part(v, a.past, all, a.packed), mask};
   operands.push_back(a.past ? std::optional(part(k, 0, a.past, false)) : std::nullopt);
   operands.push_back(a.past ? std::optional(part(v, 0, a.past, false)) : std::nullopt);
   operands.push_back(a.lengths ? std::optional(lengths) : std::nullopt);
@@ -231,16 +232,16 @@ TEST(RotaryEmbedding, MatchesItsDefinition) {
         for (const bool by_position : {false, true}) {
           SCOPED_TRACE(fmt::format("{} {} {} {}", packed, interleaved, rotated, by_position));
           const int64_t pairs = rotated / 2;
-          const Value x = random_value(packed ? Shape{kBatch, kLength, kHeads * kHead}
-                                              : Shape{kBatch, kHeads, kLength, kHead},
-                                       1);
+          const Value x = random_value(
+              packed ? Shape{kBatch, kLength, kHeads * kHead} : Shape{kBatch, kHeads, kLength, kHead}, 1);
           const Shape cache = by_position ? Shape{kPlaces, pairs} : Shape{kBatch, kLength, pairs};
           const Value c = random_value(cache, 2), s = random_value(cache, 3);
           const Value positions = integers({kBatch, kLength}, {4, 0, 2, 1, 3, 3});
-          const Value y = run("RotaryEmbedding", 23,
-                              fmt::format("interleaved = {}, num_heads = {}, rotary_embedding_dim = {}",
-                                          int{interleaved}, packed ? kHeads : 0, rotated == kHead ? 0 : rotated),
-                              {x, c, s, by_position ? std::optional(positions) : std::nullopt}, 1)[0];
+          const Value y =
+              run("RotaryEmbedding", 23,
+                  fmt::format("interleaved = {}, num_heads = {}, rotary_embedding_dim = {}", int{interleaved},
+                              packed ? kHeads : 0, rotated == kHead ? 0 : rotated),
+                  {x, c, s, by_position ? std::optional(positions) : std::nullopt}, 1)[0];
           ASSERT_EQ(y.shape, x.shape);
           for (int64_t b = 0; b < kBatch; ++b)
             for (int64_t h = 0; h < kHeads; ++h)
@@ -278,11 +279,13 @@ TEST(LinearAttention, MatchesItsDefinition) {
                       before = random_value({kBatch, kGroups, kSize, kValueSize}, 4),
                       decay = random_value({kBatch, kLength, wide ? kGroups * kSize : kGroups}, 5),
                       beta = random_value({kBatch, kLength, wide ? kGroups : 1}, 6);
-          const auto when = [](bool given, const Value& x) { return given ? std::optional(x) : std::nullopt; };
-          const auto got = run("LinearAttention", 27,
-                               fmt::format("update_rule = \"{}\", q_num_heads = {}, kv_num_heads = {}", rule,
-                                           heads, kGroups),
-                               {q, k, v, when(past, before), when(gated, decay), when(delta, beta)}, 2);
+          const auto when = [](bool given, const Value& x) {
+            return given ? std::optional(x) : std::nullopt;
+          };
+          const auto got = run(
+              "LinearAttention", 27,
+              fmt::format("update_rule = \"{}\", q_num_heads = {}, kv_num_heads = {}", rule, heads, kGroups),
+              {q, k, v, when(past, before), when(gated, decay), when(delta, beta)}, 2);
           for (int64_t b = 0; b < kBatch; ++b)
             for (int64_t g = 0; g < kGroups; ++g) {
               double state[kSize][kValueSize] = {};

@@ -127,7 +127,8 @@ class OneNode {
     std::string declarations;
     for (int k = 0; k < outputs; ++k) declarations += fmt::format("{}float y{}", k ? ", " : "", k);
     return fmt::format(
-        "<ir_version: 8, opset_import: [\"\" : {}, \"com.microsoft\" : 1, \"ai.onnx.ml\" : 3]>\ng ({}) => "
+        "<ir_version: 8, opset_import: [\"\" : {}, \"com.microsoft\" : 1, \"ai.onnx.ml\" : 3, "
+        "\"ai.onnx.preview.training\" : 1]>\ng ({}) => "
         "({})\n  <{}>\n{{\n  {} "
         "= "
         "{}{}({})\n}}\n",
@@ -680,6 +681,7 @@ void batch_normalization(OneNode& n) {
   std::vector<double> variance(static_cast<size_t>(s[1]));
   for (double& v : variance) v = n.between(1, 12) / 4.0;
   n.constant(kF, {s[1]}, variance);
+  if (n.one_in(3)) n.attribute("training_mode", 1), n.outputs = 3;
 }
 void per_channel_normalization(OneNode& n) {
   const Shape s = n.in(kF, n.shape(3, 4));
@@ -923,6 +925,162 @@ void stft(OneNode& n) {
   n.attribute("onesided", n.below(2));
 }
 
+// ---- attention
+
+void attention(OneNode& n) {
+  const bool packed = n.one_in(3), past = n.one_in(2);
+  const int64_t b = n.between(1, 2), groups = n.between(1, 2), heads = groups * n.between(1, 3),
+                queries = n.between(1, 5), keys = n.between(1, 6), size = n.between(1, 5),
+                value = n.between(1, 5), before = past ? n.between(1, 4) : 0;
+  const auto heads_of = [&](int64_t count, int64_t length, int64_t width) {
+    n.in(kF, packed ? Shape{b, length, count * width} : Shape{b, count, length, width});
+  };
+  heads_of(heads, queries, size), heads_of(groups, keys, size), heads_of(groups, keys, value);
+  switch (n.below(3)) {
+    case 0:
+      n.none();
+      break;
+    case 1:
+      n.in(kF, {queries, keys + before});
+      break;
+    default:
+      n.in(Type::kBool, {b, 1, queries, keys + before});
+  }
+  if (past) n.in(kF, {b, groups, before, size}), n.in(kF, {b, groups, before, value});
+  if (packed) n.attribute("q_num_heads", heads), n.attribute("kv_num_heads", groups);
+  if (n.one_in(2)) n.attribute("is_causal", 1);
+  n.maybe("softcap", 2.5);
+  if (n.one_in(2)) n.attribute("qk_matmul_output_mode", n.below(4));
+  if (n.opset >= 25 && n.one_in(2)) n.attribute("left_window_size", n.below(4));
+  n.outputs = n.pick({1, 3, 4});
+}
+void rotary_embedding(OneNode& n) {
+  const int64_t b = n.between(1, 2), heads = n.between(1, 3), length = n.between(1, 5),
+                half = n.between(1, 4);
+  if (n.one_in(2)) {
+    n.in(n.real(), {b, length, heads * half * 2});
+    n.attribute("num_heads", heads);
+  } else {
+    n.in(n.real(), {b, heads, length, half * 2});
+  }
+  const int64_t pairs = n.one_in(2) ? half : 1;
+  if (pairs < half) n.attribute("rotary_embedding_dim", 2 * pairs);
+  if (n.one_in(2)) n.attribute("interleaved", 1);
+  if (n.one_in(2)) {
+    n.in(kF, {7, pairs}), n.in(kF, {7, pairs});
+    n.in(Type::kInt64, {b, length});
+  } else {
+    n.in(kF, {b, length, pairs}), n.in(kF, {b, length, pairs});
+  }
+}
+void linear_attention(OneNode& n) {
+  const char* rule = n.pick({"linear", "gated", "delta", "gated_delta"});
+  const int64_t b = n.between(1, 2), groups = n.between(1, 2), heads = groups * n.between(1, 2),
+                length = n.between(1, 4), size = n.between(1, 3), value = n.between(1, 3);
+  n.in(kF, {b, length, heads * size}), n.in(kF, {b, length, groups * size});
+  n.in(kF, {b, length, groups * value});
+  n.one_in(2) ? n.none() : static_cast<void>(n.in(kF, {b, groups, size, value}));
+  rule[0] == 'g' ? static_cast<void>(n.in(kF, {b, length, groups})) : n.none();
+  if (rule[0] == 'd' || rule[5] == '_') n.in(kF, {b, length, n.pick({int64_t{1}, groups})});
+  n.attribute("update_rule", rule);
+  n.attribute("q_num_heads", heads), n.attribute("kv_num_heads", groups);
+  n.outputs = 2;
+}
+void causal_conv(OneNode& n) {
+  const int64_t b = n.between(1, 2), c = n.between(1, 5), taps = n.between(1, 4);
+  n.in(kF, {b, c, n.between(1, 9)}), n.weights(kF, {c, 1, taps});
+  n.one_in(2) ? n.none() : n.weights(kF, {c});
+  if (n.one_in(2)) n.in(kF, {b, c, taps - 1});
+  n.attribute("activation", n.pick({"none", "silu", "swish"}));
+  n.outputs = n.between(1, 2);
+}
+void tensor_scatter(OneNode& n) {
+  const Type type = n.pick({kF, Type::kInt32});
+  const Shape cache = n.in(type, n.shape(2, 4));
+  const int d = n.between(1, static_cast<int>(cache.size()) - 1);
+  Shape update = cache;
+  update[d] = n.between(1, static_cast<int>(cache[d]));
+  n.in(type, update);
+  if (n.one_in(2)) n.in(Type::kInt64, {cache[0]});
+  n.attribute("axis", n.signed_axis(d, cache));
+  n.attribute("mode", n.pick({"linear", "circular"}));
+}
+void swiglu(OneNode& n) {
+  const Type type = n.real();
+  n.in(type, n.in(type, n.shape(0, 4)));
+  n.maybe("alpha", 1.5);
+}
+
+// ---- regions
+
+void deform_conv(OneNode& n) {
+  const int64_t groups = n.between(1, 2), c = 2 * groups, offset_groups = n.between(1, 2),
+                height = n.between(3, 6), width = n.between(3, 6), kh = n.between(1, 3), kw = n.between(1, 3);
+  const Shape out = {height - kh + 1, width - kw + 1};
+  n.in(kF, {1, c, height, width});
+  n.weights(kF, {groups * n.between(1, 3), c / groups, kh, kw});
+  n.in(kF, joined({1, offset_groups * kh * kw * 2}, out));
+  n.none();
+  if (n.one_in(2)) n.in(kF, joined({1, offset_groups * kh * kw}, out));
+  n.attribute("group", groups), n.attribute("offset_group", offset_groups);
+}
+void roi_align(OneNode& n) {
+  const int64_t regions = n.between(1, 3);
+  n.in(kF, {n.between(1, 2), n.between(1, 3), n.between(1, 6), n.between(1, 6)});
+  n.in(kF, {regions, 4}), n.in(Type::kInt64, {regions});
+  n.attribute("output_height", n.between(1, 3)), n.attribute("output_width", n.between(1, 3));
+  n.attribute("sampling_ratio", n.between(0, 3)), n.attribute("mode", n.pick({"avg", "max"}));
+  n.attribute("coordinate_transformation_mode", n.pick({"half_pixel", "output_half_pixel"}));
+}
+void max_roi_pool(OneNode& n) {
+  n.in(kF, {n.between(1, 2), n.between(1, 3), n.between(1, 6), n.between(1, 6)});
+  n.in(kF, {n.between(1, 3), 5});
+  n.attribute("pooled_shape", std::vector<int64_t>{n.between(1, 3), n.between(1, 3)});
+  n.maybe("spatial_scale", 1.5);
+}
+
+// ---- random numbers, words, training
+
+void bernoulli(OneNode& n) {
+  real_unary(n);
+  n.maybe("seed", 3.5);
+}
+void multinomial(OneNode& n) {
+  n.in(kF, {n.between(1, 3), n.between(1, 5)});
+  n.attribute("sample_size", n.between(1, 6));
+}
+void dropout(OneNode& n) {
+  real_unary(n);
+  if (n.one_in(3)) return;
+  n.one_in(2) ? n.none() : n.scalar(kF, n.pick({0.0, 0.25, 0.75, 1.0}));
+  n.in(Type::kBool, {});
+  n.outputs = n.between(1, 2);
+}
+void tf_idf(OneNode& n) {
+  const int64_t words = n.between(1, 9);
+  n.in(Type::kInt64, n.one_in(2) ? Shape{words} : Shape{n.between(1, 3), words});
+  n.attribute("mode", "TF");
+  n.attribute("pool_int64s", std::vector<int64_t>{0, 1, -1, 0, 0, 1, 1, -1});
+  n.attribute("ngram_counts", std::vector<int64_t>{0, 2});
+  n.attribute("ngram_indexes", std::vector<int64_t>{3, 0, 1, 2, 5});
+  n.attribute("min_gram_length", n.between(1, 2)), n.attribute("max_gram_length", 2);
+  n.attribute("max_skip_count", n.between(0, 3));
+}
+template <int kLists>
+void optimizer(OneNode& n) {
+  n.in(kF, {}), n.in(Type::kInt64, {});
+  const Shape s = n.shape(0, 3), t = n.shape(0, 2);
+  for (int list = 0; list < kLists; ++list) n.in(kF, s), n.in(kF, t);
+  n.maybe("norm_coefficient", 0.125);
+  if (kLists == 4) n.maybe("norm_coefficient_post", 0.25);
+  n.outputs = 2 * (kLists - 1);
+}
+void momentum(OneNode& n) {
+  optimizer<3>(n);
+  n.attribute("alpha", 0.75), n.attribute("beta", 0.5);
+  n.attribute("mode", n.pick({"standard", "nesterov"}));
+}
+
 // ---- ai.onnx.ml
 
 void binarizer(OneNode& n) {
@@ -961,8 +1119,10 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"Asinh", real_unary},
       {"Atan", real_unary},
       {"Atanh", real_unary},
+      {"Attention", attention, 23, 25},
       {"AveragePool", average_pool},
       {"BatchNormalization", batch_normalization},
+      {"Bernoulli", bernoulli},
       {"BitCast", bit_cast, 26, 26},
       {"BitShift", bit_shift},
       {"BitwiseAnd", integer_binary},
@@ -971,6 +1131,7 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"BitwiseXor", integer_binary},
       {"Cast", cast},
       {"CastLike", cast_like},
+      {"CausalConvWithState", causal_conv, 27, 27},
       {"Ceil", real_unary},
       {"Celu", with_alpha},
       {"CenterCropPad", center_crop_pad},
@@ -986,11 +1147,12 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"CumProd", cumulate, 26, 26},
       {"CumSum", cumulate},
       {"DFT", dft},
+      {"DeformConv", deform_conv, 19},
       {"DepthToSpace", depth_to_space},
       {"Det", det},
       {"DequantizeLinear", dequantize_linear},
       {"Div", number_binary},
-      {"Dropout", real_unary},
+      {"Dropout", dropout},
       {"DynamicQuantizeLinear", dynamic_quantize_linear},
       {"Einsum", einsum},
       {"Elu", with_alpha},
@@ -1028,6 +1190,7 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"Less", number_binary},
       {"LessOrEqual", number_binary},
       {"Log", real_unary},
+      {"LinearAttention", linear_attention, 27, 27},
       {"LogSoftmax", softmax},
       {"LpNormalization", lp_normalization},
       {"LpPool", lp_pool},
@@ -1035,12 +1198,14 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"MatMulInteger", matmul_integer},
       {"Max", number_variadic},
       {"MaxPool", max_pool},
+      {"MaxRoiPool", max_roi_pool},
       {"MaxUnpool", max_unpool},
       {"Mean", real_variadic},
       {"MeanVarianceNormalization", mean_variance},
       {"Min", number_variadic},
       {"Mish", real_unary},
       {"Mod", modulo},
+      {"Multinomial", multinomial},
       {"Mul", number_binary},
       {"Neg", number_unary},
       {"NegativeLogLikelihoodLoss", loss},
@@ -1070,6 +1235,8 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"Reshape", reshape},
       {"Resize", resize},
       {"ReverseSequence", reverse_sequence},
+      {"RoiAlign", roi_align},
+      {"RotaryEmbedding", rotary_embedding, 23, 25},
       {"Round", real_unary},
       {"STFT", stft},
       {"Scatter", scatter_elements, 9, 10},
@@ -1093,9 +1260,12 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"Squeeze", squeeze},
       {"Sub", number_binary},
       {"Sum", real_variadic},
+      {"SwiGLU", swiglu, 28, 28},
       {"Swish", with_alpha, 24, 24},
       {"Tan", real_unary},
       {"Tanh", real_unary},
+      {"TensorScatter", tensor_scatter, 24, 25},
+      {"TfIdfVectorizer", tf_idf},
       {"ThresholdedRelu", with_alpha},
       {"Tile", tile},
       {"TopK", top_k},
@@ -1109,6 +1279,9 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"ai.onnx.ml.LinearRegressor", linear_regressor},
       {"ai.onnx.ml.Normalizer", normalizer},
       {"ai.onnx.ml.Scaler", scaler},
+      {"ai.onnx.preview.training.Adagrad", optimizer<3>},
+      {"ai.onnx.preview.training.Adam", optimizer<4>},
+      {"ai.onnx.preview.training.Momentum", momentum},
       {"com.microsoft.BiasGelu", biased},
       {"com.microsoft.DequantizeLinear", dequantize_linear},
       {"com.microsoft.DynamicQuantizeMatMul", dynamic_quantize_matmul},
@@ -1152,6 +1325,10 @@ const std::vector<OperatorWithout>& operators_without_generator() {
       {"MelWeightMatrix", "folded"},
       {"NonMaxSuppression", "folded"},
       {"NonZero", "folded"},
+      {"RandomNormal", "folded"},
+      {"RandomNormalLike", "folded"},
+      {"RandomUniform", "folded"},
+      {"RandomUniformLike", "folded"},
       {"Range", "folded"},
       {"Scan", "a loop: tested in control_test.cc"},
       {"Shape", "folded"},
@@ -1165,6 +1342,7 @@ const std::vector<OperatorWithout>& operators_without_generator() {
       {"ai.onnx.ml.OneHotEncoder", kManyAttributes},
       {"ai.onnx.ml.SVMClassifier", kManyAttributes},
       {"ai.onnx.ml.SVMRegressor", kManyAttributes},
+      {"ai.onnx.ml.TreeEnsemble", kManyAttributes},
       {"ai.onnx.ml.TreeEnsembleClassifier", kManyAttributes},
       {"ai.onnx.ml.TreeEnsembleRegressor", kManyAttributes},
       {"ai.onnx.ml.ZipMap", kManyAttributes},
