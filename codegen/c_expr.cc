@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <iterator>
+
 #include "codegen/c_text.h"
 #include "frontend/error.h"
 #include "frontend/interpret.h"
@@ -10,9 +13,67 @@ namespace arenac {
 namespace {
 
 const char* suffix_of(Type type) {
-  constexpr const char* kSuffixes[] = {"f32", "f64", "f16", "bf16", "i8",  "i16", "i32",
-                                       "i64", "u8",  "u16", "u32",  "u64", "bool"};
+  constexpr const char* kSuffixes[] = {"f32",   "f64",  "f16",  "bf16", "i8",   "i16",  "i32",   "i64",
+                                       "u8",    "u16",  "u32",  "u64",  "bool", "e4m3", "e4m3z", "e5m2",
+                                       "e5m2z", "e8m0", "e2m1", "i4",   "u4",   "i2",   "u2"};
+  static_assert(std::size(kSuffixes) == kTypes);
   return kSuffixes[static_cast<int>(type)];
+}
+
+bool is_small_float(Type type) { return is_float(type) && size_of(type) == 1; }
+
+// The body of float32 of a small float's code h, as type.cc's small_to_float.
+std::string small_to_float_body(Type type) {
+  const std::string head = "  union { uint32_t bits; float value; } u;\n";
+  const SmallFloat* format = small_float(type);
+  if (!format)
+    return head +
+           "  u.bits = h == 0xffu ? 0x7fc00000u : h == 0 ? 0x00400000u : (uint32_t)h << 23;\n  return "
+           "u.value;";
+  std::string text = head + fmt::format("  const uint32_t magnitude = h & 0x{:02x}u;\n", format->sign - 1);
+  const bool has_beyond = format->largest < format->sign - 1;
+  text += format->unsigned_zero
+              ? fmt::format("  if (h == 0x{:02x}u) {{\n    u.bits = 0x7fc00000u;\n  }} else ", format->nan)
+          : has_beyond
+              ? fmt::format(
+                    "  if (magnitude > 0x{:02x}u) {{\n    u.bits = {};\n  }} else ", format->largest,
+                    format->beyond == format->nan
+                        ? "0x7fc00000u"
+                        : fmt::format("magnitude == 0x{:02x}u ? 0x7f800000u : 0x7fc00000u", format->beyond))
+              : "  ";
+  text += fmt::format(
+      "if (magnitude >= 0x{:02x}u) {{\n    u.bits = (magnitude << {}) + 0x{:08x}u;\n  }} else {{\n"
+      "    u.value = (float)magnitude * {};\n  }}\n",
+      1u << format->mantissa, 23 - format->mantissa, (127u - static_cast<uint32_t>(format->bias)) << 23,
+      c_literal(Type::kFloat32, {.f = std::ldexp(1.0, 1 - format->bias - format->mantissa)}));
+  return text + fmt::format("  if (h & 0x{:02x}u) u.bits |= 0x80000000u;\n  return u.value;", format->sign);
+}
+
+// The body of a small float's code of the float x, as type.cc's float_to_small.
+std::string float_to_small_body(Type type) {
+  std::string text = "  union { uint32_t bits; float value; } u;\n";
+  const SmallFloat* format = small_float(type);
+  if (!format)
+    return text +
+           "  u.value = x;\n  if ((u.bits & 0x7fffffffu) > 0x7f800000u) return 0xffu;\n"
+           "  if (u.bits >> 31 || u.bits < 0x00600000u) return 0;\n  u.bits = (u.bits + 0x00400000u) >> 23;\n"
+           "  return (uint8_t)(u.bits > 0xfeu ? 0xfeu : u.bits);";
+  const int shift = 23 - format->mantissa;
+  const uint32_t rebias = (127u - static_cast<uint32_t>(format->bias)) << 23;
+  const auto aligned = static_cast<uint32_t>(127 + 24 - format->bias - format->mantissa) << 23;
+  text += fmt::format(
+      "  uint32_t sign, code;\n  u.value = x;\n  sign = u.bits >> 31 ? 0x{:02x}u : 0u;\n"
+      "  u.bits &= 0x7fffffffu;\n  if (u.bits > 0x7f800000u) return (uint8_t)(0x{:02x}u | sign);\n",
+      format->sign, format->nan);
+  text += fmt::format(
+      "  if (u.bits < 0x{:08x}u) {{\n    u.value += {};\n    code = u.bits - 0x{:08x}u;\n"
+      "  }} else {{\n    code = (u.bits - 0x{:08x}u + 0x{:x}u + (u.bits >> {} & 1u)) >> {};\n  }}\n",
+      (128u - static_cast<uint32_t>(format->bias)) << 23,
+      c_literal(Type::kFloat32, {.f = std::ldexp(1.0, 24 - format->bias - format->mantissa)}), aligned,
+      rebias, (1u << (shift - 1)) - 1, shift, shift);
+  text += fmt::format("  if (code > 0x{:02x}u) code = 0x{:02x}u;\n", format->largest, format->beyond);
+  if (format->unsigned_zero) text += "  if (code == 0) sign = 0;\n";
+  return text + "  return (uint8_t)(code | sign);";
 }
 
 // An unsigned type that C's promotions leave alone: arithmetic in it wraps.
@@ -64,7 +125,16 @@ std::string CExpr::cast(Type to, Type from, const std::string& x) const {
         x);
     return to == Type::kFloat32 ? call : cast(to, Type::kFloat32, call);
   }
-  if (to == Type::kFloat16 || to == Type::kBFloat16) return cast(Type::kFloat32, to, stored(to, from, x));
+  if (is_small_float(from)) {
+    const std::string name = fmt::format("{}_to_float", suffix_of(from));
+    const std::string call =
+        fmt::format("{}({})",
+                    helper(name, fmt::format("static inline float {}_{}(uint8_t h) {{\n{}\n}}", prefix_, name,
+                                             small_to_float_body(from))),
+                    x);
+    return to == Type::kFloat32 ? call : cast(to, Type::kFloat32, call);
+  }
+  if (to != compute_type(to)) return cast(compute_type(to), to, stored(to, from, x));
   if (to == Type::kBool) return fmt::format("({} != 0)", x);
   if (!is_float(from) || is_float(to)) return fmt::format("({}){}", t, x);
   // Float to integer: truncates and saturates.
@@ -118,6 +188,19 @@ std::string CExpr::stored(Type to, Type from, const std::string& value) const {
         "{}({})",
         helper(name, fmt::format("static inline uint16_t {}_{}(float x) {{\n{}\n}}", prefix_, name, body)),
         x);
+  }
+  if (is_small_float(to)) {
+    const std::string name = fmt::format("float_to_{}", suffix_of(to));
+    return fmt::format("{}({})",
+                       helper(name, fmt::format("static inline uint8_t {}_{}(float x) {{\n{}\n}}", prefix_,
+                                                name, float_to_small_body(to))),
+                       from == Type::kFloat32 ? value : cast(Type::kFloat32, from, value));
+  }
+  if (const int bits = info(to).bits) {
+    const std::string x = cast(compute_type(to), from, value);
+    const int mask = (1 << bits) - 1, half = 1 << (bits - 1);
+    if (!info(to).is_signed) return fmt::format("(uint8_t)({} & {})", x, mask);
+    return fmt::format("(int8_t)((({} & {}) ^ {}) - {})", x, mask, half, half);
   }
   if (to == Type::kBool)
     return fmt::format("(uint8_t){}", from == Type::kBool ? value : cast(to, from, value));

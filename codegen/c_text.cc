@@ -102,6 +102,16 @@ std::string c_literal(Type type, Scalar value) {
       return fmt::format("0x{:04x}u", float_to_half(static_cast<float>(value.f)));
     case Type::kBFloat16:
       return fmt::format("0x{:04x}u", float_to_bfloat(static_cast<float>(value.f)));
+    case Type::kFloat8E4M3FN:
+    case Type::kFloat8E4M3FNUZ:
+    case Type::kFloat8E5M2:
+    case Type::kFloat8E5M2FNUZ:
+    case Type::kFloat8E8M0:
+    case Type::kFloat4E2M1: {
+      std::byte code;
+      store(type, &code, value);
+      return fmt::format("0x{:02x}u", std::to_integer<int>(code));
+    }
     case Type::kUint64:
       return fmt::format("UINT64_C({})", static_cast<uint64_t>(value.i));
     case Type::kUint32:

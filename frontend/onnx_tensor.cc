@@ -66,10 +66,10 @@ ExternalData locate_external(const onnx::TensorProto& proto, const std::string& 
   return {path, offset, length};
 }
 
-void read_external(const ExternalData& data, Value& value, const std::string& who) {
+void read_external(const ExternalData& data, std::vector<std::byte>& bytes, const std::string& who) {
   std::ifstream file(data.path, std::ios::binary);
   file.seekg(data.offset);
-  if (!file.read(reinterpret_cast<char*>(value.bytes.data()), data.length))
+  if (!file.read(reinterpret_cast<char*>(bytes.data()), data.length))
     throw UserError(fmt::format("{}: '{}' cannot be read", who, printable(data.path.filename().string())));
 }
 
@@ -96,6 +96,15 @@ void fill_typed(Value& value, const onnx::TensorProto& proto, const std::string&
     case Type::kBFloat16:
       return fill(value, proto.int32_data(), who,
                   [](int32_t x) { return Scalar{.f = bfloat_to_float(static_cast<uint16_t>(x))}; });
+    case Type::kFloat8E4M3FN:
+    case Type::kFloat8E4M3FNUZ:
+    case Type::kFloat8E5M2:
+    case Type::kFloat8E5M2FNUZ:
+    case Type::kFloat8E8M0:
+      return fill(value, proto.int32_data(), who, [&](int32_t x) {
+        const auto code = static_cast<std::byte>(x);
+        return load(value.type, &code);
+      });
     case Type::kInt64:
       return fill(value, proto.int64_data(), who, as_int);
     case Type::kUint32:
@@ -106,9 +115,35 @@ void fill_typed(Value& value, const onnx::TensorProto& proto, const std::string&
   }
 }
 
+// Elements of less than a byte, the first of each byte lowest, to and from one a byte.
+Value unpacked(Type type, const Shape& shape, const std::vector<std::byte>& packed) {
+  const int bits = info(type).bits, in_byte = 8 / bits;
+  Value value(type, shape);
+  for (int64_t k = 0; k < value.count(); ++k) {
+    const int code = std::to_integer<int>(packed[k / in_byte]) >> (k % in_byte * bits) & ((1 << bits) - 1);
+    if (is_float(type))
+      value.bytes[k] = static_cast<std::byte>(code);
+    else
+      store(value, k, {.i = code});
+  }
+  return value;
+}
+
+std::vector<std::byte> packed(const Value& value) {
+  const int bits = info(value.type).bits, in_byte = 8 / bits;
+  std::vector<std::byte> bytes((value.bytes.size() + in_byte - 1) / in_byte);
+  for (size_t k = 0; k < value.bytes.size(); ++k) {
+    const int code = std::to_integer<int>(value.bytes[k]) & ((1 << bits) - 1);
+    bytes[k / in_byte] |= static_cast<std::byte>(code << (k % in_byte * bits));
+  }
+  return bytes;
+}
+
+// In a TensorProto.
 int64_t byte_count(Type type, const Shape& shape, const std::string& who) {
   try {
-    return element_count(shape) * size_of(type);
+    const int bits = info(type).bits;
+    return bits ? (element_count(shape) * bits + 7) / 8 : element_count(shape) * size_of(type);
   } catch (const ShapeError& error) {
     throw UserError(fmt::format("{}: {}", who, error.what()));
   }
@@ -117,7 +152,7 @@ int64_t byte_count(Type type, const Shape& shape, const std::string& who) {
 }  // namespace
 
 Type type_of_onnx(int data_type, const std::string& who) {
-  for (int k = 0; k <= static_cast<int>(Type::kBool); ++k)
+  for (int k = 0; k < kTypes; ++k)
     if (info(static_cast<Type>(k)).onnx == data_type) return static_cast<Type>(k);
   const bool named = onnx::TensorProto::DataType_IsValid(data_type);
   throw UserError(fmt::format(
@@ -132,25 +167,30 @@ Value tensor_value(const onnx::TensorProto& proto, const std::string& directory,
   const int64_t bytes = byte_count(type, shape, who);
   const bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
   if (!external && !proto.has_raw_data()) {
-    // The typed fields hold at least a byte an element: a shape larger than the whole message is a lie.
-    if (element_count(shape) > static_cast<int64_t>(proto.ByteSizeLong()))
+    // The typed fields hold at least a byte an element, or eight bits: a shape larger than the whole message
+    // is a lie.
+    if (bytes > static_cast<int64_t>(proto.ByteSizeLong()) * size_of(type))
       throw UserError(fmt::format("{}: shape {} is larger than its data", who, to_string(shape)));
-    Value value(type, std::move(shape));
+    Value value(info(type).bits ? Type::kUint8 : type, info(type).bits ? Shape{bytes} : shape);
     fill_typed(value, proto, who);
-    return value;
+    return info(type).bits ? unpacked(type, shape, value.bytes) : value;
   }
   const ExternalData data = external ? locate_external(proto, directory, who) : ExternalData{};
   const int64_t held = external ? data.length : static_cast<int64_t>(proto.raw_data().size());
   if (held != bytes)
     throw UserError(fmt::format("{}: shape {} of {} needs {} bytes, the data hold {}", who, to_string(shape),
                                 info(type).name, bytes, held));
-  Value value(type, std::move(shape));
+  std::vector<std::byte> raw(static_cast<size_t>(bytes));
   if (external)
-    read_external(data, value, who);
+    read_external(data, raw, who);
   else if (held > 0)
-    std::memcpy(value.bytes.data(), proto.raw_data().data(), proto.raw_data().size());
+    std::memcpy(raw.data(), proto.raw_data().data(), proto.raw_data().size());
+  if (info(type).bits) return unpacked(type, shape, raw);
   if (type == Type::kBool)
-    for (std::byte& b : value.bytes) b = std::byte{b != std::byte{0}};
+    for (std::byte& b : raw) b = std::byte{b != std::byte{0}};
+  Value value(type, Shape{0});
+  value.shape = std::move(shape);
+  value.bytes = std::move(raw);
   return value;
 }
 
@@ -202,7 +242,8 @@ void write_tensor_file(const std::string& path, const std::string& name, const V
   proto.set_name(name);
   proto.set_data_type(info(value.type).onnx);
   for (int64_t extent : value.shape) proto.add_dims(extent);
-  proto.set_raw_data(value.bytes.data(), value.bytes.size());
+  const std::vector<std::byte> bytes = info(value.type).bits ? packed(value) : value.bytes;
+  proto.set_raw_data(bytes.data(), bytes.size());
   std::ofstream file(path, std::ios::binary);
   if (!file || !proto.SerializeToOstream(&file)) throw UserError(fmt::format("{}: cannot be written", path));
 }

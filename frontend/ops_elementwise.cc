@@ -7,6 +7,7 @@
 #include "frontend/importer.h"
 #include "frontend/onnx_tensor.h"
 #include "frontend/ops.h"
+#include "frontend/quantize.h"
 #include "frontend/steps.h"
 
 namespace arenac {
@@ -274,10 +275,28 @@ Type type_attribute(const Lowering& node) {
                       fmt::format("node '{}' ({})", printable(node.onnx_node().origin), node.op()));
 }
 
+// A power of two at least or at most as large as the float32 x, which is positive: what its bits round to.
+Expr power_of_two(const Lowering& node, const Expr& x) {
+  const std::string how = node.string_attr("round_mode", "up");
+  node.require(how == "up" || how == "down" || how == "nearest", fmt::format("unknown round_mode '{}'", how));
+  const double half = how == "up" ? 0x007fffff : how == "down" ? 0 : 0x00400000;
+  const Expr bits = bit_cast(Type::kUint32, x) + half, shift = constant(Type::kUint32, 23);
+  const Expr power = make(Op::kShl, {make(Op::kShr, {bits, shift}), shift});
+  return select(x > 0, bit_cast(Type::kFloat32, power), x);
+}
+
+// Floats of 8 bits hold what is too large at their largest number, unless `saturate` is 0.
 void cast_to(Lowering& node, Type type) {
   const TensorId x = node.in(0);
   if (node.type(x) == type) return node.out(0, x);
-  const auto formula = [&](const Expr& e) { return cast(compute_type(type), e); };
+  const bool saturates = is_float(type) && size_of(type) == 1 && node.int_attr("saturate", 1) != 0;
+  const auto formula = [&](const Expr& e) {
+    // To less than a byte it is the low bits of the integer that are kept.
+    const bool wraps = !is_float(type) && info(type).bits && is_float(e->type);
+    Expr y = cast(compute_type(type), wraps ? cast(Type::kInt32, e) : e);
+    if (type == Type::kFloat8E8M0) y = power_of_two(node, y);
+    return saturates ? clamped_to(type, y) : y;
+  };
   node.out(0, pointwise(node, type, formula, x));
 }
 
@@ -286,7 +305,7 @@ void bit_cast(Lowering& node) {
   const Type type = type_attribute(node);
   const bool arithmetic = compute_type(type) == type && compute_type(node.type(x)) == node.type(x);
   node.require(size_of(type) == size_of(node.type(x)), "the types differ in size");
-  node.require(arithmetic, "16-bit floating point is not supported");
+  node.require(arithmetic, "floats of 16 bits and less are not supported");
   node.out(0, pointwise(
                   node, type, [&](const Expr& e) { return arenac::bit_cast(type, e); }, x));
 }

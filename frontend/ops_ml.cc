@@ -522,12 +522,12 @@ void imputer(Lowering& node) {
     f.body(select(std::isnan(hole) ? make(Op::kIsNan, {value}) : value == hole, instead, value));
   } else {
     const auto values = node.ints_attr("imputed_value_int64s", {});
-    node.require(
-        type == Type::kInt64 && (values.size() == 1 || static_cast<int64_t>(values.size()) == features),
-        "'imputed_value_int64s' needs one number, or one a feature");
+    node.require(values.size() == 1 || static_cast<int64_t>(values.size()) == features,
+                 "'imputed_value_int64s' needs one number, or one a feature");
     const Expr instead =
         values.size() == 1 ? integer(values[0]) : f.read(node.constant_ints(values), {out.back()});
-    f.body(select(value == integer(node.int_attr("replaced_value_int64", 0)), instead, value));
+    const Expr hole = integer(node.int_attr("replaced_value_int64", 0));
+    f.body(select(cast(Type::kInt64, value) == hole, cast(type, instead), value));
   }
   node.out(0, f.emit(node.type(x)));
 }

@@ -45,26 +45,38 @@ void quantize_linear(Lowering& node) {
   const TensorId x = node.in(0), scale = node.in(1), zero = optional_input(node, 2);
   const Type type = zero == kAbsent ? output_type(node, Type::kUint8) : node.type(zero);
   node.require(is_float(node.type(scale)), "the scale must be floating point");
-  node.require(!is_float(type) && type != Type::kBool && output_type(node, type) == type,
+  const bool is_small = is_float(type) && size_of(type) == 1;
+  node.require((!is_float(type) || is_small) && type != Type::kBool && output_type(node, type) == type,
                "the zero point's type does not fit");
   Formula f(node);
   const auto at = f.axes(node.shape(x));
   const Expr s = parameter(node, f, scale, x, at);
   const Expr steps = cast(s->type, f.read(x, at)) / s;
-  f.body(saturated(type, steps, all_zero(node, zero) ? Expr() : parameter(node, f, zero, x, at)));
+  const Expr origin = all_zero(node, zero) ? Expr() : parameter(node, f, zero, x, at);
+  if (is_small) {
+    const Expr moved = cast(Type::kFloat32, origin.empty() ? steps : steps + cast(steps->type, origin));
+    f.body(node.int_attr("saturate", 1) ? clamped_to(type, moved) : moved);
+  } else {
+    f.body(saturated(type, steps, origin));
+  }
   node.out(0, f.emit(type));
 }
 
 void dequantize_linear(Lowering& node) {
-  const Quantized x = quantized_input(node, 0);
+  const bool is_small = is_float(node.type(node.in(0))) && size_of(node.type(node.in(0))) == 1;
+  const Quantized x =
+      is_small ? Quantized{node.in(0), node.in(1), optional_input(node, 2)} : quantized_input(node, 0);
   const Type type = output_type(node, node.type(x.scale));
-  node.require(is_float(type), "the output must be floating point");
+  node.require(is_float(type) && is_float(node.type(x.scale)) &&
+                   (x.zero_point == kAbsent || node.type(x.zero_point) == node.type(x.q)),
+               "the operands' types do not fit");
   Formula f(node);
   const auto at = f.axes(node.shape(x.q));
   const Expr s = parameter(node, f, x.scale, x.q, at);
   const Expr zero = all_zero(node, x.zero_point) ? Expr() : parameter(node, f, x.zero_point, x.q, at);
   const Expr q = f.read(x.q, at);
-  f.body(cast(s->type, zero.empty() ? q : centred(q, zero)) * s);
+  const Expr steps = zero.empty() ? q : is_small ? q - zero : centred(q, zero);
+  f.body(cast(s->type, steps) * s);
   node.out(0, f.emit(type));
 }
 

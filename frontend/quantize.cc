@@ -76,7 +76,14 @@ Expr centred(const Expr& q, const Expr& zero) {
 
 Expr saturated(Type type, const Expr& steps, const Expr& zero) {
   const Expr rounded = make(Op::kRound, {steps});
-  return cast(type, zero.empty() ? rounded : rounded + cast(rounded->type, zero));
+  const Expr moved = zero.empty() ? rounded : rounded + cast(rounded->type, zero);
+  return cast(compute_type(type), info(type).bits ? clamped_to(type, moved) : moved);
+}
+
+Expr clamped_to(Type type, const Expr& x) {
+  if (is_float(type)) return min(max(x, type == Type::kFloat8E8M0 ? 0 : -largest(type)), largest(type));
+  const double count = 1 << info(type).bits;
+  return info(type).is_signed ? min(max(x, -count / 2), count / 2 - 1) : min(max(x, 0), count - 1);
 }
 
 Expr single_zero(const Lowering& node, Formula& f, TensorId zero_point) {

@@ -32,6 +32,9 @@ bool all_zero(const Lowering& node, TensorId zero_point);  // absent, or known t
 Expr centred(const Expr& q, const Expr& zero);
 Expr saturated(Type type, const Expr& steps, const Expr& zero);
 
+// x held within the finite numbers of a float type, or the numbers of an integer type of less than a byte.
+Expr clamped_to(Type type, const Expr& x);
+
 // The zero point where it holds one element (empty if that is known to be 0), and where it may hold one for
 // each of `extent` values of the index `at`.
 Expr single_zero(const Lowering& node, Formula& f, TensorId zero_point);

@@ -3,15 +3,19 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
+#include <iterator>
+#include <limits>
 
 #include "frontend/error.h"
 
 namespace arenac {
 namespace {
 
-constexpr TypeInfo kTypes[] = {
+constexpr TypeInfo kInfos[] = {
     {Type::kFloat32, "float32", "float", 4, true, true, 1},
     {Type::kFloat64, "float64", "double", 8, true, true, 11},
     {Type::kFloat16, "float16", "uint16_t", 2, true, true, 10},
@@ -25,7 +29,18 @@ constexpr TypeInfo kTypes[] = {
     {Type::kUint32, "uint32", "uint32_t", 4, false, false, 12},
     {Type::kUint64, "uint64", "uint64_t", 8, false, false, 13},
     {Type::kBool, "bool", "uint8_t", 1, false, false, 9},
+    {Type::kFloat8E4M3FN, "float8e4m3fn", "uint8_t", 1, true, true, 17},
+    {Type::kFloat8E4M3FNUZ, "float8e4m3fnuz", "uint8_t", 1, true, true, 18},
+    {Type::kFloat8E5M2, "float8e5m2", "uint8_t", 1, true, true, 19},
+    {Type::kFloat8E5M2FNUZ, "float8e5m2fnuz", "uint8_t", 1, true, true, 20},
+    {Type::kFloat8E8M0, "float8e8m0", "uint8_t", 1, true, true, 24},
+    {Type::kFloat4E2M1, "float4e2m1", "uint8_t", 1, true, true, 23, 4},
+    {Type::kInt4, "int4", "int8_t", 1, false, true, 22, 4},
+    {Type::kUint4, "uint4", "uint8_t", 1, false, false, 21, 4},
+    {Type::kInt2, "int2", "int8_t", 1, false, true, 26, 2},
+    {Type::kUint2, "uint2", "uint8_t", 1, false, false, 25, 2},
 };
+static_assert(std::size(kInfos) == kTypes);
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 template <typename T>
@@ -42,10 +57,13 @@ void put(std::byte* at, T value) {
 
 }  // namespace
 
-const TypeInfo& info(Type type) { return kTypes[static_cast<int>(type)]; }
+const TypeInfo& info(Type type) { return kInfos[static_cast<int>(type)]; }
 
 Type compute_type(Type storage) {
-  return storage == Type::kFloat16 || storage == Type::kBFloat16 ? Type::kFloat32 : storage;
+  const TypeInfo& t = info(storage);
+  if (t.is_float) return t.size < 4 ? Type::kFloat32 : storage;
+  if (t.bits == 0) return storage;
+  return t.is_signed ? Type::kInt8 : Type::kUint8;
 }
 
 int64_t element_count(const Shape& shape) {
@@ -100,6 +118,20 @@ Scalar load(Type type, const std::byte* at) {
       return {.i = static_cast<int64_t>(get<uint64_t>(at))};
     case Type::kBool:
       return {.i = get<uint8_t>(at) != 0};
+    case Type::kFloat8E4M3FN:
+    case Type::kFloat8E4M3FNUZ:
+    case Type::kFloat8E5M2:
+    case Type::kFloat8E5M2FNUZ:
+    case Type::kFloat4E2M1:
+      return {.f = small_to_float(*small_float(type), get<uint8_t>(at))};
+    case Type::kFloat8E8M0:
+      return {.f = e8m0_to_float(get<uint8_t>(at))};
+    case Type::kInt4:
+    case Type::kInt2:
+      return {.i = get<int8_t>(at)};
+    case Type::kUint4:
+    case Type::kUint2:
+      return {.i = get<uint8_t>(at)};
   }
   internal_error(__FILE__, __LINE__, "load of an unknown type");
 }
@@ -128,6 +160,21 @@ void store(Type type, std::byte* at, Scalar value) {
       return put(at, value.i);
     case Type::kBool:
       return put(at, static_cast<uint8_t>(value.i != 0));
+    case Type::kFloat8E4M3FN:
+    case Type::kFloat8E4M3FNUZ:
+    case Type::kFloat8E5M2:
+    case Type::kFloat8E5M2FNUZ:
+    case Type::kFloat4E2M1:
+      return put(at, float_to_small(*small_float(type), static_cast<float>(value.f)));
+    case Type::kFloat8E8M0:
+      return put(at, float_to_e8m0(static_cast<float>(value.f)));
+    case Type::kInt4:
+    case Type::kUint4:
+    case Type::kInt2:
+    case Type::kUint2: {
+      const int64_t count = int64_t{1} << info(type).bits, low = value.i & (count - 1);
+      return put(at, static_cast<uint8_t>(info(type).is_signed && low >= count / 2 ? low - count : low));
+    }
   }
 }
 
@@ -143,6 +190,94 @@ Scalar round_to(Type type, Scalar value) {
   std::byte room[8];
   store(type, room, value);
   return load(type, room);
+}
+
+const SmallFloat* small_float(Type type) {
+  static constexpr SmallFloat kE4M3FN = {3, 7, 0x80, 0x7e, 0x7f, 0x7f, false},
+                              kE4M3FNUZ = {3, 8, 0x80, 0x7f, 0x80, 0x80, true},
+                              kE5M2 = {2, 15, 0x80, 0x7b, 0x7c, 0x7e, false},
+                              kE5M2FNUZ = {2, 16, 0x80, 0x7f, 0x80, 0x80, true},
+                              kE2M1 = {1, 1, 0x08, 0x07, 0x07, 0x08, false};
+  switch (type) {
+    case Type::kFloat8E4M3FN:
+      return &kE4M3FN;
+    case Type::kFloat8E4M3FNUZ:
+      return &kE4M3FNUZ;
+    case Type::kFloat8E5M2:
+      return &kE5M2;
+    case Type::kFloat8E5M2FNUZ:
+      return &kE5M2FNUZ;
+    case Type::kFloat4E2M1:
+      return &kE2M1;
+    default:
+      return nullptr;
+  }
+}
+
+double largest(Type type) {
+  if (const SmallFloat* format = small_float(type)) return small_to_float(*format, format->largest);
+  switch (type) {
+    case Type::kFloat8E8M0:
+      return 0x1p127;
+    case Type::kFloat16:
+      return 65504;
+    case Type::kBFloat16:
+      return bfloat_to_float(0x7f7f);
+    case Type::kFloat64:
+      return std::numeric_limits<double>::max();
+    default:
+      return std::numeric_limits<float>::max();
+  }
+}
+
+float small_to_float(const SmallFloat& format, uint8_t code) {
+  const uint32_t magnitude = code & (format.sign - 1u);
+  const bool negative = (code & format.sign) != 0;
+  float value;
+  if (format.unsigned_zero && code == format.nan) return std::numeric_limits<float>::quiet_NaN();
+  if (magnitude > format.largest)
+    value = magnitude == format.beyond && format.beyond != format.nan
+                ? std::numeric_limits<float>::infinity()
+                : std::numeric_limits<float>::quiet_NaN();
+  else if (magnitude >> format.mantissa)
+    value = std::bit_cast<float>((magnitude << (23 - format.mantissa)) +
+                                 (static_cast<uint32_t>(127 - format.bias) << 23));
+  else
+    value = std::ldexp(static_cast<float>(magnitude), 1 - format.bias - format.mantissa);
+  return negative ? -value : value;
+}
+
+uint8_t float_to_small(const SmallFloat& format, float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value), magnitude = bits & 0x7fffffffu;
+  const auto sign = static_cast<uint32_t>(bits >> 31 ? format.sign : 0);
+  if (magnitude > 0x7f800000u) return static_cast<uint8_t>(format.nan | sign);
+  const int shift = 23 - format.mantissa;
+  uint32_t code;
+  if (magnitude < static_cast<uint32_t>(128 - format.bias) << 23) {
+    // Below the smallest normal number: adding a power of two aligns the mantissa and rounds to nearest even.
+    const float aligned = std::ldexp(1.0f, 24 - format.bias - format.mantissa);
+    code =
+        std::bit_cast<uint32_t>(std::bit_cast<float>(magnitude) + aligned) - std::bit_cast<uint32_t>(aligned);
+  } else {
+    code = (magnitude - (static_cast<uint32_t>(127 - format.bias) << 23) + (1u << (shift - 1)) - 1 +
+            (magnitude >> shift & 1u)) >>
+           shift;
+  }
+  if (code > format.largest) code = format.beyond;
+  if (format.unsigned_zero && code == 0) return 0;
+  return static_cast<uint8_t>(code | sign);
+}
+
+float e8m0_to_float(uint8_t code) {
+  if (code == 0xff) return std::numeric_limits<float>::quiet_NaN();
+  return std::bit_cast<float>(code == 0 ? 0x00400000u : static_cast<uint32_t>(code) << 23);
+}
+
+uint8_t float_to_e8m0(float value) {
+  const uint32_t bits = std::bit_cast<uint32_t>(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return 0xff;
+  if (bits >> 31 || bits < 0x00600000u) return 0;  // nearer to 2^-127 than to 2^-126
+  return static_cast<uint8_t>(std::min((bits + 0x00400000u) >> 23, 0xfeu));
 }
 
 float half_to_float(uint16_t bits) {

@@ -27,23 +27,41 @@ enum class Type : uint8_t {
   kUint32,
   kUint64,
   kBool,
+  // Storage types of one element a byte: floats whose arithmetic is float32, integers whose arithmetic is
+  // that of 8 bits.
+  kFloat8E4M3FN,
+  kFloat8E4M3FNUZ,
+  kFloat8E5M2,
+  kFloat8E5M2FNUZ,
+  kFloat8E8M0,
+  kFloat4E2M1,
+  kInt4,
+  kUint4,
+  kInt2,
+  kUint2,
 };
+constexpr int kTypes = static_cast<int>(Type::kUint2) + 1;
 
 struct TypeInfo {
   Type type;
   const char* name;    // as ONNX spells it
   const char* c_name;  // storage type in C
-  int size;            // bytes
+  int size;            // bytes in memory
   bool is_float, is_signed;
-  int onnx;  // TensorProto::DataType
+  int onnx;      // TensorProto::DataType
+  int bits = 0;  // of an element where that is less than a byte: a TensorProto packs it so, the first lowest
 };
 
 const TypeInfo& info(Type type);
 inline bool is_float(Type type) { return info(type).is_float; }
 inline int size_of(Type type) { return info(type).size; }
 
-// The type whose arithmetic serves `storage`: float32 for the two 16-bit floats, else itself.
+// The type whose arithmetic serves `storage`: float32 for floats of 16 bits and less, integers of a byte for
+// smaller ones, else itself.
 Type compute_type(Type storage);
+
+// Whether elements of the type are 16-bit floats, which memory permitting are better kept as float32.
+inline bool is_half(Type type) { return is_float(type) && size_of(type) == 2; }
 
 using Shape = std::vector<int64_t>;
 
@@ -83,6 +101,25 @@ void store(Value& value, int64_t element, Scalar scalar);
 
 // Rounds to what `type` can hold: floats to nearest even, integers wrap modulo 2^bits.
 Scalar round_to(Type type, Scalar value);
+
+// A float of 8 bits or less: sign, exponent, mantissa. Codes above `largest` are infinity (`beyond`, if that
+// is not `nan`) and NaN; where zero has no sign, its negative is NaN.
+struct SmallFloat {
+  int mantissa, bias;  // bits; what the exponent's code exceeds the exponent by
+  uint8_t sign;        // the bit
+  uint8_t largest;     // code of the largest number
+  uint8_t beyond;      // what larger ones round to
+  uint8_t nan;         // what NaN becomes
+  bool unsigned_zero;
+};
+const SmallFloat* small_float(Type type);  // null: none (float8e8m0 has powers of two only)
+// The largest finite number of a float type.
+double largest(Type type);
+
+float small_to_float(const SmallFloat& format, uint8_t code);
+uint8_t float_to_small(const SmallFloat& format, float value);
+float e8m0_to_float(uint8_t code);
+uint8_t float_to_e8m0(float value);  // to the nearest power of two; of what is not positive, the smallest
 
 float half_to_float(uint16_t bits);
 uint16_t float_to_half(float value);

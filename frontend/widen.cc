@@ -5,7 +5,7 @@
 namespace arenac {
 namespace {
 
-bool is_narrow(const Tensor& t) { return t.type != compute_type(t.type); }
+bool is_narrow(const Tensor& t) { return is_half(t.type); }
 
 // The node's nests with float32 reads of the operands that are `wide`, 16-bit until now.
 void read_wide(Node& node, const std::vector<bool>& wide) {

@@ -9,8 +9,7 @@ namespace arenac {
 Graph with_free_precision(Graph graph) {
   std::set<int64_t> distinct;  // bytes of 16-bit activations as float32
   for (const Tensor& t : graph.tensors)
-    if (!t.constant && t.type != compute_type(t.type))
-      distinct.insert(element_count(t.shape) * size_of(Type::kFloat32));
+    if (!t.constant && is_half(t.type)) distinct.insert(element_count(t.shape) * size_of(Type::kFloat32));
   const std::vector<int64_t> sizes(distinct.begin(), distinct.end());
   const int64_t peak = sizes.empty() ? 0 : assign_storage(graph).peak;
   // The peak grows with the size up to which all is wide: bisection.
