@@ -16,10 +16,10 @@ namespace arenac {
 namespace {
 
 Listing list_operators() {
-  Listing list{{"domain", "name", "since", "until", "tier"}, {}};
+  Listing list{{"domain", "name", "since", "until", "tier", "types"}, {}};
   for (const OperatorRow& row : operators())
     list.rows.push_back({*row.domain ? row.domain : "ai.onnx", row.name, std::to_string(row.since),
-                         row.until < 1000 ? std::to_string(row.until) : "", row.tier});
+                         row.until < 1000 ? std::to_string(row.until) : "", row.tier, element_types(row)});
   return list;
 }
 

@@ -193,6 +193,7 @@ class Formula {
 Shape broadcast_shape(const Lowering& node, const std::vector<Shape>& shapes);
 
 // The table of operators, one span of rows a family; each family is one file, frontend/ops_FAMILY.cc.
+constexpr const char* kEveryType = "floats, integers, bool";
 struct OperatorRow {
   const char* domain;  // "" is ai.onnx
   const char* name;
@@ -200,8 +201,13 @@ struct OperatorRow {
   void (*lower)(Lowering& node);
   int until = 1000;              // first opset that it no longer serves
   const char* tier = "formula";  // or "kernel", "control"
+  const char* types = nullptr;   // of elements; null: see element_types
 };
 std::vector<OperatorRow> operators();  // all families, sorted by domain and name
+// The types of elements that the first operand (or, without operands, the result) may have: those of the
+// standard that arenac has, or all floats where the ONNX library does not know the operator and the row says
+// nothing. "floats, int32, bool".
+std::string element_types(const OperatorRow& row);
 const OperatorRow* find_operator(const std::string& domain, const std::string& name, int opset);
 
 }  // namespace arenac

@@ -1,5 +1,8 @@
 #include "frontend/ops.h"
 
+#include <fmt/format.h>
+#include <onnx/defs/schema.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -25,6 +28,53 @@ std::vector<OperatorRow> operators() {
     return rows;
   }();
   return all;
+}
+
+namespace {
+
+struct TypeGroup {
+  const char* name;
+  std::vector<Type> types;
+};
+
+// Whether the standard lets the operand of that formal type hold such elements: "tensor(float)", or a type
+// variable.
+bool allows(const onnx::OpSchema& schema, const std::string& formal, Type type) {
+  const std::string name = type == Type::kFloat32   ? "float"
+                           : type == Type::kFloat64 ? "double"
+                                                    : info(type).name;
+  const std::string wanted = "tensor(" + name + ")";
+  if (formal.find(wanted) != std::string::npos) return true;
+  for (const auto& variable : schema.typeConstraintParams())
+    if (variable.type_param_str == formal)
+      for (const std::string& allowed : variable.allowed_type_strs)
+        if (allowed.find(wanted) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+std::string element_types(const OperatorRow& row) {
+  if (row.types) return row.types;
+  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(row.name, row.domain);
+  if (!schema) return "floats";
+  const auto& formals = schema->inputs().empty() ? schema->outputs() : schema->inputs();
+  const std::string formal = formals.front().GetTypeStr();
+  static const TypeGroup kGroups[] = {
+      {"floats", {Type::kFloat16, Type::kBFloat16, Type::kFloat32, Type::kFloat64}},
+      {"integers",
+       {Type::kInt8, Type::kInt16, Type::kInt32, Type::kInt64, Type::kUint8, Type::kUint16, Type::kUint32,
+        Type::kUint64}},
+      {"bool", {Type::kBool}}};
+  std::vector<std::string> words;
+  for (const TypeGroup& group : kGroups) {
+    std::vector<std::string> names;
+    for (const Type type : group.types)
+      if (allows(*schema, formal, type)) names.emplace_back(info(type).name);
+    if (names.size() == group.types.size()) names = {group.name};
+    words.insert(words.end(), names.begin(), names.end());
+  }
+  return fmt::format("{}", fmt::join(words, ", "));
 }
 
 const OperatorRow* find_operator(const std::string& domain, const std::string& name, int opset) {

@@ -366,7 +366,7 @@ void causal_conv_with_state(Lowering& node) {
 
 constexpr OperatorRow kRows[] = {
     {"", "CausalConvWithState", 27, causal_conv_with_state},
-    {"", "Col2Im", 18, col2im},
+    {"", "Col2Im", 18, col2im, 1000, "formula", kEveryType},
     {"", "Conv", 1, conv},
     {"", "ConvTranspose", 1, conv_transpose},
     {"", "DeformConv", 19, deform_conv},

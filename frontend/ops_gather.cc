@@ -236,7 +236,7 @@ constexpr OperatorRow kRows[] = {
     {"", "Scatter", 9, scatter_elements, 11},
     {"", "ScatterElements", 11, scatter_elements},
     {"", "ScatterND", 11, scatter_nd},
-    {"", "TensorScatter", 24, tensor_scatter},
+    {"", "TensorScatter", 24, tensor_scatter, 1000, "formula", kEveryType},
 };
 
 }  // namespace

@@ -226,17 +226,17 @@ void qlinear_conv(Lowering& node) {
 
 constexpr OperatorRow kRows[] = {
     {"com.microsoft", "Attention", 1, attention},
-    {"com.microsoft", "ExpandDims", 1, expand_dims},
-    {"com.microsoft", "GatherND", 1, as_in_onnx},
+    {"com.microsoft", "ExpandDims", 1, expand_dims, 1000, "formula", kEveryType},
+    {"com.microsoft", "GatherND", 1, as_in_onnx, 1000, "formula", kEveryType},
     {"com.microsoft", "GridSample", 1, as_in_onnx},
     {"com.microsoft", "MultiHeadAttention", 1, multi_head_attention},
-    {"com.microsoft", "NhwcMaxPool", 1, nhwc_max_pool},
-    {"com.microsoft", "Pad", 1, as_in_onnx},
-    {"com.microsoft", "QLinearConv", 1, qlinear_conv},
-    {"com.microsoft", "QLinearReduceMean", 1, qlinear_reduce_mean},
-    {"com.microsoft", "QLinearWhere", 1, qlinear_where},
-    {"com.microsoft", "Range", 1, range},
-    {"com.microsoft", "Trilu", 1, as_in_onnx},
+    {"com.microsoft", "NhwcMaxPool", 1, nhwc_max_pool, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "Pad", 1, as_in_onnx, 1000, "formula", "floats, integers"},
+    {"com.microsoft", "QLinearConv", 1, qlinear_conv, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "QLinearReduceMean", 1, qlinear_reduce_mean, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "QLinearWhere", 1, qlinear_where, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "Range", 1, range, 1000, "formula", "floats, integers"},
+    {"com.microsoft", "Trilu", 1, as_in_onnx, 1000, "formula", kEveryType},
 };
 
 }  // namespace

@@ -179,7 +179,7 @@ void center_crop_pad(Lowering& node) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"", "CenterCropPad", 18, center_crop_pad},
+    {"", "CenterCropPad", 18, center_crop_pad, 1000, "formula", kEveryType},
     {"", "Pad", 2, pad},
 };
 

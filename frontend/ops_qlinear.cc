@@ -250,16 +250,17 @@ void dynamic_quantize_matmul(Lowering& node) {
 
 constexpr OperatorRow kRows[] = {
     {"com.microsoft", "DynamicQuantizeMatMul", 1, dynamic_quantize_matmul},
-    {"com.microsoft", "MatMulIntegerToFloat", 1, matmul_integer_to_float},
-    {"com.microsoft", "QGemm", 1, qgemm},
-    {"com.microsoft", "QLinearAdd", 1, qlinear_add},
-    {"com.microsoft", "QLinearAveragePool", 1, qlinear_average_pool},
-    {"com.microsoft", "QLinearConcat", 1, qlinear_concat},
-    {"com.microsoft", "QLinearGlobalAveragePool", 1, qlinear_global_average_pool},
-    {"com.microsoft", "QLinearLeakyRelu", 1, qlinear_leaky_relu},
-    {"com.microsoft", "QLinearMul", 1, qlinear_mul},
-    {"com.microsoft", "QLinearSigmoid", 1, qlinear_sigmoid},
-    {"com.microsoft", "QLinearSoftmax", 1, qlinear_softmax},
+    {"com.microsoft", "MatMulIntegerToFloat", 1, matmul_integer_to_float, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "QGemm", 1, qgemm, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "QLinearAdd", 1, qlinear_add, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "QLinearAveragePool", 1, qlinear_average_pool, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "QLinearConcat", 1, qlinear_concat, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "QLinearGlobalAveragePool", 1, qlinear_global_average_pool, 1000, "formula",
+     "int8, uint8"},
+    {"com.microsoft", "QLinearLeakyRelu", 1, qlinear_leaky_relu, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "QLinearMul", 1, qlinear_mul, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "QLinearSigmoid", 1, qlinear_sigmoid, 1000, "formula", "int8, uint8"},
+    {"com.microsoft", "QLinearSoftmax", 1, qlinear_softmax, 1000, "formula", "int8, uint8"},
 };
 
 }  // namespace

@@ -149,7 +149,7 @@ constexpr OperatorRow kRows[] = {
     {"", "QLinearConv", 10, qlinear_conv},
     {"", "QLinearMatMul", 10, qlinear_matmul},
     {"", "QuantizeLinear", 10, quantize_linear},
-    {"com.microsoft", "DequantizeLinear", 1, dequantize_linear},
+    {"com.microsoft", "DequantizeLinear", 1, dequantize_linear, 1000, "formula", "integers"},
     {"com.microsoft", "QuantizeLinear", 1, quantize_linear},
 };
 

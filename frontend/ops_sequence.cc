@@ -63,7 +63,7 @@ void det(Lowering& node) {
 }
 
 constexpr OperatorRow kRows[] = {
-    {"", "CumProd", 26, cumulate<1>, 1000, "kernel"},
+    {"", "CumProd", 26, cumulate<1>, 1000, "kernel", "floats, int32, int64, uint32, uint64"},
     {"", "CumSum", 11, cumulate<0>, 1000, "kernel"},
     {"", "Det", 11, det, 1000, "kernel"},
 };
