@@ -60,6 +60,7 @@ TensorId element_at(Lowering& node, const Sequence& sequence, TensorId position)
   const Shape shape = node.shape(elements[0]);
   const bool alike =
       std::all_of(elements.begin(), elements.end(), [&](TensorId id) { return node.shape(id) == shape; });
+  if (!alike) node.ask_for(position);
   node.require(alike && elements.size() <= kMostChoices,
                fmt::format("the position in a sequence of unlike shapes or more than {} elements ('{}') is "
                            "computed at run time; arenac needs it at compile time",

@@ -252,14 +252,14 @@ TEST(Value, IsUsedWhereItMustBeKnownAndGuarded) {
       "(int64[6] x, int64[2] s, int64[1] other) => (int64[n,m] y) {"
       "r = Reshape(x, s) y = Add(r, other) }";
   EXPECT_THAT(refusal(text), HasSubstr("--value"));
-  const Graph graph = graph_of(text, {{}, {}, {{"s", ints({2}, {2, 3})}, {"other", ints({1}, {5})}}});
+  const Graph graph = graph_of(text, {.values = {{"s", ints({2}, {2, 3})}, {"other", ints({1}, {5})}}});
   EXPECT_EQ(graph.tensors[graph.outputs[0]].shape, (Shape{2, 3}));
   const Value x = ints({6}, {1, 2, 3, 4, 5, 6});
   EXPECT_THAT(elements_of(interpreted(graph, {x, ints({2}, {2, 3}), ints({1}, {1})})[0]),
               ElementsAre(2, 3, 4, 5, 6, 7));
   EXPECT_THROW(interpreted(graph, {x, ints({2}, {3, 2}), ints({1}, {1})}), UserError);
-  EXPECT_THROW(graph_of(text, {{}, {}, {{"s", ints({1}, {6})}}}), UserError);
-  EXPECT_THROW(graph_of(text, {{}, {}, {{"t", ints({1}, {6})}}}), UserError);
+  EXPECT_THROW(graph_of(text, {.values = {{"s", ints({1}, {6})}}}), UserError);
+  EXPECT_THROW(graph_of(text, {.values = {{"t", ints({1}, {6})}}}), UserError);
 }
 
 TEST(Emitted, KnowsTheTrueShape) {
