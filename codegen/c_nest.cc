@@ -343,9 +343,25 @@ class NestWriter {
     finish(lanes, tile);
   }
 
+  // The head of a loop over the lanes that gcc leaves whole until it has vectorised it. Else it unrolls loops
+  // of up to 200 of its insns first, of fewer than 6 pixels, say, and then computes lane by lane. Vectorised,
+  // the loop has at most half as many iterations, and those it may unroll: only then are sums in registers.
+  // Where values are widened before, 128-bit vectors of these lie in memory in parts that a sum cannot load
+  // at once.
+  std::string lanes_of(int lanes) {
+    std::string head = fmt::format("for (int l = 0; l < {}; ++l)", lanes);
+    if (lanes < 4) return head;
+    const std::string name = upper_case(prefix_) + (widens(nest_) ? "_UNROLL_WIDENED" : "_UNROLL");
+    helpers_[name] = fmt::format(
+        "#if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE_SIZE__) && {1}\n"
+        "#define {0}_(x) _Pragma(#x)\n#define {0}(n) {0}_(GCC unroll n)\n#else\n#define {0}(n)\n#endif\n",
+        name, widens(nest_) ? "defined(__AVX2__)" : "\\\n    (defined(__SSE2__) || defined(__ARM_NEON))");
+    return fmt::format("{}({}) {}", name, lanes / 2, head);
+  }
+
   void lane_loop(int lanes, const std::string& statement) {
     if (lanes > 1)
-      c_.line("for (int l = 0; l < {}; ++l) {{ {} }}", lanes, statement);
+      c_.line("{} {{ {} }}", lanes_of(lanes), statement);
     else
       c_.put(statement);
   }
@@ -476,7 +492,7 @@ class NestWriter {
       if (*letter == 'w') in_lane += fmt::format("const {} {} = {}; ", t, name, value);
       if (*letter == 'v') {
         c_.line("{} {}[{}];", t, name, lanes);
-        lane_loop(lanes, fmt::format("{}[l] = {};", name, value));
+        c_.line("for (int l = 0; l < {}; ++l) {{ {}[l] = {}; }}", lanes, name, value);
       }
       lifted.push_back(e);
       lifted_names.push_back(*letter == 'v' ? name + "[l]" : name);
@@ -496,11 +512,8 @@ class NestWriter {
       const auto no_lane = [&](const Expr& e) { return has_read(e) && !names_axis(e, kLane); };
       if (lanes > 1)
         for (const Expr& body : bodies) scan(body, no_lane, "s");
-      const auto widens = [&](const Expr& e) {
-        return e->op == Op::kCast && has_read(e) && size_of(e->type) != size_of(e->args[0]->type);
-      };
       if (lanes > 1)
-        for (const Expr& body : bodies) scan(body, widens, "v");
+        for (const Expr& body : bodies) scan(body, widens_read, "v");
       if (tile > 1) {
         const Expr& other = bodies[1];
         const auto in_all = [&](const Expr& e) {
@@ -519,7 +532,7 @@ class NestWriter {
                        : fmt::format("{} = {}; ", a, printer().combined(nest_.combine, type_, a, value));
     }
     if (statement.size() > 100 && lanes > 1) {
-      c_.open("for (int l = 0; l < {}; ++l)", lanes);
+      c_.open("{}", lanes_of(lanes));
       for (size_t from = 0; from < statement.size();) {
         const size_t to = statement.find("; ", from);
         c_.put(statement.substr(from, to + 1 - from));
@@ -561,13 +574,13 @@ class NestWriter {
       std::string names;
       for (int j = 0; j < tile; ++j) names += fmt::format("{}r{}[{}]", j ? ", " : "", j, lanes);
       c_.line("{} {};", c_value_type(wide->type), names);
-      c_.open("for (int l = 0; l < {}; ++l)", lanes);
+      c_.open("{}", lanes_of(lanes));
       for (int j = 0; j < tile; ++j)
         c_.line("r{}[l] = {};", j, printer(fmt::format("a{}[l]", j)).value(at_point(wide, j, lanes)));
       c_.close();
     }
     const Expr last = narrows ? cast(value->type, accumulator(value->args[0]->type)) : value;
-    c_.open("for (int l = 0; l < {}; ++l)", lanes);
+    c_.open("{}", lanes_of(lanes));
     for (const std::string& statement : stores(last, lanes, tile, narrows ? 'r' : 'a')) c_.put(statement);
     c_.close();
   }
