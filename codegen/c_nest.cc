@@ -9,7 +9,12 @@
 namespace arenac {
 namespace {
 
-constexpr int kLane = 1000;  // the axis of the innermost lane loop
+constexpr int kLane = 1000;        // the axis of the innermost lane loop
+constexpr int kPlace = 1 + kLane;  // and from there on the places in rings
+
+// Whether bounds on the tile axis hold: for all pixels of a tile, for some or none, or that is known when it
+// runs.
+enum class Holds : uint8_t { kAll, kSome, kMoving };
 
 bool names_axis(const Expr& e, int a) {
   return any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a; });
@@ -79,6 +84,7 @@ class NestWriter {
   CNames names_of(std::string accumulator, std::function<const std::string*(const Expr&)> known = {}) const {
     CNames all;
     all.axis = [](int a) {
+      if (a >= kPlace) return fmt::format("p{}", a - kPlace);
       return a == kLane ? std::string("l") : a < 0 ? fmt::format("t{}", -1 - a) : fmt::format("i{}", a);
     };
     all.operand = [this](int operand) {
@@ -87,7 +93,7 @@ class NestWriter {
     };
     all.accumulator = std::move(accumulator);
     all.ranges = ranges_;
-    all.ranges.resize(kLane + 1, {0, 0});
+    all.ranges.resize(kPlace + places_, {0, 0});
     all.ranges[kLane] = {0, plan_.lanes};
     all.known = std::move(known);
     return all;
@@ -108,10 +114,11 @@ class NestWriter {
   }
   void open_loop(int a) { open_loop(a, {0, nest_.axes[a].extent}); }
 
-  std::string condition(const std::vector<const Bound*>& bounds) const {
+  // That bounds hold for a pixel of the tile.
+  std::string condition(const std::vector<const Bound*>& bounds, int pixel = 0) const {
     std::string all;
     for (const Bound* bound : bounds) {
-      const std::string index = printer().index(bound->index);
+      const std::string index = printer().index(at_point(bound->index, pixel, 1));
       all += fmt::format("{}{} <= {} && {} < {}", all.empty() ? "" : " && ", bound->begin, index, index,
                          bound->end);
     }
@@ -153,13 +160,13 @@ class NestWriter {
       if (outer && nest_.axes[a].extent != 1) open_loop(a), ++depth;
     }
     if (plan_.vector_axis < 0) {
-      tiles([&](int tile, bool guarded) { block(1, tile, guarded); });
+      tiles([&](int tile, Holds holds) { block(1, tile, holds); });
     } else if (plan_.tile_axis == plan_.vector_axis) {
       wide_blocks();
     } else if (depth_of(plan_.tile_axis) < depth_of(plan_.vector_axis)) {
-      tiles([&](int tile, bool guarded) { vectors([&](int lanes) { block(lanes, tile, guarded); }); });
+      tiles([&](int tile, Holds holds) { vectors([&](int lanes) { block(lanes, tile, holds); }); });
     } else {
-      vectors([&](int lanes) { tiles([&](int tile, bool guarded) { block(lanes, tile, guarded); }); });
+      vectors([&](int lanes) { tiles([&](int tile, Holds holds) { block(lanes, tile, holds); }); });
     }
     while (depth-- > 0) c_.close();
   }
@@ -179,8 +186,8 @@ class NestWriter {
     const int v = plan_.vector_axis, width = plan_.lanes * plan_.tile;
     const int64_t extent = nest_.axes[v].extent;
     stepped(v, {0, extent}, width, [&](int elements) {
-      if (elements % plan_.lanes == 0) return block(plan_.lanes, elements / plan_.lanes, true);
-      block(elements, 1, true);
+      if (elements % plan_.lanes == 0) return block(plan_.lanes, elements / plan_.lanes, Holds::kSome);
+      block(elements, 1, Holds::kSome);
     });
   }
 
@@ -225,16 +232,17 @@ class NestWriter {
     c_.close();
   }
 
-  // Covers the tile axis: body(tile, guarded).
+  // Covers the tile axis: body(tile, holds).
   template <typename Body>
   void tiles(const Body& body) {
     const int p = plan_.tile_axis;
-    if (p < 0) return body(1, true);
-    if (!down() && varies(p)) return moving_tiles(body);
+    if (p < 0) return body(1, Holds::kSome);
+    const Interval all = {0, nest_.axes[p].extent};
+    if (varies(p)) return stepped(p, all, plan_.tile, [&](int tile) { body(tile, Holds::kMoving); });
     const Interval inside = interior(p);
     const Interval before = {0, inside.begin}, after = {inside.end, nest_.axes[p].extent};
     border(p, down() ? after : before, body);
-    stepped(p, inside, plan_.tile, [&](int tile) { body(tile, false); });
+    stepped(p, inside, plan_.tile, [&](int tile) { body(tile, Holds::kAll); });
     border(p, down() ? before : after, body);
   }
 
@@ -250,38 +258,26 @@ class NestWriter {
     return any;
   }
 
-  // Whole tiles wherever the bounds hold in all of one, single pixels elsewhere.
-  template <typename Body>
-  void moving_tiles(const Body& body) {
-    const int p = plan_.tile_axis;
-    c_.open("for (int b{0} = 0; b{0} < {1};)", p, nest_.axes[p].extent);
-    c_.line("const int i{0} = b{0};", p);
-    c_.open("if ({})", tile_fits(p));
-    body(plan_.tile, false);
-    c_.line("b{} += {};", p, plan_.tile);
-    c_.close(" else {");
-    c_.indent();
-    body(1, true);
-    c_.line("b{} += 1;", p);
-    c_.close();
-    c_.close();
-  }
-
-  // That the tile from index i lies within the axis and its bounds.
-  std::string tile_fits(int p) const {
-    std::string all = fmt::format("i{} <= {}", p, nest_.axes[p].extent - plan_.tile);
-    for (const Bound& bound : nest_.where) {
-      if (!names_axis(bound.index, p)) continue;
-      const Affine form = *affine_form(bound.index);
+  // That bounds hold for all of the tile from where it begins and for all values of the `inner` axes.
+  std::string tile_fits(const std::vector<const Bound*>& bounds, int tile,
+                        const std::vector<int>& inner) const {
+    std::string all;
+    for (const Bound* bound : bounds) {
+      const Affine form = *affine_form(bound->index);
       Affine low = form, high;
-      std::erase_if(low.terms, [&](const auto& t) { return t.first >= 0 && nest_.axes[t.first].reduced; });
-      high = low + Affine{form.coefficient(p) * (plan_.tile - 1), {}};
-      for (const auto& [a, factor] : form.terms) {
-        if (a < 0 || !nest_.axes[a].reduced) continue;
+      const auto within = [&](const auto& term) {
+        return std::find(inner.begin(), inner.end(), term.first) != inner.end();
+      };
+      std::erase_if(low.terms, within);
+      high = low + Affine{form.coefficient(plan_.tile_axis) * (tile - 1), {}};
+      for (const auto& term : form.terms) {
+        if (!within(term)) continue;
+        const auto [a, factor] = term;
         const int64_t far = factor * (nest_.axes[a].extent - 1);
         low.constant += std::min<int64_t>(far, 0), high.constant += std::max<int64_t>(far, 0);
       }
-      all += fmt::format(" && {} >= {} && {} < {}", index_of(low), bound.begin, index_of(high), bound.end);
+      all += fmt::format("{}{} >= {} && {} < {}", all.empty() ? "" : " && ", index_of(low), bound->begin,
+                         index_of(high), bound->end);
     }
     return all;
   }
@@ -290,7 +286,7 @@ class NestWriter {
   void border(int p, Interval range, const Body& body) {
     if (range.begin >= range.end) return;
     open_loop(p, range);
-    body(1, true);
+    body(1, Holds::kSome);
     c_.close();
   }
 
@@ -315,8 +311,8 @@ class NestWriter {
     return inside.begin < inside.end ? inside : Interval{0, 0};
   }
 
-  // `lanes` x `tile` accumulators; `guarded`: bounds on the tile axis are not known to hold.
-  void block(int lanes, int tile, bool guarded) {
+  // `lanes` x `tile` accumulators.
+  void block(int lanes, int tile, Holds holds) {
     const char* t = c_value_type(type_);
     std::string names, init;
     for (int j = 0; j < tile; ++j) {
@@ -327,25 +323,156 @@ class NestWriter {
     c_.line("{} {};", t, names);
     lane_loop(lanes, init);
 
-    std::vector<const Bound*> open_bounds;
-    for (const Bound& bound : nest_.where)
-      if (guarded || plan_.tile_axis < 0 || !names_axis(bound.index, plan_.tile_axis))
-        open_bounds.push_back(&bound);
-    int depth = 0;
-    for (int a : plan_.order) {
-      if (!nest_.axes[a].reduced || nest_.axes[a].extent == 1) continue;
-      reduced_loop(a, open_bounds);
-      ++depth;
+    if (tile == 1 && holds == Holds::kMoving) holds = Holds::kSome;
+    std::vector<const Bound*> open, moving;
+    for (const Bound& bound : nest_.where) {
+      const bool tiled = plan_.tile_axis >= 0 && names_axis(bound.index, plan_.tile_axis);
+      if (!tiled || holds == Holds::kSome)
+        open.push_back(&bound);
+      else if (holds == Holds::kMoving)
+        moving.push_back(&bound);
     }
-    if (!open_bounds.empty()) c_.open("if ({})", condition(open_bounds)), ++depth;
-    accumulate(lanes, tile);
-    while (depth-- > 0) c_.close();
+    sums(lanes, tile, open, moving);
     finish(lanes, tile);
+  }
+
+  // The loops over the reduced axes. Behind the last that moves pixels beyond bounds they come twice: for
+  // when no pixel is beyond any or goes around a ring, and for when each has to be looked at. Places in rings
+  // are found outside of the axis that moves them least.
+  void sums(int lanes, int tile, std::vector<const Bound*> open, const std::vector<const Bound*>& moving) {
+    std::vector<int> axes;
+    for (int a : plan_.order)
+      if (nest_.axes[a].reduced && nest_.axes[a].extent != 1) axes.push_back(a);
+    const size_t least = moves_least(axes), last = moving.empty() ? least : behind_named(axes, moving);
+    const auto first = axes.begin() + static_cast<std::ptrdiff_t>(std::min(least, last));
+    const auto twice = axes.begin() + static_cast<std::ptrdiff_t>(last);
+    const std::vector<int> inner(twice, axes.end());
+    const Interval pixels = {0, tile};
+    std::for_each(axes.begin(), first, [&](int a) { reduced_loop(a, open); });
+    std::string whole = tile_fits(moving, tile, inner);
+    const Expr unwound = lanes > 1 ? within_rings({first, axes.end()}, tile, whole) : nest_.body;
+    std::for_each(first, twice, [&](int a) { reduced_loop(a, open); });
+    if (!whole.empty()) c_.open("if ({})", whole);
+    reduced_loops(inner, open, [&] { accumulate(lanes, pixels, unwound); });
+    if (!whole.empty()) {
+      c_.close(" else {");
+      c_.indent();
+      reduced_loops(inner, open, [&] {
+        if (moving.empty()) return accumulate(lanes, pixels, nest_.body);
+        for (int j = 0; j < tile; ++j) {
+          c_.open("if ({})", condition(moving, j));
+          accumulate(lanes, {j, j + 1}, nest_.body);
+          c_.close();
+        }
+      });
+      c_.close();
+    }
+    std::for_each(axes.begin(), twice, [&](int) { c_.close(); });
+    places_ = 0;
+  }
+
+  // The index behind the last of the axes that a bound names, if that is not the end: to decide anew for
+  // every term costs more than it saves. Then the index of the first of them.
+  static size_t behind_named(const std::vector<int>& axes, const std::vector<const Bound*>& bounds) {
+    const auto named = [&](int a) {
+      return std::any_of(bounds.begin(), bounds.end(),
+                         [&](const Bound* bound) { return names_axis(bound->index, a); });
+    };
+    const auto behind = std::find_if(axes.rbegin(), axes.rend(), named).base();
+    const auto at = behind != axes.end() ? behind : std::find_if(axes.begin(), axes.end(), named);
+    return static_cast<size_t>(at - axes.begin());
+  }
+
+  // The index of the axis that moves the place in a ring least; what is outside of it moves by rows. Their
+  // count: none does.
+  size_t moves_least(const std::vector<int>& axes) const {
+    size_t first = axes.size();
+    int64_t least = INT64_MAX;
+    for (const Expr& slot : slots())
+      for (size_t k = 0; k < axes.size(); ++k) {
+        const int64_t by = affine_form(slot->args[0])->coefficient(axes[k]);
+        if (by > 0 && by < least) least = by, first = k;
+      }
+    return first;
+  }
+
+  // Numbers of slots in the reads: affine modulo a constant.
+  std::vector<Expr> slots() const {
+    std::vector<Expr> all;
+    any_of(nest_.body, [&](const Expr& e) {
+      const bool known = std::any_of(all.begin(), all.end(), [&](const Expr& x) { return same(x, e); });
+      if (e->op == Op::kMod && e->type == Type::kInt64 && e->args[1]->op == Op::kConst && !known &&
+          affine_form(e->args[0]))
+        all.push_back(e);
+      return false;
+    });
+    return all;
+  }
+
+  // The body with the indices into rings as they are when the `inner` axes and the pixels of a tile do not go
+  // around them; that they do not is added to `whole`.
+  Expr within_rings(const std::vector<int>& inner, int tile, std::string& whole) {
+    std::vector<std::pair<Expr, Expr>> found;
+    for (const Expr& slot : slots()) {
+      const int64_t slots = slot->args[1]->value.i;
+      Affine start = *affine_form(slot->args[0]), rest;
+      int64_t far = 0;
+      bool moves = false, rises = true;
+      for (int a : inner) {
+        const int64_t by = start.coefficient(a);
+        std::erase_if(start.terms, [&](const auto& term) { return term.first == a; });
+        if (by == 0) continue;
+        rest = rest + Affine{0, {{a, by}}};
+        far += by * (nest_.axes[a].extent - 1);
+        moves = true, rises &= by > 0;
+      }
+      const int p = plan_.tile_axis == plan_.vector_axis ? -1 : plan_.tile_axis;
+      const int64_t step = p < 0 ? 0 : start.coefficient(p);
+      far += step * (tile - 1);
+      if (!moves || !rises || step < 0 || far >= slots || start.coefficient(plan_.vector_axis) != 0) continue;
+      const int place = places_;
+      ++places_;
+      const Affine first{0, {{kPlace + place, 1}}}, pixel{0, {{p, step}}};
+      const std::string less = step > 0 ? " - " + index_of(pixel) : "";
+      c_.line("const int p{} = {}{};", place, printer().index(sum_of(start) % integer(slots)), less);
+      whole += fmt::format("{}{} < {}", whole.empty() ? "" : " && ",
+                           index_of(step > 0 ? pixel + first : first), slots - far);
+      found.emplace_back(slot, sum_of(step > 0 ? pixel + rest + first : rest + first));
+    }
+    return substitute(nest_.body, [&](const Expr& e) {
+      for (const auto& [slot, there] : found)
+        if (same(e, slot)) return there;
+      return Expr();
+    });
+  }
+
+  template <typename Body>
+  void reduced_loops(const std::vector<int>& axes, std::vector<const Bound*> bounds, const Body& body) {
+    for (int a : axes) reduced_loop(a, bounds);
+    if (!bounds.empty()) c_.open("if ({})", condition(bounds));
+    body();
+    for (size_t k = 0; k < axes.size() + (bounds.empty() ? 0 : 1); ++k) c_.close();
+  }
+
+  // The head of a loop over the lanes that gcc leaves whole until it has vectorised it. Else it unrolls loops
+  // of up to 200 of its insns first, of fewer than 6 pixels, say, and then computes lane by lane. Vectorised,
+  // the loop has at most half as many iterations, and those it may unroll: only then are sums in registers.
+  // Where values are widened before, 128-bit vectors of these lie in memory in parts that a sum cannot load
+  // at once.
+  std::string lanes_of(int lanes) {
+    std::string head = fmt::format("for (int l = 0; l < {}; ++l)", lanes);
+    if (lanes < 4) return head;
+    const std::string name = upper_case(prefix_) + (widens(nest_) ? "_UNROLL_WIDENED" : "_UNROLL");
+    helpers_[name] = fmt::format(
+        "#if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE_SIZE__) && {1}\n"
+        "#define {0}_(x) _Pragma(#x)\n#define {0}(n) {0}_(GCC unroll n)\n#else\n#define {0}(n)\n#endif\n",
+        name, widens(nest_) ? "defined(__AVX2__)" : "\\\n    (defined(__SSE2__) || defined(__ARM_NEON))");
+    return fmt::format("{}({}) {}", name, lanes / 2, head);
   }
 
   void lane_loop(int lanes, const std::string& statement) {
     if (lanes > 1)
-      c_.line("for (int l = 0; l < {}; ++l) {{ {} }}", lanes, statement);
+      c_.line("{} {{ {} }}", lanes_of(lanes), statement);
     else
       c_.put(statement);
   }
@@ -430,11 +557,12 @@ class NestWriter {
     return {"low" + id, "high" + id};
   }
 
-  std::string index_of(const Affine& form) const {
+  static Expr sum_of(const Affine& form) {
     Expr sum = integer(form.constant);
     for (const auto& [a, factor] : form.terms) sum = axis(a) * integer(factor) + sum;
-    return printer().index(sum);
+    return sum;
   }
+  std::string index_of(const Affine& form) const { return printer().index(sum_of(form)); }
 
   // The expression for pixel j of the tile and lane l of the block.
   Expr at_point(const Expr& e, int j, int lanes) const {
@@ -449,12 +577,14 @@ class NestWriter {
 
   // One point of the reduced axes: what does not depend on the lane is computed once before the lane loop,
   // what does not depend on the pixel once in it.
-  void accumulate(int lanes, int tile) {
+  void accumulate(int lanes, Interval pixels, const Expr& term) {
+    const int64_t tile = pixels.end - pixels.begin;
     const bool backwards = std::any_of(plan_.order.begin(), plan_.order.end(),
                                        [&](int a) { return nest_.axes[a].reduced && walks_backwards(a); });
     if (lanes > 1 || tile > 1 || backwards) c_.line("{};", barrier());
     std::vector<Expr> bodies;
-    for (int j = 0; j < tile; ++j) bodies.push_back(at_point(nest_.body, j, lanes));
+    for (int64_t j = pixels.begin; j < pixels.end; ++j)
+      bodies.push_back(at_point(term, static_cast<int>(j), lanes));
     std::vector<Expr> lifted;
     std::vector<std::string> lifted_names;
     std::string in_lane;
@@ -476,7 +606,7 @@ class NestWriter {
       if (*letter == 'w') in_lane += fmt::format("const {} {} = {}; ", t, name, value);
       if (*letter == 'v') {
         c_.line("{} {}[{}];", t, name, lanes);
-        lane_loop(lanes, fmt::format("{}[l] = {};", name, value));
+        c_.line("for (int l = 0; l < {}; ++l) {{ {}[l] = {}; }}", lanes, name, value);
       }
       lifted.push_back(e);
       lifted_names.push_back(*letter == 'v' ? name + "[l]" : name);
@@ -496,11 +626,8 @@ class NestWriter {
       const auto no_lane = [&](const Expr& e) { return has_read(e) && !names_axis(e, kLane); };
       if (lanes > 1)
         for (const Expr& body : bodies) scan(body, no_lane, "s");
-      const auto widens = [&](const Expr& e) {
-        return e->op == Op::kCast && has_read(e) && size_of(e->type) != size_of(e->args[0]->type);
-      };
       if (lanes > 1)
-        for (const Expr& body : bodies) scan(body, widens, "v");
+        for (const Expr& body : bodies) scan(body, widens_read, "v");
       if (tile > 1) {
         const Expr& other = bodies[1];
         const auto in_all = [&](const Expr& e) {
@@ -510,8 +637,8 @@ class NestWriter {
       }
     }
     std::string statement = in_lane;
-    for (int j = 0; j < tile; ++j) {
-      const std::string a = lanes > 1 ? fmt::format("a{}[l]", j) : fmt::format("a{}", j);
+    for (int64_t j = 0; j < tile; ++j) {
+      const std::string a = fmt::format("a{}{}", pixels.begin + j, lanes > 1 ? "[l]" : "");
       const std::string value = printer("", known).value(bodies[j]);
       const bool plain_sum = nest_.combine == Combine::kSum && is_float(type_);
       statement += plain_sum
@@ -519,7 +646,7 @@ class NestWriter {
                        : fmt::format("{} = {}; ", a, printer().combined(nest_.combine, type_, a, value));
     }
     if (statement.size() > 100 && lanes > 1) {
-      c_.open("for (int l = 0; l < {}; ++l)", lanes);
+      c_.open("{}", lanes_of(lanes));
       for (size_t from = 0; from < statement.size();) {
         const size_t to = statement.find("; ", from);
         c_.put(statement.substr(from, to + 1 - from));
@@ -561,15 +688,41 @@ class NestWriter {
       std::string names;
       for (int j = 0; j < tile; ++j) names += fmt::format("{}r{}[{}]", j ? ", " : "", j, lanes);
       c_.line("{} {};", c_value_type(wide->type), names);
-      c_.open("for (int l = 0; l < {}; ++l)", lanes);
+      c_.open("{}", lanes_of(lanes));
       for (int j = 0; j < tile; ++j)
         c_.line("r{}[l] = {};", j, printer(fmt::format("a{}[l]", j)).value(at_point(wide, j, lanes)));
       c_.close();
     }
     const Expr last = narrows ? cast(value->type, accumulator(value->args[0]->type)) : value;
-    c_.open("for (int l = 0; l < {}; ++l)", lanes);
-    for (const std::string& statement : stores(last, lanes, tile, narrows ? 'r' : 'a')) c_.put(statement);
+    std::vector<std::string> statements = stores(last, lanes, tile, narrows ? 'r' : 'a');
+    std::vector<std::string> copies;
+    if (tile > 1 && goes_around()) copies = through_blocks(statements, lanes);
+    c_.open("{}", lanes_of(lanes));
+    for (const std::string& statement : statements) c_.put(statement);
     c_.close();
+    for (const std::string& copy : copies) lane_loop(lanes, copy);
+  }
+
+  // Whether pixels of a tile lie anywhere in a ring.
+  bool goes_around() const {
+    return any_of(nest_.store,
+                  [&](const Expr& e) { return e->op == Op::kMod && names_axis(e, plan_.tile_axis); });
+  }
+
+  // Lets stores "y[index] = value;" go to a block of lanes each; what then copies these. gcc does not know
+  // that places in a ring are apart, and a loop with stores to more than a few such it does not vectorise.
+  std::vector<std::string> through_blocks(std::vector<std::string>& stores, int lanes) {
+    std::vector<std::string> copies;
+    std::string names;
+    for (size_t j = 0; j < stores.size(); ++j) {
+      const size_t end = stores[j].find(" = ");
+      const std::string block = fmt::format("z{}", j);
+      names += fmt::format("{}{}[{}]", j ? ", " : "", block, lanes);
+      copies.push_back(fmt::format("{} = {}[l];", stores[j].substr(0, end), block));
+      stores[j] = block + "[l]" + stores[j].substr(end);
+    }
+    c_.line("{} {};", info(write_type_).c_name, names);
+    return copies;
   }
 
   const FlatNest& nest_;
@@ -582,6 +735,7 @@ class NestWriter {
   Type type_;  // of the body
   std::vector<Interval> ranges_;
   std::map<int, std::string> pointer_;  // parameter name per operand
+  int places_ = 0;                      // in rings, that have a name
   CKernel kernel_;
   CText c_;
 };

@@ -163,6 +163,9 @@ Expr unwound(const Expr& index) {
   return substitute(index, [](const Expr& e) { return e->op == Op::kMod ? e->args[0] : Expr(); });
 }
 
+// Lanes of sums of what was widened: gcc keeps those of more than one 256-bit vector in memory.
+constexpr int kWidenedLanes = 8;
+
 // The widest block, a power of two, that spends at most a quarter more lanes than there are elements.
 int lanes_for(int64_t extent, int most) {
   for (int lanes = most; lanes >= 4; lanes /= 2)
@@ -218,6 +221,12 @@ FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>
   return flat;
 }
 
+bool widens_read(const Expr& e) {
+  return e->op == Op::kCast && size_of(e->type) != size_of(e->args[0]->type) && !reads_of(e).empty();
+}
+
+bool widens(const FlatNest& nest) { return any_of(nest.body, widens_read); }
+
 LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
                     const std::vector<Layout>& layouts, const Target& target) {
   const FlatNest flat = flat_nest(nest, node, layouts);
@@ -265,9 +274,10 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     if (score > best) best = score, plan.vector_axis = a;
   }
   if (plan.vector_axis >= 0) {
-    plan.lanes = lanes_for(flat.axes[plan.vector_axis].extent, target.lanes);
+    const int lanes = widens(flat) ? std::min(target.lanes, kWidenedLanes) : target.lanes;
+    plan.lanes = lanes_for(flat.axes[plan.vector_axis].extent, lanes);
     // Narrow blocks leave room for more of them.
-    const int tile = target.tile * std::min(2, target.lanes / plan.lanes);
+    const int tile = target.tile * std::min(2, lanes / plan.lanes);
     plan.tile_axis = tile_axis(flat, plan.vector_axis, tile);
     const int64_t blocks = flat.axes[plan.vector_axis].extent / plan.lanes;
     if (plan.tile_axis >= 0) {

@@ -21,6 +21,11 @@ struct FlatNest {
 
 FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts);
 
+// Whether it is what was read, or computed of it, converted to a type of another size.
+bool widens_read(const Expr& e);
+// Whether any of the sums' terms is.
+bool widens(const FlatNest& nest);
+
 // Chooses how to walk the nest. Constant operands count as if they had whatever layout serves best.
 LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
                     const std::vector<Layout>& layouts, const Target& target);
