@@ -6,11 +6,13 @@
 //
 // Several heads h of the queries share one head g of the keys and values: h = g * (heads / groups) + r.
 #include <fmt/format.h>
+#include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "frontend/control.h"
 #include "frontend/importer.h"
 #include "frontend/onnx_tensor.h"
 #include "frontend/ops.h"
@@ -231,6 +233,14 @@ Type softmax_type(const Lowering& node, Type real) {
   return asked == Type::kFloat64 ? asked : real;
 }
 
+void require_fit(const Lowering& node, const Heads& q, const Heads& k, const Heads& v) {
+  node.require(k.heads > 0 ? q.heads % k.heads == 0 : q.heads == 0,
+               fmt::format("{} heads of keys do not divide {} of queries", k.heads, q.heads));
+  node.require(q.batch == k.batch && q.batch == v.batch && k.heads == v.heads && k.length == v.length &&
+                   q.size == k.size && node.type(q.id) == node.type(k.id),
+               "queries, keys and values do not fit each other");
+}
+
 void attention(Lowering& node) {
   const Heads q = heads_of(node, node.in(0), "q_num_heads");
   const Heads new_k = heads_of(node, node.in(1), "kv_num_heads");
@@ -238,11 +248,7 @@ void attention(Lowering& node) {
   node.require(q.packed == new_k.packed && q.packed == new_v.packed,
                "queries, keys and values differ in rank");
   const Heads k = with_past(node, new_k, 4), v = with_past(node, new_v, 5);
-  node.require(k.heads > 0 ? q.heads % k.heads == 0 : q.heads == 0,
-               fmt::format("{} heads of keys do not divide {} of queries", k.heads, q.heads));
-  node.require(q.batch == k.batch && q.batch == v.batch && k.heads == v.heads && k.length == v.length &&
-                   q.size == k.size && node.type(q.id) == node.type(k.id),
-               "queries, keys and values do not fit each other");
+  require_fit(node, q, k, v);
   const Mask mask = parse_mask(node, q, k);
   const Cut cut = {node.float_attr("softcap", 0), node.int_attr("qk_matmul_output_mode", 0)};
   node.require(cut.mode >= 0 && cut.mode <= 3, "'qk_matmul_output_mode' is 0 to 3");
@@ -257,6 +263,35 @@ void attention(Lowering& node) {
   if (node.wants(2)) node.out(2, unpacked(node, v).id);
   if (node.wants(3) && cut.mode >= 2)
     node.out(3, converted(node, cut.mode == 2 ? scores : weights, node.type(q.id)));
+}
+
+// What the graph in an attribute makes of x: a tensor of the same shape. x itself without the attribute.
+TensorId modified(Lowering& node, const std::string& attribute, TensorId x) {
+  if (!node.has(attribute)) return x;
+  const onnx::GraphProto& graph = subgraph(node, attribute);
+  node.require(graph.input_size() == 1 && graph.output_size() == 1,
+               fmt::format("'{}' should have one input and one output", attribute));
+  const Scope scope(node.importer());
+  node.importer().bind(graph.input(0).name(), x);
+  const TensorId y = lower_body(node, graph).at(0);
+  node.require(y >= 0, fmt::format("'{}' yields no tensor", attribute));
+  node.require(node.shape(y) == node.shape(x) && is_float(node.type(y)),
+               fmt::format("'{}' gives {} {}", attribute, info(node.type(y)).name, to_string(node.shape(y))));
+  return y;
+}
+
+// Attention without masks, whose scores and shares the model modifies.
+void flex_attention(Lowering& node) {
+  const Heads q = heads_of(node, node.in(0), ""), k = heads_of(node, node.in(1), ""),
+              v = heads_of(node, node.in(2), "");
+  node.require(!q.packed && !k.packed && !v.packed, "queries, keys and values should have rank 4");
+  require_fit(node, q, k, v);
+  const Mask nothing = {kAbsent, kAbsent, 0, false, -1, -1, {q.batch, q.heads, q.length, k.length}};
+  const TensorId scores = scores_of(node, q, k, nothing, {0, 2});
+  const Type precise = softmax_type(node, node.type(scores));
+  const TensorId modified_scores = modified(node, "score_mod", converted(node, scores, precise));
+  const TensorId shares = weights_of_seen(node, modified_scores, precise);
+  node.out(0, weighted_values(node, q, modified(node, "prob_mod", shares), v));
 }
 
 // The pair (x, y) of elements at `first` and `second` becomes (x cos - y sin, x sin + y cos); what lies
@@ -452,6 +487,7 @@ constexpr OperatorRow kRows[] = {
     {"", "Attention", 23, attention},
     {"", "LinearAttention", 27, linear_attention, 1000, "control"},
     {"", "RotaryEmbedding", 23, rotary_embedding},
+    {"ai.onnx.preview", "FlexAttention", 1, flex_attention},
 };
 
 }  // namespace

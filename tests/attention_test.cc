@@ -224,6 +224,35 @@ TEST(Attention, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal("<left_window_size = 9223372036854775807>", "2,2,5,8", "3,5"), "imported");
 }
 
+// Doubled scores and doubled shares, of grouped heads.
+TEST(FlexAttention, AppliesItsGraphs) {
+  const Value q = random_value({1, 4, 3, 2}, 1), k = random_value({1, 2, 5, 2}, 2),
+              v = random_value({1, 2, 5, 3}, 3);
+  const Graph graph = import_text(R"(<ir_version: 8, opset_import: ["" : 25, "ai.onnx.preview" : 1]>
+    g (float[1,4,3,2] q, float[1,2,5,2] k, float[1,2,5,3] v) => (float[unknown] y) {
+      y = ai.onnx.preview.FlexAttention<scale = 0.5,
+        score_mod = a (float[1,4,3,5] s) => (float[1,4,3,5] t) { t = Add(s, s) },
+        prob_mod = b (float[1,4,3,5] p) => (float[1,4,3,5] r) { r = Add(p, p) }>(q, k, v) })");
+  const Value y = *interpret(graph, {q, k, v})[graph.outputs[0]];
+  ASSERT_EQ(y.shape, (Shape{1, 4, 3, 3}));
+  for (int64_t h = 0; h < 4; ++h)
+    for (int64_t i = 0; i < 3; ++i) {
+      std::vector<double> powers;
+      double sum = 0;
+      for (int64_t j = 0; j < 5; ++j) {
+        double score = 0;
+        for (int64_t d = 0; d < 2; ++d) score += at(q, {0, h, i, d}) * at(k, {0, h / 2, j, d});
+        powers.push_back(std::exp(score * 0.5 * 2));
+        sum += powers.back();
+      }
+      for (int64_t d = 0; d < 3; ++d) {
+        double expected = 0;
+        for (int64_t j = 0; j < 5; ++j) expected += 2 * powers[j] / sum * at(v, {0, h / 2, j, d});
+        EXPECT_NEAR(at(y, {0, h, i, d}), expected, 1e-5);
+      }
+    }
+}
+
 TEST(RotaryEmbedding, MatchesItsDefinition) {
   constexpr int64_t kHeads = 2, kLength = 3, kHead = 6, kPlaces = 5;
   for (const bool packed : {false, true})

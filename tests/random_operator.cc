@@ -1415,6 +1415,7 @@ const std::vector<OperatorWithout>& operators_without_generator() {
       {"ai.onnx.ml.SVMClassifier", kManyAttributes},
       {"ai.onnx.ml.SVMRegressor", kManyAttributes},
       {"ai.onnx.ml.TreeEnsemble", kManyAttributes},
+      {"ai.onnx.preview.FlexAttention", "has graphs: tested in attention_test.cc"},
       {"ai.onnx.ml.TreeEnsembleClassifier", kManyAttributes},
       {"ai.onnx.ml.TreeEnsembleRegressor", kManyAttributes},
       {"ai.onnx.ml.ZipMap", kManyAttributes},
