@@ -125,11 +125,6 @@ TEST(DataDependent, SelectsBoxes) {
   EXPECT_THAT(output(graph, {floats({1}, {1})}), ElementsAre(0, 0, 1, 0, 0, 2));
 }
 
-TEST(DataDependent, IsRefusedOtherwise) {
-  EXPECT_THAT(refusal(kHead + "g (float[3] x) => (int64[1, n] y) { y = NonZero(x) }"),
-              HasSubstr("data-dependent output shape"));
-}
-
 const std::string kTree =
     R"(nodes_treeids = [0, 0, 0, 0, 0], nodes_nodeids = [0, 1, 2, 3, 4], nodes_featureids = [0, 0, 1, 0, 0],
   nodes_modes = ["BRANCH_LEQ", "LEAF", "BRANCH_LT", "LEAF", "LEAF"], nodes_values = [0.5, 0.0, 2.0, 0.0, 0.0],

@@ -12,13 +12,13 @@ static void ARENAC_NAME(const void *const *reads, void *const *writes, const int
   int64_t *selected = (int64_t *)writes[0], *heap = (int64_t *)writes[2];
   int64_t count = 0, c, e;
 #define ARENAC_BETTER(a_, b_) (score[a_] > score[b_] || (score[a_] == score[b_] && (a_) < (b_)))
-#define ARENAC_CORNERS(c_, b_)                                                                          \
-  if (p[3]) {                                                                                           \
-    c_[0] = (b_)[0] - (b_)[2] / 2, c_[1] = (b_)[1] - (b_)[3] / 2;                                       \
-    c_[2] = (b_)[0] + (b_)[2] / 2, c_[3] = (b_)[1] + (b_)[3] / 2;                                       \
-  } else {                                                                                              \
-    c_[0] = (b_)[0] < (b_)[2] ? (b_)[0] : (b_)[2], c_[1] = (b_)[1] < (b_)[3] ? (b_)[1] : (b_)[3];       \
-    c_[2] = (b_)[0] < (b_)[2] ? (b_)[2] : (b_)[0], c_[3] = (b_)[1] < (b_)[3] ? (b_)[3] : (b_)[1];       \
+#define ARENAC_CORNERS(c_, b_)                                                                    \
+  if (p[3]) {                                                                                     \
+    c_[0] = (b_)[0] - (b_)[2] / 2, c_[1] = (b_)[1] - (b_)[3] / 2;                                 \
+    c_[2] = (b_)[0] + (b_)[2] / 2, c_[3] = (b_)[1] + (b_)[3] / 2;                                 \
+  } else {                                                                                        \
+    c_[0] = (b_)[0] < (b_)[2] ? (b_)[0] : (b_)[2], c_[1] = (b_)[1] < (b_)[3] ? (b_)[1] : (b_)[3]; \
+    c_[2] = (b_)[0] < (b_)[2] ? (b_)[2] : (b_)[0], c_[3] = (b_)[1] < (b_)[3] ? (b_)[3] : (b_)[1]; \
   }
   for (c = 0; c < batches * classes; ++c) {
     const ARENAC_T *score = (const ARENAC_T *)reads[1] + c * boxes;

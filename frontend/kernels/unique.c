@@ -1,8 +1,8 @@
-/* Which slices along the middle axis of reads[0], [outer, extent, inner], are equal. Per group of equal slices
-   the index of the first in writes[0] and their number in writes[2], zeros behind them; in writes[1] the group
-   of each slice; all int64 [extent]. The number of groups in writes[3], a scalar. Groups are in ascending order
-   of their slices, or of their first occurrence. writes[4], int64 [extent], is scratch: a heap sort's order of
-   the slices. p: outer, extent, inner, sorted. */
+/* Which slices along the middle axis of reads[0], [outer, extent, inner], are equal. Per group of equal
+   slices the index of the first in writes[0] and their number in writes[2], zeros behind them; in writes[1]
+   the group of each slice; all int64 [extent]. The number of groups in writes[3], a scalar. Groups are in
+   ascending order of their slices, or of their first occurrence. writes[4], int64 [extent], is scratch: a
+   heap sort's order of the slices. p: outer, extent, inner, sorted. */
 static void ARENAC_NAME(const void *const *reads, void *const *writes, const int64_t *p) {
   const ARENAC_T *x = (const ARENAC_T *)reads[0];
   const int64_t outer = p[0], extent = p[1], inner = p[2];
@@ -10,15 +10,15 @@ static void ARENAC_NAME(const void *const *reads, void *const *writes, const int
   int64_t *order = (int64_t *)writes[4];
   int64_t groups = 0, e, k, s;
 /* order_ becomes -1, 0 or 1 as slice a_ comes before slice b_, is equal, or comes after it. */
-#define ARENAC_COMPARE(order_, a_, b_)                                                  \
-  for (order_ = 0, k = 0; k < outer * inner && order_ == 0; ++k) {                      \
-    const ARENAC_T *row = x + k / inner * extent * inner + k % inner;                   \
-    const ARENAC_T left = row[(a_)*inner], right = row[(b_)*inner];                     \
-    order_ = left < right ? -1 : right < left ? 1 : 0;                                  \
+#define ARENAC_COMPARE(order_, a_, b_)                                \
+  for (order_ = 0, k = 0; k < outer * inner && order_ == 0; ++k) {    \
+    const ARENAC_T *row = x + k / inner * extent * inner + k % inner; \
+    const ARENAC_T left = row[(a_)*inner], right = row[(b_)*inner];   \
+    order_ = left < right ? -1 : right < left ? 1 : 0;                \
   }
   for (e = 0; e < extent; ++e) order[e] = e;
-  /* The heap's greatest slice, of equal ones the last, is on top. First it grows from the middle, then each top
-     moves behind it. */
+  /* The heap's greatest slice, of equal ones the last, is on top. First it grows from the middle, then each
+     top moves behind it. */
   for (e = extent / 2 + extent; e-- > 1 && extent > 1;) {
     const int64_t size = e < extent ? e : extent;
     int64_t hole = e < extent ? 0 : e - extent, moved = order[e < extent ? e : hole];
