@@ -16,7 +16,6 @@ constexpr int64_t kMostRuns = 60'000'000;    // of slabs traced in the search fo
 constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again
 constexpr int64_t kWidestChunk = 48;         // columns
 constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
-constexpr int64_t kRoom = 12;                // one part in as many of the least peak more is little
 constexpr int64_t kFine = 100;               // a search by halves ends one part in as many above the least
 
 // One way to run a group.
@@ -69,12 +68,6 @@ class Partition {
   }
 
   std::vector<GroupPlan> least() { return *cheapest(search()); }
-
-  // With longer rows and chunks than the least peak has room for.
-  std::vector<GroupPlan> roomy() {
-    const int64_t least = search();
-    return *cheapest(least + least / kRoom);
-  }
 
   // The groups of the least peak below `high` with up to `most_work` done again, by halves.
   std::optional<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work) {
@@ -396,11 +389,6 @@ std::vector<GroupPlan> thinnest_groups(const Schedule& whole) {
 std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline) {
   if (has_passed(deadline)) return {};
   return Partition(whole, deadline).least();
-}
-
-std::vector<GroupPlan> roomy_groups(const Schedule& whole, Deadline deadline) {
-  if (has_passed(deadline)) return {};
-  return Partition(whole, deadline).roomy();
 }
 
 std::optional<std::vector<GroupPlan>> smaller_groups(const Schedule& whole, int64_t below, int64_t most_work,

@@ -17,10 +17,6 @@ int64_t constant_bytes(const Node& node, const Graph& graph);
 // al., 24.2); after the deadline, those formed by then.
 std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline);
 
-// The same with up to a twelfth more live bytes where rows or chunks are longer then: kernels take less time
-// for these.
-std::vector<GroupPlan> roomy_groups(const Schedule& whole, Deadline deadline);
-
 // The least peak below `below` bytes, to one part in a hundred, for which it suffices to do up to `most_work`
 // multiply-accumulates again; nothing where there is none.
 std::optional<std::vector<GroupPlan>> smaller_groups(const Schedule& whole, int64_t below, int64_t most_work,

@@ -125,14 +125,12 @@ int64_t work_of(const Graph& graph) {
   return work;
 }
 
-// The one of the least peak with groups that `groups_of` makes of whole layers, nothing done again.
-template <typename GroupsOf>
-Schedule least_fused(const std::vector<Schedule>& plain, const GroupsOf& groups_of, const Target& target,
-                     Deadline deadline) {
+// The one of the least peak with the best groups, nothing done again.
+Schedule least_fused(const std::vector<Schedule>& plain, const Target& target, Deadline deadline) {
   std::vector<Schedule> all;
   bool cut_off = false;
   for (const Schedule& whole : plain) {
-    std::vector<GroupPlan> groups = groups_of(whole, deadline);
+    std::vector<GroupPlan> groups = best_groups(whole, deadline);
     cut_off = has_passed(deadline);
     all.push_back(with_groups(whole, std::move(groups), target));
   }
@@ -142,12 +140,12 @@ Schedule least_fused(const std::vector<Schedule>& plain, const GroupsOf& groups_
 }
 
 Schedule schedule_fused(const Graph& graph, const Target& target, Deadline deadline) {
-  return least_fused(plain_schedules(graph, target, deadline), roomy_groups, target, deadline);
+  return least_fused(plain_schedules(graph, target, deadline), target, deadline);
 }
 
 Schedule schedule_smallest(const Graph& graph, const Target& target, Deadline deadline) {
   std::vector<Schedule> plain = plain_schedules(graph, target, deadline);
-  Schedule least = least_fused(plain, best_groups, target, deadline);
+  Schedule least = least_fused(plain, target, deadline);
   std::reverse(plain.begin(), plain.end());  // those first that were changed most for the purpose
   for (Schedule& whole : plain) {
     auto groups = smaller_groups(whole, peak_of(least), work_of(graph) / kMoreWork, deadline);
