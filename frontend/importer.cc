@@ -236,6 +236,13 @@ void Importer::assign(TensorId to, TensorId from, const std::string& origin) {
   copy(to, from, origin);
 }
 
+void Importer::clear(TensorId to, const std::string& origin) {
+  const Tensor& t = graph.tensors[to];
+  Nest zeros = copy_nest(t.type, t.shape);
+  zeros.body = constant(compute_type(t.type), 0);
+  block_.push_back({origin, "Clear", {}, {to}, Nests{std::move(zeros)}});
+}
+
 void Importer::copy(TensorId to, TensorId from, const std::string& origin) {
   if (const auto bounded = extents.find(from); bounded != extents.end()) extents[to] = bounded->second;
   const Tensor& t = graph.tensors[to];

@@ -63,7 +63,9 @@ class Importer {
   void add_node(Node node);
   // copy of `from` into the already existing tensor `to`; never folded.
   void copy(TensorId to, TensorId from, const std::string& origin);
-  // The same at the end of a loop's body or of a branch, which no extents leave that only the run knows.
+  void clear(TensorId to, const std::string& origin);  // zeros, before a loop that writes parts
+  // The same as copy at the end of a loop's body or of a branch, which no extents leave that only the run
+  // knows.
   void assign(TensorId to, TensorId from, const std::string& origin);
 
   TensorId add_sequence(Sequence sequence);

@@ -13,12 +13,6 @@
 namespace arenac {
 namespace {
 
-// A dimension of a result: `extent` elements, an int64 scalar.
-struct Bounded {
-  int64_t dim;
-  TensorId extent;
-};
-
 // The extent that is known now: by folding, or because the model declares it for output `k`.
 std::optional<int64_t> known_extent(Lowering& node, int k, const Bounded& bounded) {
   if (node.is_constant(bounded.extent)) return load(*node.tensor(bounded.extent).constant, 0).i;
@@ -27,7 +21,8 @@ std::optional<int64_t> known_extent(Lowering& node, int k, const Bounded& bounde
   return declared->at(bounded.dim);
 }
 
-// Makes x, with the room of its bound, output `k`.
+}  // namespace
+
 void put_bounded(Lowering& node, int k, TensorId x, const Bounded& bounded) {
   Importer& importer = node.importer();
   Shape shape = node.shape(x);
@@ -46,11 +41,14 @@ void put_bounded(Lowering& node, int k, TensorId x, const Bounded& bounded) {
                    fmt::format("'{}' does not have the {} elements that the model declares",
                                printable(node.onnx_node().origin), *known));
   }
+  if (shape[bounded.dim] == *known) return node.out(k, x);
   shape[bounded.dim] = *known;
   Formula f(node);
   f.body(f.read(x, f.axes(shape)));
   node.out(k, f.emit(node.type(x)));
 }
+
+namespace {
 
 // y[.., k, ..] = x[.., indices[k], ..].
 TensorId taken(Lowering& node, TensorId x, int64_t axis, TensorId indices) {

@@ -13,6 +13,7 @@
 #include "frontend/control.h"
 #include "frontend/importer.h"
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 
 namespace arenac {
 
@@ -196,13 +197,14 @@ struct Sliced {
 // Loop and Scan alike: for t: (states..., slices...) -> (condition?, states..., slices...).
 struct Iterated {
   const onnx::GraphProto& body;
-  int64_t trips;                      // the static bound
+  int64_t trips;                      // the static bound, or what the model declares for a scan output
   std::optional<TensorId> count;      // the trip count, when it is known at run time only
   std::optional<TensorId> condition;  // of the first iteration, when it is known at run time only
   bool counted;  // a Loop: the body takes iteration number and condition, and yields a condition
   std::vector<TensorId> states;
   std::vector<TensorId> scanned;
   std::vector<Sliced> in, out;  // of `scanned`, and of the results after the states
+  bool is_promise = false;      // the bound is what the model declares
 
   bool is_static() const { return !count && !condition; }
 };
@@ -309,6 +311,7 @@ bool unrolled(Lowering& node, const Iterated& loop, Unroll when) {
     states = yield.states;
     for (size_t k = 0; k < slices.size(); ++k) slices[k].push_back(yield.slices[k]);
   }
+  if (running && loop.is_promise) return false;
   std::vector<TensorId> results = states;
   for (size_t k = 0; k < slices.size(); ++k) {
     if (slices[k].empty()) return false;  // no iteration tells the shape
@@ -346,6 +349,23 @@ void assign_states(Lowering& node, const std::vector<TensorId>& states, std::vec
     if (results[k] != states[k]) importer.assign(states[k], results[k], origin);
 }
 
+// The slices of a loop that may end before its bound lie in room for all, zeros behind them.
+void put_stacked(Lowering& node, const Iterated& loop, const std::vector<TensorId>& stacked, TensorId done,
+                 std::optional<TensorId> condition) {
+  Formula f(node);  // whether it would go on
+  Expr more = f.read(done, {}) == integer(loop.trips);
+  if (loop.count) more = more && integer(loop.trips) < f.read(*loop.count, {});
+  if (condition) more = more && f.read(*condition, {});
+  f.body(more);
+  if (loop.is_promise)
+    node.importer().guard(f.emit(Type::kBool),
+                          fmt::format("'{}' takes more than the {} iterations that the model declares",
+                                      printable(node.onnx_node().origin), loop.trips));
+  const auto states = static_cast<int>(loop.states.size());
+  for (int k = 0; k < static_cast<int>(stacked.size()); ++k)
+    if (node.wants(states + k)) put_bounded(node, states + k, stacked[k], {loop.out[k].axis, done});
+}
+
 // A `Loop` node.
 void rolled(Lowering& node, const Iterated& loop) {
   Importer& importer = node.importer();
@@ -358,6 +378,8 @@ void rolled(Lowering& node, const Iterated& loop) {
   const Expr t = iteration(symbol, loop.trips);
   std::vector<TensorId> stacked;
   std::optional<TensorId> condition;
+  const TensorId done = importer.add_tensor(origin, Type::kInt64, {});
+  bool stops = false;  // perhaps before the bound
   const Scope scope(importer);
   Block body = importer.in_block([&] {
     Yield yield = lower_iteration(node, loop, carried, t);
@@ -369,11 +391,14 @@ void rolled(Lowering& node, const Iterated& loop) {
             k, node.describe(carried[k]), node.describe(yield.states[k])));
     const bool ends_early = yield.condition && !(node.is_constant(*yield.condition) &&
                                                  load(*node.tensor(*yield.condition).constant, 0).i);
+    stops = ends_early || !loop.is_static();
     for (size_t k = 0; k < yield.slices.size(); ++k) {
-      if (ends_early || !loop.is_static())
+      if (stops && loop.trips == kUnboundedTrips)
         node.fail(
             "a scan output has as many slices as there are iterations, which only the run will tell: "
-            "data-dependent output shape; the trip count must be known at compile time");
+            "data-dependent output shape; the trip count must be known at compile time, or the output's "
+            "shape "
+            "declared");
       Sliced how = loop.out[k];
       const TensorId part = yield.slices[k];
       stacked.push_back(
@@ -390,14 +415,25 @@ void rolled(Lowering& node, const Iterated& loop) {
       all.push_back(*condition);
       next.push_back(*yield.condition);
     }
+    if (stops && !stacked.empty()) {
+      Formula f(node);
+      f.body(t + 1);
+      all.push_back(done);
+      next.push_back(f.emit(Type::kInt64));
+    }
     assign_states(node, all, next);
   });
+  if (stops && !stacked.empty()) {
+    importer.assign(done, node.scalar(Type::kInt64, 0), origin);
+    for (const TensorId id : stacked) importer.clear(id, origin);
+  }
   if (condition)
     importer.assign(*condition, loop.condition ? *loop.condition : node.scalar(Type::kBool, 1), origin);
   importer.add_node(
       {origin, node.op(), {}, {}, Loop{symbol, loop.trips, loop.count, condition, std::move(body)}});
   carried.insert(carried.end(), stacked.begin(), stacked.end());
   set_results(node, carried);
+  if (stops && !stacked.empty()) put_stacked(node, loop, stacked, done, condition);
 }
 
 void lower_loop(Lowering& node, const Iterated& loop) {
@@ -452,6 +488,12 @@ void loop_node(Lowering& node) {
   const int results = loop.body.output_size() - 1 - static_cast<int>(loop.states.size());
   node.require(results >= 0, "the body yields fewer values than it carries");
   loop.out.resize(results);
+  for (int k = 0; k < results && loop.trips == kUnboundedTrips; ++k)
+    if (const auto declared = node.declared_shape(static_cast<int>(loop.states.size()) + k);
+        declared && !declared->empty()) {
+      loop.trips = std::min(declared->front(), kUnboundedTrips);
+      loop.is_promise = true;
+    }
   lower_loop(node, loop);
 }
 

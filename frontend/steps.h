@@ -56,6 +56,15 @@ struct Around {
 };
 Around around(const Shape& shape, int64_t axis);
 
+// A dimension of a result: `extent` elements, an int64 scalar.
+struct Bounded {
+  int64_t dim;
+  TensorId extent;
+};
+// Makes x output k, with the room of its bound. Where the extent is known, or the model declares it, x is cut
+// to that; a run with another ends with an error.
+void put_bounded(Lowering& node, int k, TensorId x, const Bounded& bounded);
+
 // x in another type, as Cast does it; x itself if it has that type.
 TensorId converted(Lowering& node, TensorId x, Type type);
 

@@ -197,6 +197,40 @@ TEST(Bounded, TheDeclaredExtentIsAPromise) {
   EXPECT_THROW(interpreted(graph, {ints({4}, {0, 5, 1, 6})}), UserError);
 }
 
+// Squares of 0, 1, ... while they are below a limit, at most `most`.
+std::string squares(const std::string& inputs, const std::string& most, const std::string& shape) {
+  return fmt::format(R"(({}int64 limit) => (int64[{}] y) {{
+    on = Constant<value_int = 1>()
+    go = Cast<to = 9>(on)
+    most = {}
+    y = Loop(most, go) <body = b (int64 i, bool c) => (bool d, int64 s) {{
+      s = Mul(i, i)
+      d = Less(s, limit)
+    }}>
+  }})",
+                     inputs, shape, most);
+}
+
+TEST(Bounded, ALoopThatEndsEarlyHasAsManySlicesAsIterations) {
+  const Graph graph = graph_of(squares("", "Constant<value_int = 6>()", "n"));
+  EXPECT_EQ(graph.tensors[graph.outputs[0]].shape, (Shape{6}));
+  EXPECT_THAT(elements_of(interpreted(graph, {ints({}, {4})})[0]), ElementsAre(0, 1, 4));
+  EXPECT_THAT(elements_of(interpreted(graph, {ints({}, {0})})[0]), ElementsAre(0));
+  EXPECT_THAT(elements_of(interpreted(graph, {ints({}, {99})})[0]), ElementsAre(0, 1, 4, 9, 16, 25));
+}
+
+TEST(Bounded, ARunTimeTripCountKeepsToTheDeclaredShape) {
+  const Graph graph = graph_of(squares("int64 n, ", "Identity(n)", "3"));
+  const auto run = [&](int64_t count, int64_t limit) {
+    return elements_of(interpreted(graph, {ints({}, {count}), ints({}, {limit})})[0]);
+  };
+  EXPECT_THAT(run(3, 99), ElementsAre(0, 1, 4));
+  EXPECT_THAT(run(9, 4), ElementsAre(0, 1, 4));
+  EXPECT_THROW(run(2, 99), UserError);
+  EXPECT_THROW(run(4, 99), UserError);
+  EXPECT_THAT(refusal(squares("int64 n, ", "Identity(n)", "m")), HasSubstr("the output's shape declared"));
+}
+
 TEST(RunTimeShape, TheDeclaredShapeServes) {
   const Value x = ints({2, 3}, {1, 2, 3, 4, 5, 6});
   const Graph reshape = graph_of("(int64[2,3] x, int64[1] s) => (int64[6] y) { y = Reshape(x, s) }");
@@ -271,12 +305,16 @@ TEST(Emitted, KnowsTheTrueShape) {
   })";
   std::vector<double> x(12);
   x[2] = x[5] = x[11] = 1;
+  const std::string loop = squares("", "Constant<value_int = 6>()", "n");
   for (const CompilerRow& compiler : compilers()) {
     std::vector<Emitted> batch;
+    batch.push_back({compile_graph(graph_of(loop), "u1", {}), {ints({}, {4})}});
     batch.push_back({compile_graph(graph_of(text), "u0", {}), {floats({3, 4}, x)}});
     run_emitted(batch, compiler);
-    ASSERT_EQ(batch[0].fault, "");
-    const auto y = model_outputs(*batch[0].compilation.graph, batch[0].outputs)[0];
+    for (const Emitted& e : batch) ASSERT_EQ(e.fault, "");
+    EXPECT_THAT(elements_of(model_outputs(*batch[0].compilation.graph, batch[0].outputs)[0]),
+                ElementsAre(0, 1, 4));
+    const auto y = model_outputs(*batch[1].compilation.graph, batch[1].outputs)[0];
     EXPECT_EQ(y.shape, (Shape{3, 2}));
     EXPECT_THAT(elements_of(y), ElementsAre(0, 2, 1, 1, 2, 3));
   }
