@@ -12,7 +12,7 @@ static void *allocate(size_t size, size_t align)
 {
     void *memory = NULL;
     if (align < sizeof(void *)) align = sizeof(void *);
-    if (posix_memalign(&memory, align, size > 0 ? size : 1) != 0) exit(100);
+    if (posix_memalign(&memory, align, size > 0 ? size : 1) != 0) exit(FILE_FAULT);
     memset(memory, 0xA5, size);
     return memory;
 }
@@ -21,7 +21,7 @@ static void *load(const char *name, size_t size)
 {
     void *memory = allocate(size, 64);
     FILE *file = fopen(name, "rb");
-    if (file == NULL || fread(memory, 1, size, file) != size) exit(100);
+    if (file == NULL || fread(memory, 1, size, file) != size) exit(FILE_FAULT);
     fclose(file);
     return memory;
 }
@@ -29,7 +29,7 @@ static void *load(const char *name, size_t size)
 static void save(const char *name, const void *memory, size_t size)
 {
     FILE *file = fopen(name, "wb");
-    if (file == NULL || fwrite(memory, 1, size, file) != size || fclose(file) != 0) exit(100);
+    if (file == NULL || fwrite(memory, 1, size, file) != size || fclose(file) != 0) exit(FILE_FAULT);
 }
 
 static double now_ms(void)
@@ -124,8 +124,8 @@ std::string harness_source(const Compilation& c) {
   const Pieces p = pieces_of(c);
   return fmt::format(
              "#define _POSIX_C_SOURCE 200809L\n#include <stdio.h>\n#include <stdlib.h>\n"
-             "#include <string.h>\n#include <time.h>\n\n#include \"{}.h\"\n{}",
-             c.name, kSupport) +
+             "#include <string.h>\n#include <time.h>\n\n#include \"{}.h\"\n#define FILE_FAULT {}\n{}",
+             c.name, kFileFault, kSupport) +
          fmt::format(kMain, fmt::arg("name", c.name), fmt::arg("declarations", p.declarations),
                      fmt::arg("workspace", p.workspace), fmt::arg("inputs", p.inputs),
                      fmt::arg("outputs", p.outputs), fmt::arg("fill", p.fill), fmt::arg("take", p.take),

@@ -57,14 +57,21 @@ std::pair<std::string, std::string> split_binding(const std::string& text, const
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+// What lies between the separators: of "a,,b" three words, of "" one.
+std::vector<std::string> split(const std::string& text, char separator) {
+  std::vector<std::string> words;
+  for (size_t begin = 0; begin <= text.size();) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return words;
+}
+
 Shape shape_of(const std::string& text, const std::string& option) {
   Shape shape;
   if (text.empty()) return shape;  // a scalar
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = text.find('x', begin);
-    shape.push_back(extent_of(text.substr(begin, end - begin), option));
-    begin = end == std::string::npos ? end : end + 1;
-  }
+  for (const std::string& extent : split(text, 'x')) shape.push_back(extent_of(extent, option));
   return shape;
 }
 
@@ -72,16 +79,13 @@ Shape shape_of(const std::string& text, const std::string& option) {
 Value value_of(const std::string& text, const std::string& option) {
   const bool whole = text.find_first_not_of("0123456789-,") == std::string::npos;
   std::vector<Scalar> elements;
-  for (size_t begin = 0; begin <= text.size() && !text.empty();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
+  for (const std::string& word : text.empty() ? std::vector<std::string>{} : split(text, ',')) {
     Scalar element{};
-    const char *first = text.data() + begin, *last = text.data() + end;
+    const char *first = word.data(), *last = first + word.size();
     const auto [stop, error] =
         whole ? std::from_chars(first, last, element.i) : std::from_chars(first, last, element.f);
-    if (error != std::errc() || stop != last)
-      wrong_usage(fmt::format("{}: '{}' is no number", option, std::string(first, last)));
+    if (error != std::errc() || stop != last) wrong_usage(fmt::format("{}: '{}' is no number", option, word));
     elements.push_back(element);
-    begin = end + 1;
   }
   Value value(whole ? Type::kInt64 : Type::kFloat64, {static_cast<int64_t>(elements.size())});
   for (size_t k = 0; k < elements.size(); ++k) store(value, static_cast<int64_t>(k), elements[k]);
@@ -97,11 +101,7 @@ void bind_input(const std::string& text, ImportOptions& import) {
     return;
   }
   std::vector<Shape> shapes;
-  for (size_t begin = 0; begin <= extents.size();) {
-    const size_t end = std::min(extents.find(',', begin), extents.size());
-    shapes.push_back(shape_of(extents.substr(begin, end - begin), option));
-    begin = end + 1;
-  }
+  for (const std::string& element : split(extents, ',')) shapes.push_back(shape_of(element, option));
   if (shapes.size() == 1)
     import.shapes[name] = shapes[0];
   else
@@ -287,10 +287,8 @@ PoolWords pool_of(const std::string& text) {
   const std::string option = "--pool " + text;
   PoolWords words;
   Pool& pool = words.pool;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(',', begin), text.size());
-    const auto [key, value] =
-        split_binding(text.substr(begin, end - begin), option, "name=NAME,size=N,align=N");
+  for (const std::string& word : split(text, ',')) {
+    const auto [key, value] = split_binding(word, option, "name=NAME,size=N,align=N");
     if (key == "name")
       pool.name = value;
     else if (key == "size")
@@ -303,7 +301,6 @@ PoolWords pool_of(const std::string& text) {
       require_kind(value, option);
     else
       wrong_usage(fmt::format("{}: '{}' is not name, size, align, section or kind", option, key));
-    begin = end + 1;
   }
   if (pool.name.empty()) wrong_usage(option + ": a name is missing");
   return words;

@@ -26,21 +26,6 @@ size_t stored_along(const Nest& nest, const Expr& axis) {
   return static_cast<size_t>(at - nest.store.begin());
 }
 
-template <typename Visit>
-void for_each_read(const Nest& nest, const Visit& visit) {
-  const auto reads_of = [&](const Expr& e) {
-    if (!e.empty())
-      any_of(e, [&](const Expr& part) {
-        if (part->op == Op::kRead) visit(part);
-        return false;
-      });
-  };
-  reads_of(nest.body);
-  reads_of(nest.finish);
-  for (const Expr& index : nest.store) reads_of(index);
-  for (const Bound& bound : nest.where) reads_of(bound.index);
-}
-
 }  // namespace
 
 void Importer::set_extent(TensorId id, size_t dim, TensorId extent) {
@@ -59,7 +44,7 @@ void Importer::carry_extents(const Node& node) {
       refuse(graph, id, 0, "this operator needs extents that are known at compile time");
   if (!nests) return;
   for (const Nest& nest : *nests)
-    for_each_read(nest, [&](const Expr& read) {
+    visit_reads(nest, [&](const Expr& read) {
       const TensorId id = node.reads[read->index];
       const auto bounded = extents.find(id);
       if (bounded == extents.end()) return;

@@ -41,6 +41,22 @@ struct Interval;
 std::optional<Affine> affine_address(const std::vector<Expr>& indices, const std::vector<int64_t>& strides,
                                      const std::vector<Interval>& axes);
 
+// Calls `visit` with every read of the nest.
+template <typename Visit>
+void visit_reads(const Nest& nest, const Visit& visit) {
+  const auto walk = [&](const Expr& root) {
+    if (root.empty()) return;
+    any_of(root, [&](const Expr& e) {
+      if (e->op == Op::kRead) visit(e);
+      return false;
+    });
+  };
+  for (const Expr& index : nest.store) walk(index);
+  for (const Bound& bound : nest.where) walk(bound.index);
+  walk(nest.body);
+  walk(nest.finish);
+}
+
 // Half-open.
 struct Interval {
   int64_t begin, end;

@@ -197,14 +197,17 @@ const Sequence& Importer::sequence_of(TensorId id) const {
   return sequences_.at(static_cast<size_t>(kFirstSequence - id));
 }
 
+void Importer::carry_sources(const Node& node) {
+  if (offered_.empty()) return;
+  sources_.resize(graph.tensors.size());
+  for (TensorId to : node.writes)
+    for (TensorId from : node.reads) sources_[to] |= sources_[from];
+}
+
 void Importer::add_node(Node node) {
   verify(graph, node);
   carry_extents(node);
-  if (!offered_.empty()) {
-    sources_.resize(graph.tensors.size());
-    for (TensorId to : node.writes)
-      for (TensorId from : node.reads) sources_[to] |= sources_[from];
-  }
+  carry_sources(node);
   const bool known = std::all_of(node.reads.begin(), node.reads.end(),
                                  [&](TensorId id) { return graph.tensors[id].constant != nullptr; });
   const bool data = std::holds_alternative<Nests>(node.body) || std::holds_alternative<Call>(node.body);
@@ -244,11 +247,11 @@ void Importer::clear(TensorId to, const std::string& origin) {
 }
 
 void Importer::copy(TensorId to, TensorId from, const std::string& origin) {
-  if (const auto bounded = extents.find(from); bounded != extents.end()) extents[to] = bounded->second;
   const Tensor& t = graph.tensors[to];
-  sources_.resize(graph.tensors.size());
-  sources_[to] |= sources_[from];
-  block_.push_back({origin, "Copy", {from}, {to}, Nests{copy_nest(t.type, t.shape)}});
+  Node node{origin, "Copy", {from}, {to}, Nests{copy_nest(t.type, t.shape)}};
+  carry_extents(node);
+  carry_sources(node);
+  block_.push_back(std::move(node));
 }
 
 std::optional<TensorId> Importer::find(const std::string& name) const {

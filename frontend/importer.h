@@ -130,6 +130,7 @@ class Importer {
 
  private:
   void carry_extents(const Node& node);
+  void carry_sources(const Node& node);
   std::optional<Shape> declared_shape(const std::string& name) const;
   void lower_node(const onnx::NodeProto& proto);
   const onnx::FunctionProto* function_of(const onnx::NodeProto& proto) const;

@@ -51,12 +51,7 @@ bool is_plain(const Nest& nest) {
   return nest.combine == Combine::kNone && nest.where.empty() && nest.finish.empty();
 }
 
-Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& indices, Operands& operands) {
-  const Nest& nest = std::get<Nests>(node.body)[0];
-  std::vector<Expr> axes;
-  const auto dimensions = dimension_of_axes(nest.store, shape, nest.axes);
-  ARENAC_CHECK(dimensions, "the axes are the result's dimensions");
-  for (int d : *dimensions) axes.push_back(d < 0 ? integer(0) : indices[d]);
+Expr element_at(const Node& node, const Nest& nest, const std::vector<Expr>& axes, Operands& operands) {
   const auto at_axes = [&](const auto& self, const Expr& e) -> Expr {
     return substitute(e, [&](const Expr& x) -> Expr {
       if (x->op == Op::kAxis && x->index >= 0) return axes[x->index];
@@ -67,6 +62,15 @@ Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& i
     });
   };
   return at_axes(at_axes, nest.body);
+}
+
+Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& indices, Operands& operands) {
+  const Nest& nest = std::get<Nests>(node.body)[0];
+  std::vector<Expr> axes;
+  const auto dimensions = dimension_of_axes(nest.store, shape, nest.axes);
+  ARENAC_CHECK(dimensions, "the axes are the result's dimensions");
+  for (int d : *dimensions) axes.push_back(d < 0 ? integer(0) : indices[d]);
+  return element_at(node, nest, axes, operands);
 }
 
 }  // namespace arenac

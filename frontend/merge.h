@@ -27,6 +27,10 @@ std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indic
 // Without a combination, bounds or a finish: the body is the element.
 bool is_plain(const Nest& nest);
 
+// The body of one of the node's nests with `axes` in place of its axes: an expression of a node with
+// `operands`.
+Expr element_at(const Node& node, const Nest& nest, const std::vector<Expr>& axes, Operands& operands);
+
 // The element at `indices` of the result, of `shape`, of a node that is one plain nest with a store that
 // dimension_of_axes accepts: an expression of a node with `operands`.
 Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& indices, Operands& operands);

@@ -22,7 +22,7 @@ TensorId with_trailing_ones(Importer& importer, const OnnxNode& node, TensorId i
   Shape shape = importer.graph.tensors[id].shape;
   shape.insert(shape.end(), count, 1);
   auto extents = std::make_shared<Value>(Type::kInt64, Shape{static_cast<int64_t>(shape.size())});
-  std::memcpy(extents->bytes.data(), shape.data(), extents->bytes.size());
+  if (!shape.empty()) std::memcpy(extents->bytes.data(), shape.data(), extents->bytes.size());
   return importer.lower({node.origin,
                          "Reshape",
                          "",

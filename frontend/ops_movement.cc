@@ -263,7 +263,7 @@ TensorId sliced_at_run_time(Lowering& node, TensorId x, const Shape& to) {
         return cast(Type::kInt64, f.read(node.in(input), {integer(k)}));
       };
       const Expr axis = node.has_input(3) ? element(3) : integer(k);
-      const Expr here = axis == integer(d) || axis == integer(d - rank);
+      const Expr here = is_dimension(axis, d, rank);
       const Expr first = select(element(1) < 0, element(1) + integer(from[d]), element(1));
       start = select(here, min(max(first, 0), integer(from[d] - 1)), start);
       const Expr stride = node.has_input(4) ? element(4) : integer(1);

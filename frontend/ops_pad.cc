@@ -104,7 +104,7 @@ TensorId padded_at_run_time(Lowering& node, TensorId x, const Shape& to, const s
       };
       const Expr axis = node.has_input(3) ? element(3) : integer(k);
       const Expr pads = min(max(element(1), integer(-kLargest)), integer(kLargest));
-      begin = select(axis == integer(d) || axis == integer(d - rank), pads, begin);
+      begin = select(is_dimension(axis, d, rank), pads, begin);
     }
     const Expr at = out[d] - begin, holds = integer(0) <= at && at < integer(from[d]);
     inside = inside.empty() ? holds : inside && holds;

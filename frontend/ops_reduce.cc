@@ -43,7 +43,7 @@ void assume_dims(Lowering& node, TensorId axes, const std::vector<int64_t>& dims
   Formula f(node);
   const Expr axis = cast(Type::kInt64, f.read(axes, std::vector<Expr>(node.rank(axes), f.reduced(count))));
   Expr other = constant(Type::kBool, 1);
-  for (const int64_t d : dims) other = other && !(axis == integer(d) || axis == integer(d - rank));
+  for (const int64_t d : dims) other = other && !is_dimension(axis, d, rank);
   f.reduce(Combine::kMax, other);
   node.importer().guard(f.emit(Type::kBool),
                         fmt::format("the axes of '{}' are not those that its declared shape lacks",

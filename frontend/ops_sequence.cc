@@ -39,9 +39,7 @@ void cumulate(Lowering& node) {
     const auto out = f.axes(node.shape(x));
     const Expr raw = cast(Type::kInt64, f.read(axis, std::vector<Expr>(node.rank(axis), integer(0))));
     Expr value = f.read(all[0], out);
-    for (int64_t d = 1; d < rank; ++d)
-      value = select(raw == static_cast<double>(d) || raw == static_cast<double>(d - rank),
-                     f.read(all[d], out), value);
+    for (int64_t d = 1; d < rank; ++d) value = select(is_dimension(raw, d, rank), f.read(all[d], out), value);
     f.body(value);
     y = f.emit(node.type(wide));
   }

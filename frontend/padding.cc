@@ -223,23 +223,12 @@ class Merger {
       }
       nest.body = substitute(nest.body, [&](const Expr& e) -> Expr {
         if (e->op != Op::kRead || reader.reads[e->index] != padding.result) return {};
-        return element(node, *padding.inside, axes, operands);
+        return element_at(node, *padding.inside, axes, operands);
       });
       nest.where = std::move(bounds);
     }
     reader.reads = operands.ids;
     return with_used_operands(std::move(reader));
-  }
-
-  static Expr element(const Node& node, const Nest& inside, const std::vector<Expr>& axes,
-                      Operands& operands) {
-    return substitute(inside.body, [&](const Expr& e) -> Expr {
-      if (e->op != Op::kRead) return {};
-      std::vector<Expr> indices;
-      for (const Expr& index : e->args)
-        indices.push_back(index->op == Op::kAxis ? axes[index->index] : index);
-      return read(operands.of(node.reads[e->index]), e->type, std::move(indices));
-    });
   }
 
   Graph graph_;

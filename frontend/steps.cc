@@ -108,6 +108,10 @@ Around around(const Shape& shape, int64_t axis) {
   return a;
 }
 
+Expr is_dimension(const Expr& axis, int64_t d, int64_t rank) {
+  return axis == integer(d) || axis == integer(d - rank);
+}
+
 TensorId converted(Lowering& node, TensorId x, Type type) {
   if (node.type(x) == type) return x;
   Formula f(node);

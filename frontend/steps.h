@@ -65,6 +65,9 @@ struct Bounded {
 // to that; a run with another ends with an error.
 void put_bounded(Lowering& node, int k, TensorId x, const Bounded& bounded);
 
+// Whether `axis`, which counts from either end of `rank` dimensions, is dimension d.
+Expr is_dimension(const Expr& axis, int64_t d, int64_t rank);
+
 // x in another type, as Cast does it; x itself if it has that type.
 TensorId converted(Lowering& node, TensorId x, Type type);
 

@@ -42,22 +42,6 @@ struct Slabs {
 Slabs slabs_of(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
                const std::vector<Rows>& rows);
 
-// Calls `visit` with every read of the nest.
-template <typename Visit>
-void visit_reads(const Nest& nest, const Visit& visit) {
-  const auto walk = [&](const Expr& root) {
-    if (root.empty()) return;
-    any_of(root, [&](const Expr& e) {
-      if (e->op == Op::kRead) visit(e);
-      return false;
-    });
-  };
-  for (const Expr& index : nest.store) walk(index);
-  for (const Bound& bound : nest.where) walk(bound.index);
-  walk(nest.body);
-  walk(nest.finish);
-}
-
 // The part of a nest that slab t computes, t being the iteration `symbol` of `slabs`.
 Nest slab_nest(const Nest& nest, const NestSlabs& part, int symbol, int64_t slabs);
 

@@ -10,6 +10,7 @@
 #include "frontend/error.h"
 #include "frontend/import.h"
 #include "frontend/interpret.h"
+#include "tests/values.h"
 
 namespace arenac {
 namespace {
@@ -19,12 +20,6 @@ Value random_value(Shape shape, int seed) {
   Value value(Type::kFloat32, std::move(shape));
   for (int64_t k = 0; k < value.count(); ++k)
     store(value, k, {.f = static_cast<double>(engine() % 1000) / 500 - 1});
-  return value;
-}
-
-Value integers(Shape shape, const std::vector<int64_t>& elements) {
-  Value value(Type::kInt64, std::move(shape));
-  for (size_t k = 0; k < elements.size(); ++k) store(value, static_cast<int64_t>(k), {.i = elements[k]});
   return value;
 }
 

@@ -13,24 +13,13 @@
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 #include "tests/emitted.h"
+#include "tests/values.h"
 
 namespace arenac {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Value ints(Shape shape, const std::vector<int64_t>& elements) {
-  Value value(Type::kInt64, std::move(shape));
-  for (size_t k = 0; k < elements.size(); ++k) store(value, static_cast<int64_t>(k), {.i = elements[k]});
-  return value;
-}
-
-Value floats(Shape shape, const std::vector<double>& elements) {
-  Value value(Type::kFloat32, std::move(shape));
-  for (size_t k = 0; k < elements.size(); ++k) store(value, static_cast<int64_t>(k), {.f = elements[k]});
-  return value;
-}
 
 std::vector<int64_t> elements_of(const Value& value) {
   std::vector<int64_t> all;
@@ -70,7 +59,7 @@ TEST(Bounded, NonZeroOfEveryMatrix) {
       x.push_back(bits >> k & 1);
       if (x.back()) rows.push_back(k / 3), columns.push_back(k % 3);
     }
-    const Value y = interpreted(graph, {ints({2, 3}, x)})[0];
+    const Value y = interpreted(graph, {integers({2, 3}, x)})[0];
     EXPECT_EQ(y.shape, (Shape{2, static_cast<int64_t>(rows.size())}));
     rows.insert(rows.end(), columns.begin(), columns.end());
     EXPECT_EQ(elements_of(y), rows);
@@ -116,7 +105,7 @@ TEST(Bounded, UniqueFindsTheGroups) {
     for (int k = 0; k < 9; ++k) x.push_back(static_cast<int64_t>(random() % (1 + round % 9)));
     const std::set<int64_t> distinct(x.begin(), x.end());
     const std::vector<int64_t> y(distinct.begin(), distinct.end());
-    const auto outputs = interpreted(sorted, {ints({9}, x)});
+    const auto outputs = interpreted(sorted, {integers({9}, x)});
     EXPECT_EQ(elements_of(outputs[0]), y);
     const auto first = elements_of(outputs[1]), group = elements_of(outputs[2]),
                count = elements_of(outputs[3]);
@@ -128,7 +117,7 @@ TEST(Bounded, UniqueFindsTheGroups) {
     std::vector<int64_t> in_order;
     for (int64_t e : x)
       if (std::find(in_order.begin(), in_order.end(), e) == in_order.end()) in_order.push_back(e);
-    EXPECT_EQ(elements_of(interpreted(found, {ints({9}, x)})[0]), in_order);
+    EXPECT_EQ(elements_of(interpreted(found, {integers({9}, x)})[0]), in_order);
   }
 }
 
@@ -177,24 +166,24 @@ TEST(Bounded, NonMaxSuppressionKeepsTheBest) {
     }
     for (int64_t k : kept) expected.insert(expected.end(), {0, 0, k});
     const auto y =
-        interpreted(graph, {floats({1, 7, 4}, corners), floats({1, 1, 7}, scores), ints({}, {most})})[0];
+        interpreted(graph, {floats({1, 7, 4}, corners), floats({1, 1, 7}, scores), integers({}, {most})})[0];
     EXPECT_EQ(elements_of(y), expected) << "round " << round;
   }
 }
 
 TEST(Bounded, TopKOfARunTimeK) {
   const Graph graph = graph_of("(int64[5] x, int64[1] k) => (int64[n] y, int64[n] i) { y, i = TopK(x, k) }");
-  const Value x = ints({5}, {3, 9, 1, 7, 5});
-  EXPECT_THAT(elements_of(interpreted(graph, {x, ints({1}, {2})})[0]), ElementsAre(9, 7));
-  EXPECT_THAT(elements_of(interpreted(graph, {x, ints({1}, {4})})[1]), ElementsAre(1, 3, 4, 0));
+  const Value x = integers({5}, {3, 9, 1, 7, 5});
+  EXPECT_THAT(elements_of(interpreted(graph, {x, integers({1}, {2})})[0]), ElementsAre(9, 7));
+  EXPECT_THAT(elements_of(interpreted(graph, {x, integers({1}, {4})})[1]), ElementsAre(1, 3, 4, 0));
 }
 
 // What the model declares bounds the result; a run that would need another is an error.
 TEST(Bounded, TheDeclaredExtentIsAPromise) {
   const Graph graph = graph_of("(int64[4] x) => (int64[1,2] y) { y = NonZero(x) }");
   EXPECT_TRUE(graph.true_shapes.empty());
-  EXPECT_THAT(elements_of(interpreted(graph, {ints({4}, {0, 5, 0, 6})})[0]), ElementsAre(1, 3));
-  EXPECT_THROW(interpreted(graph, {ints({4}, {0, 5, 1, 6})}), UserError);
+  EXPECT_THAT(elements_of(interpreted(graph, {integers({4}, {0, 5, 0, 6})})[0]), ElementsAre(1, 3));
+  EXPECT_THROW(interpreted(graph, {integers({4}, {0, 5, 1, 6})}), UserError);
 }
 
 // Squares of 0, 1, ... while they are below a limit, at most `most`.
@@ -214,15 +203,15 @@ std::string squares(const std::string& inputs, const std::string& most, const st
 TEST(Bounded, ALoopThatEndsEarlyHasAsManySlicesAsIterations) {
   const Graph graph = graph_of(squares("", "Constant<value_int = 6>()", "n"));
   EXPECT_EQ(graph.tensors[graph.outputs[0]].shape, (Shape{6}));
-  EXPECT_THAT(elements_of(interpreted(graph, {ints({}, {4})})[0]), ElementsAre(0, 1, 4));
-  EXPECT_THAT(elements_of(interpreted(graph, {ints({}, {0})})[0]), ElementsAre(0));
-  EXPECT_THAT(elements_of(interpreted(graph, {ints({}, {99})})[0]), ElementsAre(0, 1, 4, 9, 16, 25));
+  EXPECT_THAT(elements_of(interpreted(graph, {integers({}, {4})})[0]), ElementsAre(0, 1, 4));
+  EXPECT_THAT(elements_of(interpreted(graph, {integers({}, {0})})[0]), ElementsAre(0));
+  EXPECT_THAT(elements_of(interpreted(graph, {integers({}, {99})})[0]), ElementsAre(0, 1, 4, 9, 16, 25));
 }
 
 TEST(Bounded, ARunTimeTripCountKeepsToTheDeclaredShape) {
   const Graph graph = graph_of(squares("int64 n, ", "Identity(n)", "3"));
   const auto run = [&](int64_t count, int64_t limit) {
-    return elements_of(interpreted(graph, {ints({}, {count}), ints({}, {limit})})[0]);
+    return elements_of(interpreted(graph, {integers({}, {count}), integers({}, {limit})})[0]);
   };
   EXPECT_THAT(run(3, 99), ElementsAre(0, 1, 4));
   EXPECT_THAT(run(9, 4), ElementsAre(0, 1, 4));
@@ -232,18 +221,18 @@ TEST(Bounded, ARunTimeTripCountKeepsToTheDeclaredShape) {
 }
 
 TEST(RunTimeShape, TheDeclaredShapeServes) {
-  const Value x = ints({2, 3}, {1, 2, 3, 4, 5, 6});
+  const Value x = integers({2, 3}, {1, 2, 3, 4, 5, 6});
   const Graph reshape = graph_of("(int64[2,3] x, int64[1] s) => (int64[6] y) { y = Reshape(x, s) }");
-  EXPECT_THAT(elements_of(interpreted(reshape, {x, ints({1}, {-1})})[0]), ElementsAre(1, 2, 3, 4, 5, 6));
+  EXPECT_THAT(elements_of(interpreted(reshape, {x, integers({1}, {-1})})[0]), ElementsAre(1, 2, 3, 4, 5, 6));
 
   const Graph sum = graph_of("(int64[2,3] x, int64[1] a) => (int64[2,1] y) { y = ReduceSum(x, a) }");
-  EXPECT_THAT(elements_of(interpreted(sum, {x, ints({1}, {-1})})[0]), ElementsAre(6, 15));
-  EXPECT_THROW(interpreted(sum, {x, ints({1}, {0})}), UserError);
+  EXPECT_THAT(elements_of(interpreted(sum, {x, integers({1}, {-1})})[0]), ElementsAre(6, 15));
+  EXPECT_THROW(interpreted(sum, {x, integers({1}, {0})}), UserError);
 
   const Graph split = graph_of("(int64[6] x, int64[2] s) => (int64[2] y, int64[4] z) { y, z = Split(x, s) }");
-  const Value line = ints({6}, {1, 2, 3, 4, 5, 6});
-  EXPECT_THAT(elements_of(interpreted(split, {line, ints({2}, {2, 4})})[1]), ElementsAre(3, 4, 5, 6));
-  EXPECT_THROW(interpreted(split, {line, ints({2}, {4, 2})}), UserError);
+  const Value line = integers({6}, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(elements_of(interpreted(split, {line, integers({2}, {2, 4})})[1]), ElementsAre(3, 4, 5, 6));
+  EXPECT_THROW(interpreted(split, {line, integers({2}, {4, 2})}), UserError);
 }
 
 // Starts, axes and steps that only the run knows, every choice against the definition.
@@ -251,18 +240,19 @@ TEST(RunTimeShape, SliceReadsItsOperands) {
   const Graph graph = graph_of(
       "(int64[5] x, int64[1] starts, int64[1] ends, int64[1] axes, int64[1] steps) => (int64[2] y) {"
       "y = Slice(x, starts, ends, axes, steps) }");
-  const Value x = ints({5}, {10, 11, 12, 13, 14});
+  const Value x = integers({5}, {10, 11, 12, 13, 14});
   for (int64_t start = -5; start < 5; ++start)
     for (int64_t step : {-2, -1, 1, 2}) {
       const int64_t first = start < 0 ? start + 5 : start, last = first + step;
       if (last < 0 || last >= 5) continue;
       for (int64_t axis : {-1, 0})
-        EXPECT_THAT(elements_of(interpreted(graph, {x, ints({1}, {start}), ints({1}, {0}), ints({1}, {axis}),
-                                                    ints({1}, {step})})[0]),
+        EXPECT_THAT(elements_of(interpreted(graph, {x, integers({1}, {start}), integers({1}, {0}),
+                                                    integers({1}, {axis}), integers({1}, {step})})[0]),
                     ElementsAre(10 + first, 10 + last));
     }
   const int64_t far = std::numeric_limits<int64_t>::max();
-  interpreted(graph, {x, ints({1}, {far}), ints({1}, {0}), ints({1}, {far}), ints({1}, {-far})});
+  interpreted(graph,
+              {x, integers({1}, {far}), integers({1}, {0}), integers({1}, {far}), integers({1}, {-far})});
 }
 
 TEST(RunTimeShape, PadReadsItsOperands) {
@@ -274,8 +264,8 @@ TEST(RunTimeShape, PadReadsItsOperands) {
           graph_of(fmt::format("(int64[3] x) => (int64[5] y) {{ pads = Constant<value_ints = [{}, {}]>() "
                                "y = Pad<mode = \"{}\">(x, pads) }}",
                                begin, 2 - begin, mode));
-      const Value x = ints({3}, {7, 8, 9});
-      EXPECT_EQ(elements_of(interpreted(graph, {x, ints({2}, {begin, 2 - begin})})[0]),
+      const Value x = integers({3}, {7, 8, 9});
+      EXPECT_EQ(elements_of(interpreted(graph, {x, integers({2}, {begin, 2 - begin})})[0]),
                 elements_of(interpreted(known, {x})[0]));
     }
   }
@@ -286,14 +276,15 @@ TEST(Value, IsUsedWhereItMustBeKnownAndGuarded) {
       "(int64[6] x, int64[2] s, int64[1] other) => (int64[n,m] y) {"
       "r = Reshape(x, s) y = Add(r, other) }";
   EXPECT_THAT(refusal(text), HasSubstr("--value"));
-  const Graph graph = graph_of(text, {.values = {{"s", ints({2}, {2, 3})}, {"other", ints({1}, {5})}}});
+  const Graph graph =
+      graph_of(text, {.values = {{"s", integers({2}, {2, 3})}, {"other", integers({1}, {5})}}});
   EXPECT_EQ(graph.tensors[graph.outputs[0]].shape, (Shape{2, 3}));
-  const Value x = ints({6}, {1, 2, 3, 4, 5, 6});
-  EXPECT_THAT(elements_of(interpreted(graph, {x, ints({2}, {2, 3}), ints({1}, {1})})[0]),
+  const Value x = integers({6}, {1, 2, 3, 4, 5, 6});
+  EXPECT_THAT(elements_of(interpreted(graph, {x, integers({2}, {2, 3}), integers({1}, {1})})[0]),
               ElementsAre(2, 3, 4, 5, 6, 7));
-  EXPECT_THROW(interpreted(graph, {x, ints({2}, {3, 2}), ints({1}, {1})}), UserError);
-  EXPECT_THROW(graph_of(text, {.values = {{"s", ints({1}, {6})}}}), UserError);
-  EXPECT_THROW(graph_of(text, {.values = {{"t", ints({1}, {6})}}}), UserError);
+  EXPECT_THROW(interpreted(graph, {x, integers({2}, {3, 2}), integers({1}, {1})}), UserError);
+  EXPECT_THROW(graph_of(text, {.values = {{"s", integers({1}, {6})}}}), UserError);
+  EXPECT_THROW(graph_of(text, {.values = {{"t", integers({1}, {6})}}}), UserError);
 }
 
 TEST(Emitted, KnowsTheTrueShape) {
@@ -308,7 +299,7 @@ TEST(Emitted, KnowsTheTrueShape) {
   const std::string loop = squares("", "Constant<value_int = 6>()", "n");
   for (const CompilerRow& compiler : compilers()) {
     std::vector<Emitted> batch;
-    batch.push_back({compile_graph(graph_of(loop), "u1", {}), {ints({}, {4})}});
+    batch.push_back({compile_graph(graph_of(loop), "u1", {}), {integers({}, {4})}});
     batch.push_back({compile_graph(graph_of(text), "u0", {}), {floats({3, 4}, x)}});
     run_emitted(batch, compiler);
     for (const Emitted& e : batch) ASSERT_EQ(e.fault, "");

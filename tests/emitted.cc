@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
+#include <span>
 
 #include "driver/files.h"
 #include "driver/harness.h"
@@ -56,7 +56,7 @@ void read_outputs(Emitted& e, const std::filesystem::path& folder) {
     Value& value = e.outputs.emplace_back(tensor.type, tensor.shape);
     const std::string bytes = read_file(folder / fmt::format("output_{}.bin", k));
     ARENAC_CHECK(bytes.size() == value.bytes.size(), "an output file has the size of its tensor");
-    std::memcpy(value.bytes.data(), bytes.data(), bytes.size());
+    std::ranges::copy(std::as_bytes(std::span(bytes)), value.bytes.begin());
   }
 }
 

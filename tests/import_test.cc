@@ -5,15 +5,10 @@
 
 #include "frontend/error.h"
 #include "frontend/interpret.h"
+#include "tests/values.h"
 
 namespace arenac {
 namespace {
-
-Value floats(Shape shape, const std::vector<double>& elements) {
-  Value value(Type::kFloat32, std::move(shape));
-  for (size_t k = 0; k < elements.size(); ++k) store(value, static_cast<int64_t>(k), {.f = elements[k]});
-  return value;
-}
 
 std::vector<double> elements(const Value& value) {
   std::vector<double> all;

@@ -10,18 +10,13 @@
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 #include "frontend/kernels.h"
+#include "tests/values.h"
 
 namespace arenac {
 namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-
-Value floats(Shape shape, const std::vector<double>& elements) {
-  Value value(Type::kFloat32, std::move(shape));
-  for (size_t k = 0; k < elements.size(); ++k) store(value, static_cast<int64_t>(k), {.f = elements[k]});
-  return value;
-}
 
 std::vector<double> numbers(const Value& value) {
   std::vector<double> all;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <map>
 #include <numeric>
 
@@ -36,7 +35,7 @@ class Shadow {
     place_buffers();
     for (size_t k = 0; k < inputs.size(); ++k) {
       values_[graph_.inputs[k]] = std::make_shared<Value>(inputs[k]);
-      std::memcpy(memory_[graph_.inputs[k]].data, inputs[k].bytes.data(), inputs[k].bytes.size());
+      std::ranges::copy(inputs[k].bytes, memory_[graph_.inputs[k]].data);
     }
     for (size_t id = 0; id < values_.size(); ++id)
       if (values_[id] && graph_.tensors[id].constant) put(static_cast<TensorId>(id), *values_[id]);
