@@ -38,6 +38,9 @@ std::vector<Interval> steps_to(const std::vector<int64_t>& ends) {
   return parts;
 }
 
+// Rows of the first slab.
+int64_t height_of(const std::vector<Interval>& rows) { return rows[0].end - rows[0].begin; }
+
 const RowAccess& read_of(const Slabs& slabs, TensorId storage, const std::vector<Layout>& layouts) {
   return *std::find_if(slabs.reads.begin(), slabs.reads.end(),
                        [&](const RowAccess& r) { return layouts[r.tensor].root == storage; });
@@ -234,7 +237,7 @@ void Chunks::gather_pulls() {
 
 // ---- a few columns at a time
 
-// At slab t, all touch only the row that the first of them writes there.
+// At slab t, all touch only the rows that the first of them writes there, as many as at any other.
 bool Chunks::same_row(const std::vector<int>& users, TensorId storage) const {
   const std::vector<Interval>& written = slabs(users[0]).write.rows;
   const auto same = [&](const RowAccess& access) {
@@ -246,7 +249,7 @@ bool Chunks::same_row(const std::vector<int>& users, TensorId storage) const {
   }
   for (size_t t = 0; t < written.size(); ++t) {
     const bool next = t == 0 || written[t].begin == written[t - 1].end;
-    if (written[t].end != written[t].begin + 1 || !next) return false;
+    if (written[t].end - written[t].begin != height_of(written) || !next) return false;
   }
   return writes(users[0], storage);
 }
@@ -285,7 +288,7 @@ bool Chunks::share(KeptRing& ring) {
     chunked_.erase(storage);
     return false;
   }
-  ring.ring = {rows.size, 1, columns.size, width};
+  ring.ring = {rows.size, height_of(slabs(users[0]).write.rows), columns.size, width};
   return true;
 }
 

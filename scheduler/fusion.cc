@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "scheduler/overlap.h"
 
@@ -17,6 +18,7 @@ constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what 
 constexpr int64_t kWidestChunk = 48;         // columns
 constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
 constexpr int64_t kFine = 100;               // a search by halves ends one part in as many above the least
+constexpr int64_t kStrips[] = {4, 2, 1};     // rows of windows that are computed at a time
 
 // One way to run a group.
 struct Option {
@@ -28,11 +30,17 @@ struct Option {
 // The ways to run a group, each with more work than the one before and fewer bytes; none: it cannot be one.
 struct Ways {
   std::vector<Option> options;
-  int64_t floor = 0;                   // bytes that no way goes below
-  bool probed = false;                 // whether the floor has been raised
-  Keep next;                           // of the last way that was tried
-  int64_t least = 0;                   // its bytes
-  std::vector<TensorId> untried = {};  // storages that may be computed again, too, the last one first
+  int64_t floor = 0;                                    // bytes that no way goes below
+  bool probed = false;                                  // whether the floor has been raised
+  Keep next;                                            // of the last way that was tried
+  int64_t least = 0;                                    // its bytes
+  std::vector<TensorId> storages = {};                  // that may be computed again
+  std::optional<std::vector<WindowKept>> untried = {};  // windows to try, the last one first
+};
+
+// Of a window: bytes that it saves, multiply-accumulates that are done again.
+struct Gain {
+  int64_t bytes, work;
 };
 
 // What a group costs beside its bytes: work done again, then bytes of constants read again.
@@ -69,13 +77,14 @@ class Partition {
 
   std::vector<GroupPlan> least() { return *cheapest(search()); }
 
-  // The groups of the least peak below `high` with up to `most_work` done again, by halves.
-  std::optional<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work) {
+  // The groups of the least peak below `high` with up to `most_work` done again, by halves. Where there are
+  // hardly any, first a little below it.
+  std::optional<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work, bool likely) {
     std::optional<std::vector<GroupPlan>> best;
     search();
     int64_t low = 0;
-    while (high - low > 1 + high / kFine) {
-      const int64_t peak = low + (high - low) / 2;
+    for (int64_t peak = likely ? high / 2 : high - 1 - high / kFine; high - low > 1 + high / kFine;
+         peak = low + (high - low) / 2) {
       auto groups = with_work(peak);
       if (groups && work_of(*groups) <= most_work) {
         high = std::min(peak, peak_of(*groups));
@@ -166,7 +175,7 @@ class Partition {
   GroupPlan plainest(int begin, int end, int64_t peak) {
     auto rows = form(begin, end, Keep{.columns = false});
     if (bytes_of(*rows) <= peak) return std::move(*rows);
-    const Option& option = *fitting(begin, end, peak);
+    const Option& option = *fitting(grouped_.at({begin, end}), peak);
     for (int64_t width = kWidestChunk; width > option.keep.width; width /= 2) {
       auto wide = form(begin, end, {.width = width, .again = option.keep.again});
       if (wide && bytes_of(*wide) <= peak - peak / kSlack && work_again(*wide) <= option.work)
@@ -224,65 +233,122 @@ class Partition {
     if (!plan) return;
     ways.floor = ways.least = bytes_of(*plan);
     ways.options.push_back({Keep{}, ways.least, 0});
-    ways.untried = can_be_again(*plan);
+    ways.storages = can_be_again(*plan);
     for (const auto& [storage, ring] : plan->rings)
-      if (std::count(ways.untried.begin(), ways.untried.end(), storage))
+      if (std::count(ways.storages.begin(), ways.storages.end(), storage))
         ways.floor -= ring.size() * size_of(graph_.tensors[storage].type);
   }
 
-  // The cheapest way to run the steps as a group within `peak`.
-  const Option* fitting(int begin, int end, int64_t peak) {
-    const auto at = grouped_.find({begin, end});
-    if (at == grouped_.end() || at->second.options.empty()) return nullptr;
-    Ways& ways = at->second;
-    if (works_ && !ways.probed && !ways.untried.empty()) raise_floor(begin, end, ways);
-    while (works_ && ways.options.back().bytes > peak && ways.floor <= peak && !ways.untried.empty())
-      add_window(begin, end, ways);
+  // The cheapest way to run a group within `peak`, of those tried.
+  static const Option* fitting(const Ways& ways, int64_t peak) {
     for (const Option& option : ways.options)
       if (option.bytes <= peak) return &option;
     return nullptr;
   }
 
-  // Storages of a group that may be computed again: those last that take most for their work.
+  // Whether windows that have not been tried might make it fit.
+  bool might_fit(const Ways& ways, int64_t peak) const {
+    return works_ && !ways.options.empty() && ways.floor <= peak && (!ways.untried || !ways.untried->empty());
+  }
+
+  // Tries windows until the group fits or there are no more.
+  void try_to_fit(int begin, int end, int64_t peak, Ways& ways) {
+    if (!ways.untried) find_windows(begin, end, peak, ways);
+    while (!fitting(ways, peak) && might_fit(ways, peak)) add_window(begin, end, ways);
+  }
+
+  // Storages of a group that may be computed again.
   std::vector<TensorId> can_be_again(const GroupPlan& plan) const {
-    std::vector<std::pair<double, TensorId>> all;
+    std::vector<TensorId> storages;
     for (const auto& [storage, ring] : plan.rings) {
       const int writer = facts_.writer[storage], reader = facts_.last_reader[storage];
-      if (writer < plan.group.begin || reader >= plan.group.end || reader <= writer || ring.columns > 0)
-        continue;
-      const double work = 1 + static_cast<double>(multiply_accumulates(*steps_[writer].node));
-      all.emplace_back(static_cast<double>(ring.size()) / work, storage);
+      const bool within = writer >= plan.group.begin && reader < plan.group.end && reader > writer;
+      if (within && ring.columns == 0) storages.push_back(storage);
     }
-    std::sort(all.begin(), all.end());
-    std::vector<TensorId> storages;
-    for (const auto& [order, storage] : all) storages.push_back(storage);
     return storages;
   }
 
-  // Little less than everything computed again takes can be had.
-  void raise_floor(int begin, int end, Ways& ways) {
-    ways.probed = true;
-    const auto plan = form(begin, end, {.width = 1, .again = ways.untried});
-    if (plan) ways.floor = std::max(ways.floor, bytes_of(*plan) - bytes_of(*plan) / 16);
+  // A group with windows, unless too many have been tried.
+  std::optional<Option> with_windows(int begin, int end, Keep keep) {
+    if (trials_ > kMostTrials || has_passed(deadline_)) return std::nullopt;
+    for (int s = begin; s < end; ++s) trials_ += facts_.slabs[s].count;
+    const auto plan = form(begin, end, keep);
+    if (!plan) return std::nullopt;
+    return Option{std::move(keep), bytes_of(*plan), work_again(*plan)};
   }
 
-  // Ways with one more storage computed again, where that saves bytes: in chunks of some columns, or of one.
+  // Which windows to try, and in which order: those first that save most bytes for their work, alone. Of a
+  // storage, those of fewer rows save more, and less for their work.
+  void find_windows(int begin, int end, int64_t peak, Ways& ways) {
+    if (!std::exchange(ways.probed, true) && !ways.storages.empty()) {
+      // Little less than everything computed again takes can be had.
+      Keep everything{.width = 1};
+      for (TensorId storage : ways.storages) everything.again.push_back({storage, 1});
+      if (const auto least = with_windows(begin, end, everything))
+        ways.floor = std::max(ways.floor, least->bytes - least->bytes / 16);
+    }
+    if (ways.floor > peak) return;
+    ways.untried.emplace();
+    std::vector<std::pair<double, WindowKept>> ranked;
+    for (TensorId storage : ways.storages) {
+      std::vector<std::pair<double, WindowKept>> hull;  // rates fall
+      std::vector<Gain> corners = {{0, 0}};
+      for (int64_t strip : kStrips) {
+        const auto gain = gain_of({storage, strip}, begin, end, ways);
+        if (!gain || gain->bytes <= corners.back().bytes) continue;
+        const auto rate = [&] {
+          return static_cast<double>(gain->bytes - corners.back().bytes) /
+                 static_cast<double>(1 + gain->work - corners.back().work);
+        };
+        while (!hull.empty() && rate() >= hull.back().first) hull.pop_back(), corners.pop_back();
+        hull.push_back({rate(), {storage, strip}});
+        corners.push_back(*gain);
+      }
+      ranked.insert(ranked.end(), hull.begin(), hull.end());
+    }
+    const auto lower = [](const auto& a, const auto& b) { return a.first < b.first; };
+    std::stable_sort(ranked.begin(), ranked.end(), lower);
+    for (const auto& [rate, window] : ranked) ways.untried->push_back(window);
+  }
+
+  // What a window alone saves and costs: in every group what it does in the first.
+  std::optional<Gain> gain_of(const WindowKept& window, int begin, int end, const Ways& ways) {
+    const auto [at, first] = gains_.try_emplace({window.storage, window.strip});
+    if (first)
+      if (const auto with = with_windows(begin, end, {.again = {window}}))
+        at->second = Gain{ways.options.front().bytes - with->bytes, with->work};
+    return at->second;
+  }
+
+  // Ways with one more storage computed again, or for fewer rows of windows at a time, where that saves
+  // bytes: in chunks of some columns, or of one.
   void add_window(int begin, int end, Ways& ways) {
-    if (trials_ > kMostTrials || has_passed(deadline_)) return ways.untried.clear();
-    for (int s = begin; s < end; ++s) trials_ += 2 * facts_.slabs[s].count;
-    const auto option = [&](int64_t width) -> std::optional<Option> {
-      ways.next.width = width;
-      const auto plan = form(begin, end, ways.next);
-      if (!plan) return std::nullopt;
-      return Option{ways.next, bytes_of(*plan), work_again(*plan)};
-    };
-    ways.next.again.push_back(ways.untried.back());
-    ways.untried.pop_back();
-    const auto wide = option(Keep{}.width);
-    if (!wide || wide->bytes >= ways.least) return ways.next.again.pop_back();
+    const WindowKept window = ways.untried->back();
+    ways.untried->pop_back();
+    Keep keep = ways.next;
+    std::erase_if(keep.again, [&](const WindowKept& other) { return other.storage == window.storage; });
+    keep.again.push_back(window);
+    keep.width = Keep{}.width;
+    auto wide = with_windows(begin, end, keep);
+    if (!wide || wide->bytes >= ways.least) return;
     ways.least = wide->bytes;
-    for (const auto& way : {wide, option(1)})
-      if (way && way->bytes < ways.options.back().bytes) ways.options.push_back(*way);
+    ways.next = keep;
+    offer(ways.options, std::move(*wide));
+    keep.width = 1;
+    if (auto narrow = with_windows(begin, end, keep)) offer(ways.options, std::move(*narrow));
+  }
+
+  // Keeps the options that are better than the others in bytes or work.
+  static void offer(std::vector<Option>& options, Option option) {
+    const auto as_good = [](const Option& a, const Option& b) {
+      return a.bytes <= b.bytes && a.work <= b.work;
+    };
+    if (std::any_of(options.begin(), options.end(), [&](const Option& o) { return as_good(o, option); }))
+      return;
+    std::erase_if(options, [&](const Option& o) { return as_good(option, o); });
+    const auto at =
+        std::find_if(options.begin(), options.end(), [&](const Option& o) { return o.work > option.work; });
+    options.insert(at, std::move(option));
   }
 
   int64_t least_peak() const {
@@ -303,8 +369,25 @@ class Partition {
     return 1 + constant_bytes(*steps_[step].node, graph_) * (facts_.slabs[step].count - 1);
   }
 
-  // The groups of the cheapest partition whose segments all fit `peak`.
+  // The groups of the cheapest partition whose segments all fit `peak`. Windows are only tried for groups of
+  // one that would be the cheapest if it took no more of them.
   std::optional<std::vector<std::pair<int, int>>> cheapest_segments(int64_t peak) {
+    for (;;) {
+      const auto groups = cheapest_at_best(peak);
+      if (!groups) return std::nullopt;
+      bool fit = true;
+      for (const auto& [begin, end] : *groups) {
+        Ways& ways = grouped_.at({begin, end});
+        if (fitting(ways, peak)) continue;
+        try_to_fit(begin, end, peak, ways);
+        fit = false;
+      }
+      if (fit) return groups;
+    }
+  }
+
+  // The same, where groups that might fit do so without more work.
+  std::optional<std::vector<std::pair<int, int>>> cheapest_at_best(int64_t peak) const {
     constexpr Cost kNever = {INT64_MAX / 2, 0};
     std::vector<int64_t> until(count_ + 1);
     std::vector<Cost> cost(count_ + 1, kNever);
@@ -314,8 +397,11 @@ class Partition {
     for (int end = 1; end <= count_; ++end) {
       if (single_[end - 1] <= peak) cost[end] = cost[end - 1], from[end] = end - 1;
       for (int begin = std::max(0, end - kLongestGroup); begin < end - 1; ++begin) {
-        if (cost[begin] == kNever) continue;
-        const Option* option = fitting(begin, end, peak);
+        const auto at = grouped_.find({begin, end});
+        if (cost[begin] == kNever || at == grouped_.end()) continue;
+        const Ways& ways = at->second;
+        const Option* option = fitting(ways, peak);
+        if (!option && might_fit(ways, peak)) option = &ways.options.back();
         if (!option) continue;
         const Cost with = cost[begin] + Cost{option->work, until[end] - until[begin]};
         if (with < cost[end]) cost[end] = with, from[end] = begin;
@@ -339,7 +425,8 @@ class Partition {
   std::vector<std::vector<TensorId>> ending_;  // per step: storages whose lives end there
   std::vector<int64_t> single_;                // bytes live at each step
   std::map<std::pair<int, int>, Ways> grouped_;
-  bool works_ = false;  // whether work may be done again
+  std::map<std::pair<TensorId, int64_t>, std::optional<Gain>> gains_;  // per storage and strip of a window
+  bool works_ = false;                                                 // whether work may be done again
   int64_t runs_ = 0, trials_ = 0;
 };
 
@@ -368,14 +455,14 @@ std::vector<GroupPlan> longest_groups(const Schedule& whole, const Keep& keep) {
   return groups;
 }
 
-std::vector<GroupPlan> thinnest_groups(const Schedule& whole) {
+std::vector<GroupPlan> thinnest_groups(const Schedule& whole, int64_t strip) {
   const auto& [graph, steps, layouts] = std::tie(*whole.graph, whole.steps, whole.layouts);
   const StepFacts facts = step_facts(graph, steps, layouts);
   std::vector<GroupPlan> groups = longest_groups(whole, Keep{});
   for (GroupPlan& plan : groups) {
     Keep keep;
     for (const KeptRing& ring : GroupPlan(plan).rings) {
-      keep.again.push_back(ring.storage);
+      keep.again.push_back({ring.storage, strip});
       auto thinner = form_group(plan.group.begin, plan.group.end, steps, layouts, graph, facts, keep);
       if (thinner)
         plan = std::move(*thinner);
@@ -392,9 +479,9 @@ std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline) {
 }
 
 std::optional<std::vector<GroupPlan>> smaller_groups(const Schedule& whole, int64_t below, int64_t most_work,
-                                                     Deadline deadline) {
+                                                     bool likely, Deadline deadline) {
   if (has_passed(deadline)) return std::nullopt;
-  return Partition(whole, deadline).least_below(below, most_work);
+  return Partition(whole, deadline).least_below(below, most_work, likely);
 }
 
 std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole, Deadline deadline) {

@@ -18,9 +18,9 @@ int64_t constant_bytes(const Node& node, const Graph& graph);
 std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline);
 
 // The least peak below `below` bytes, to one part in a hundred, for which it suffices to do up to `most_work`
-// multiply-accumulates again; nothing where there is none.
+// multiply-accumulates again; nothing where there is none, which is found fast unless some are `likely`.
 std::optional<std::vector<GroupPlan>> smaller_groups(const Schedule& whole, int64_t below, int64_t most_work,
-                                                     Deadline deadline);
+                                                     bool likely, Deadline deadline);
 
 // From no groups to those of best_groups and on to ever more work, each with a lower peak than the one before
 // and the cheapest for it.
@@ -29,7 +29,7 @@ std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole, Deadli
 // As many steps in a group as can be, first come first served.
 std::vector<GroupPlan> longest_groups(const Schedule& whole, const Keep& keep);
 
-// The same with every storage computed again that can be.
-std::vector<GroupPlan> thinnest_groups(const Schedule& whole);
+// The same with every storage computed again that can be, for `strip` rows of windows at a time.
+std::vector<GroupPlan> thinnest_groups(const Schedule& whole, int64_t strip);
 
 }  // namespace arenac

@@ -21,8 +21,8 @@ class Former {
       if (facts_.slabs[s].count == 0) return std::nullopt;
     stages();
     Chunks chunks(group_, keep.width, steps_, layouts_, graph_, facts_);
-    for (TensorId storage : keep.again)
-      if (!chunks.compute_again(storage)) return std::nullopt;
+    for (const WindowKept& window : keep.again)
+      if (!chunks.compute_again(window.storage)) return std::nullopt;
     if (!keep.again.empty()) chunks.gather_pulls();
     trace();
     if (!in_order()) return std::nullopt;
@@ -248,6 +248,35 @@ struct ChunkRunner {
   }
 };
 
+// Per step how many slabs of it to take at a time: as the windows of what is computed again say for the step
+// that reads through them and for those that read the rows of this one as they come. Nothing where they
+// contradict each other.
+std::optional<std::map<int, int64_t>> strips_of(const std::vector<WindowKept>& again,
+                                                const StepFacts& facts) {
+  std::map<int, int64_t> strips;
+  const auto writes_again = [&](int s) {
+    return std::any_of(again.begin(), again.end(),
+                       [&](const WindowKept& window) { return facts.writer[window.storage] == s; });
+  };
+  const auto in_step = [&](int s, int producer) {
+    const auto& pulls = facts.pulls[s];
+    const auto at =
+        std::find_if(pulls.begin(), pulls.end(), [&](const Pull& p) { return p.producer == producer; });
+    if (at == pulls.end() || facts.slabs[s].count != facts.slabs[producer].count) return false;
+    for (int64_t t = 0; t < facts.slabs[s].count; ++t)
+      if (at->upto[t] != t) return false;
+    return true;
+  };
+  const auto take = [&](int s, int64_t strip) { return strips.emplace(s, strip).first->second == strip; };
+  for (const auto& [storage, strip] : again) {
+    const int reader = facts.last_reader[storage];
+    if (!take(reader, strip)) return std::nullopt;
+    for (int s = reader + 1; s < static_cast<int>(facts.pulls.size()); ++s)
+      if (in_step(s, reader) && !writes_again(s) && !take(s, strip)) return std::nullopt;
+  }
+  return strips;
+}
+
 }  // namespace
 
 int64_t turns_of(const Group& group) {
@@ -294,7 +323,13 @@ std::vector<ChunkRun> chunk_runs_of(const Group& group, const Guests& guests, co
 std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>& steps,
                                     const std::vector<Layout>& layouts, const Graph& graph,
                                     const StepFacts& facts, const Keep& keep) {
-  return Former(begin, end, steps, layouts, graph, facts).run(keep);
+  const auto one = [](const WindowKept& window) { return window.strip == 1; };
+  if (std::all_of(keep.again.begin(), keep.again.end(), one))
+    return Former(begin, end, steps, layouts, graph, facts).run(keep);
+  const auto strips = strips_of(keep.again, facts);
+  const auto in_strips = strips ? arenac::in_strips(facts, *strips, steps) : std::nullopt;
+  if (!in_strips) return std::nullopt;
+  return Former(begin, end, steps, layouts, graph, *in_strips).run(keep);
 }
 
 }  // namespace arenac

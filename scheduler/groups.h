@@ -21,12 +21,19 @@ struct GroupPlan {
   std::vector<StorageOverlap> overlaps;
 };
 
+// Of a storage only what lies under the windows of its reader is kept, and computed for each slab of these
+// again: for `strip` rows of windows at a time.
+struct WindowKept {
+  TensorId storage;
+  int64_t strip;
+};
+
 // How little of its rows a group keeps.
 struct Keep {
   // What is read where it is written, and what is read through windows, a few columns at a time; else rows.
   bool columns = true;
-  int64_t width = 3;                 // columns of a chunk, about
-  std::vector<TensorId> again = {};  // storages of which only the window is kept, computed for each row again
+  int64_t width = 3;  // columns of a chunk, about
+  std::vector<WindowKept> again = {};
 };
 
 // The steps [begin, end) as a group; nothing where they cannot run row by row, one would overwrite what

@@ -148,7 +148,8 @@ Schedule schedule_smallest(const Graph& graph, const Target& target, Deadline de
   Schedule least = least_fused(plain, target, deadline);
   std::reverse(plain.begin(), plain.end());  // those first that were changed most for the purpose
   for (Schedule& whole : plain) {
-    auto groups = smaller_groups(whole, peak_of(least), work_of(graph) / kMoreWork, deadline);
+    const bool first = work_again(least) == 0;
+    auto groups = smaller_groups(whole, peak_of(least), work_of(graph) / kMoreWork, first, deadline);
     if (groups) least = with_groups(std::move(whole), std::move(*groups), target);
   }
   least.cut_off = has_passed(deadline);
@@ -174,8 +175,10 @@ Schedule schedule_by_columns(const Graph& graph, const Target& target, Deadline)
                             [](const Schedule& whole) { return longest_groups(whole, Keep{}); });
 }
 
+template <int64_t strip>
 Schedule schedule_by_windows(const Graph& graph, const Target& target, Deadline) {
-  return schedule_in_groups(graph, target, thinnest_groups);
+  return schedule_in_groups(graph, target,
+                            [](const Schedule& whole) { return thinnest_groups(whole, strip); });
 }
 
 }  // namespace
@@ -242,7 +245,9 @@ const std::vector<SchedulerRow>& schedulers() {
       {"rows", "every layer row by row that can be, in the file's order", schedule_by_rows},
       {"columns", "as rows, and of these a few columns at a time", schedule_by_columns},
       {"windows", "as columns, and what lies under a window computed again for each row of windows",
-       schedule_by_windows},
+       schedule_by_windows<1>},
+      {"strips", "as windows, for two rows of windows at a time where they come out even",
+       schedule_by_windows<2>},
   };
   return all;
 }

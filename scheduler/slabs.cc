@@ -264,6 +264,29 @@ Slabs slabs_of(const Node& node, const Graph& graph, const std::vector<Layout>& 
   return Facts(node, graph, layouts, rows).run();
 }
 
+std::optional<Slabs> in_strips(const Slabs& slabs, const Nests& nests, int64_t strip) {
+  if (strip == 1) return slabs;
+  if (slabs.count % strip != 0) return std::nullopt;
+  Slabs strips{slabs.count / strip, slabs.nests, slabs.reads, slabs.write};
+  for (size_t n = 0; n < nests.size(); ++n) {
+    NestSlabs& part = strips.nests[n];
+    if (part.axis < 0)
+      part.begin = -(-part.begin / strip);
+    else if (part.begin == 0 && nests[n].axes[part.axis].extent == slabs.count * part.width)
+      part.width *= strip;
+    else
+      return std::nullopt;
+  }
+  const auto gather = [&](std::vector<Interval>& rows) {
+    std::vector<Interval> all(strips.count, {0, 0});
+    for (int64_t t = 0; t < slabs.count; ++t) all[t / strip] = hull(all[t / strip], rows[t]);
+    rows = std::move(all);
+  };
+  for (RowAccess& read : strips.reads) gather(read.rows);
+  gather(strips.write.rows);
+  return strips;
+}
+
 Interval active_slabs(const Nest& nest, const NestSlabs& part, int64_t slabs) {
   const int64_t extent = part.axis < 0 ? 1 : nest.axes[part.axis].extent;
   return clipped({(-part.begin) / part.width, (extent - part.begin) / part.width}, slabs);

@@ -106,4 +106,21 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
   return facts;
 }
 
+std::optional<StepFacts> in_strips(const StepFacts& facts, const std::map<int, int64_t>& strips,
+                                   const std::vector<Step>& steps) {
+  StepFacts all = facts;
+  for (const auto& [s, strip] : strips) {
+    auto slabs = in_strips(facts.slabs[s], std::get<Nests>(steps[s].node->body), strip);
+    if (!slabs) return std::nullopt;
+    all.slabs[s] = std::move(*slabs);
+  }
+  for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
+    const auto& pulls = facts.pulls[s];
+    const bool changed =
+        std::any_of(pulls.begin(), pulls.end(), [&](const Pull& p) { return strips.contains(p.producer); });
+    if (changed || strips.contains(s)) all.pulls[s] = pulls_of(s, all);
+  }
+  return all;
+}
+
 }  // namespace arenac

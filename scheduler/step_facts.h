@@ -2,6 +2,7 @@
 // which, how long storages live.
 #pragma once
 
+#include <map>
 #include <vector>
 
 #include "scheduler/slabs.h"
@@ -20,5 +21,9 @@ struct StepFacts {
   std::vector<int64_t> bytes;            // per storage; 0: the caller's
 };
 StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts);
+
+// The same with the slabs of the steps in `strips` taken so many at a time; nothing where they cannot be.
+std::optional<StepFacts> in_strips(const StepFacts& facts, const std::map<int, int64_t>& strips,
+                                   const std::vector<Step>& steps);
 
 }  // namespace arenac

@@ -27,7 +27,6 @@ class Slots {
   void run(const Group& group, const ChunkRun& run) {
     const Stage& stage = group.stages[run.stage];
     const Slabs& slabs = facts_.slabs[stage.step];
-    ARENAC_CHECK(stage.slabs == slabs.count, "a stage with other slabs than its node's");
     for (const RowAccess& access : slabs.reads)
       visit(stage, run, access, [&](int64_t& slot, int64_t number) {
         ARENAC_CHECK(slot == number, fmt::format("'{}' reads row {} of '{}', which is not in its ring",
@@ -76,11 +75,21 @@ class Slots {
   std::map<std::tuple<int, TensorId, bool>, std::vector<Interval>> seen_;  // columns, per chunk
 };
 
+// Takes a step's slabs as many at a time as its stage does.
+void take_strips(const Stage& stage, const Schedule& schedule, Slabs& slabs) {
+  const Nests& nests = std::get<Nests>(schedule.steps[stage.step].node->body);
+  auto strips = in_strips(slabs, nests, slabs.count / stage.slabs);
+  ARENAC_CHECK(strips && strips->count == stage.slabs, "a stage with other slabs than its node's");
+  slabs = std::move(*strips);
+}
+
 }  // namespace
 
 void verify_rings(const Schedule& schedule) {
   if (schedule.groups.empty()) return;
-  const StepFacts facts = step_facts(*schedule.graph, schedule.steps, schedule.layouts);
+  StepFacts facts = step_facts(*schedule.graph, schedule.steps, schedule.layouts);
+  for (const Group& group : schedule.groups)
+    for (const Stage& stage : group.stages) take_strips(stage, schedule, facts.slabs[stage.step]);
   Slots slots(schedule, facts);
   for (const Group& group : schedule.groups) {
     const Guests guests = guests_of(group);

@@ -43,7 +43,7 @@ TEST(FusedModels, GiveTheSameBytes) {
     const DataSet data = read_data_set(data_sets(model.folder).at(0));
     const Compilation plain = compiled(model, data, "file-order");
     const RunResult want = build_and_run(plain, data.inputs, {});
-    for (const char* scheduler : {"fused", "smallest", "rows", "windows"}) {
+    for (const char* scheduler : {"fused", "smallest", "rows", "windows", "strips"}) {
       const Compilation c = compiled(model, data, scheduler);
       const RunResult got = build_and_run(c, data.inputs, {});
       fmt::print("{}: {} {} bytes of {}, {} groups\n", model.id, scheduler, arena_of(c), arena_of(plain),

@@ -9,6 +9,7 @@
 
 #include "frontend/import.h"
 #include "frontend/interpret.h"
+#include "scheduler/step_facts.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 #include "tests/random_layers.h"
@@ -23,7 +24,8 @@ unsigned seeds(unsigned few) {
 }
 
 // What the file's order gives, and in groups.
-constexpr const char* kSchedulers[] = {"file-order", "fused", "smallest", "rows", "columns", "windows"};
+constexpr const char* kSchedulers[] = {"file-order", "fused",   "smallest", "rows",
+                                       "columns",    "windows", "strips"};
 constexpr size_t kWays = std::size(kSchedulers);
 constexpr unsigned kBatch = 16;  // models of a program
 // Sums of dozens of values up to 8 that are not whole, in another order. Wrong bytes are further off.
@@ -39,8 +41,16 @@ Way way_of(unsigned seed, const std::string& scheduler) {
 
 std::string model_text(unsigned seed) { return seed % 4 == 3 ? random_graph(seed) : random_layers(seed); }
 
+bool has_strips(const Schedule& schedule) {
+  const StepFacts facts = step_facts(*schedule.graph, schedule.steps, schedule.layouts);
+  for (const Group& group : schedule.groups)
+    for (const Stage& stage : group.stages)
+      if (stage.slabs < facts.slabs[stage.step].count) return true;
+  return false;
+}
+
 TEST(RandomLayers, KeepTheirRowsInTheArena) {
-  unsigned faults = 0, groups = 0, rings = 0, windows = 0, again = 0;
+  unsigned faults = 0, groups = 0, rings = 0, windows = 0, again = 0, strips = 0;
   const unsigned count = seeds(400);
   for (unsigned seed = 0; seed < count && faults < 3; ++seed) {
     const std::string text = random_layers(seed);
@@ -55,6 +65,7 @@ TEST(RandomLayers, KeepTheirRowsInTheArena) {
         windows += std::any_of(group.stages.begin(), group.stages.end(),
                                [](const Stage& stage) { return stage.seen_through_window(); });
       again += work_again(c.schedule) > 0;
+      strips += has_strips(c.schedule);
       std::mt19937 random(seed);
       const std::string fault =
           shadow_fault(c, random_inputs(*c.graph, seed, Numbers::kWhole), random, kWithin);
@@ -69,6 +80,7 @@ TEST(RandomLayers, KeepTheirRowsInTheArena) {
   EXPECT_GT(rings, count / 4);
   EXPECT_GT(windows, count / 20);
   EXPECT_GT(again, count / 100);
+  EXPECT_GT(strips, count / 200);
 }
 
 // The outputs of a model by each way, interpreted by the first and equal bytes by the others.
