@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <cstdlib>
 #include <numeric>
 #include <set>
@@ -25,7 +26,7 @@ namespace {
 
 unsigned seeds(unsigned few) {
   const char* factor = std::getenv("ARENAC_SEEDS");
-  return factor ? few * static_cast<unsigned>(std::atoi(factor)) : few;
+  return factor ? static_cast<unsigned>(std::ceil(few * std::atof(factor))) : few;
 }
 
 // Every combination of the inputs' and outputs' place, the target and the scheduler.
