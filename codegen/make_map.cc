@@ -15,8 +15,11 @@ MapIo io_entry(const Graph& graph, TensorId id, const std::string& name, IoKind 
 
 // Of a step in a group, the rows that its first slab writes; none where all of them are one slab.
 std::optional<RowRange> first_rows(const Schedule& schedule, const std::vector<Rows>& rows, size_t step) {
-  if (!stage_of(schedule, step)) return {};
-  const Slabs slabs = slabs_of(*schedule.steps[step].node, *schedule.graph, schedule.layouts, rows);
+  const Stage* stage = stage_of(schedule, step);
+  if (!stage) return {};
+  const Node& node = *schedule.steps[step].node;
+  const Slabs slabs = slabs_of_stage(*stage, slabs_of(node, *schedule.graph, schedule.layouts, rows),
+                                     std::get<Nests>(node.body));
   if (slabs.count <= 1) return {};
   for (const Interval& written : slabs.write.rows)
     if (written.begin < written.end) return RowRange{written.begin, written.end};

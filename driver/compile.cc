@@ -11,6 +11,7 @@
 #include "codegen/reports.h"
 #include "driver/files.h"
 #include "driver/sha256.h"
+#include "frontend/common.h"
 #include "frontend/error.h"
 #include "frontend/inline.h"
 #include "frontend/integer_sums.h"
@@ -153,8 +154,8 @@ Compilation compile(const CompileOptions& options) {
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
 
-  c.graph = std::make_unique<const Graph>(with_integer_sums(with_merged_padding(
-      with_inlined_elements(with_free_precision(import_model(options.model, options.import))))));
+  c.graph = std::make_unique<const Graph>(with_common_nodes(with_integer_sums(with_merged_padding(
+      with_inlined_elements(with_free_precision(import_model(options.model, options.import)))))));
   verify(*c.graph);
   if (options.verbosity != Verbosity::kQuiet)
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);

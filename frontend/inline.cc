@@ -69,9 +69,8 @@ struct Translation {
 class Inliner {
  public:
   explicit Inliner(Graph graph)
-      : graph_(std::move(graph)), written_(graph_.tensors.size()), fixed_(graph_.tensors.size()) {
+      : graph_(std::move(graph)), written_(times_written(graph_)), fixed_(graph_.tensors.size()) {
     for (TensorId id : graph_.outputs) fixed_[id] = true;
-    count_writers(graph_.block);
     for (size_t id = 0; id < fixed_.size(); ++id)
       if (written_[id] > 1) fixed_[id] = true;
   }
@@ -89,24 +88,6 @@ class Inliner {
   };
 
   static const Nests* nests_of(const Node& node) { return std::get_if<Nests>(&node.body); }
-
-  void count_writers(const Block& block) {
-    for (const Node& node : block) {
-      if (const If* branch = std::get_if<If>(&node.body)) {
-        count_writers(branch->then_block), count_writers(branch->else_block);
-      } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
-        count_writers(loop->body);
-      } else {
-        for (TensorId id : node.writes) ++written_[id];
-        // Slices of a scan's result: the tensor outlives the iteration.
-        if (const Nests* nests = nests_of(node))
-          for (const Nest& nest : *nests)
-            for (const Expr& index : nest.store)
-              if (any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; }))
-                written_[node.writes[0]] = 2;
-      }
-    }
-  }
 
   static void collect(const Node& node, int position, Uses& uses) {
     const auto reads = [&](TensorId id) {

@@ -47,6 +47,28 @@ std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indic
   return dimension;
 }
 
+std::vector<int> times_written(const Graph& graph) {
+  std::vector<int> written(graph.tensors.size());
+  const auto is_iteration = [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; };
+  const auto count = [&](const auto& self, const Block& block) -> void {
+    for (const Node& node : block) {
+      if (const If* branch = std::get_if<If>(&node.body)) {
+        self(self, branch->then_block), self(self, branch->else_block);
+      } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+        self(self, loop->body);
+      } else {
+        for (TensorId id : node.writes) ++written[id];
+        if (const Nests* nests = std::get_if<Nests>(&node.body))
+          for (const Nest& nest : *nests)
+            for (const Expr& index : nest.store)
+              if (any_of(index, is_iteration)) written[node.writes[0]] = 2;
+      }
+    }
+  };
+  count(count, graph.block);
+  return written;
+}
+
 bool is_plain(const Nest& nest) {
   return nest.combine == Combine::kNone && nest.where.empty() && nest.finish.empty();
 }

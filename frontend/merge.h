@@ -24,6 +24,10 @@ Node with_used_operands(Node node);
 std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indices, const Shape& shape,
                                                   const std::vector<Axis>& axes);
 
+// Per tensor how many nodes write it, in all blocks. What an iteration writes a slice of counts as two: the
+// tensor outlives the iteration.
+std::vector<int> times_written(const Graph& graph);
+
 // Without a combination, bounds or a finish: the body is the element.
 bool is_plain(const Nest& nest);
 

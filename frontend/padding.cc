@@ -87,9 +87,9 @@ bool is_zero(const Expr& e) {
 class Merger {
  public:
   explicit Merger(Graph graph)
-      : graph_(std::move(graph)), reads_(graph_.tensors.size()), written_(graph_.tensors.size()) {
+      : graph_(std::move(graph)), reads_(graph_.tensors.size()), written_(times_written(graph_)) {
     for (TensorId id : graph_.outputs) ++reads_[id];
-    count(graph_.block);
+    count_reads(graph_.block);
   }
 
   Graph run() {
@@ -98,14 +98,15 @@ class Merger {
   }
 
  private:
-  void count(const Block& block) {
+  void count_reads(const Block& block) {
     for (const Node& node : block) {
       for (TensorId id : node.reads) ++reads_[id];
-      for (TensorId id : node.writes) ++written_[id];
       if (const If* branch = std::get_if<If>(&node.body)) {
-        count(branch->then_block), count(branch->else_block);
+        count_reads(branch->then_block), count_reads(branch->else_block);
       } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
-        count(loop->body);
+        for (const auto& id : {loop->count, loop->condition})
+          if (id) ++reads_[*id];
+        count_reads(loop->body);
       }
     }
   }

@@ -287,6 +287,12 @@ std::optional<Slabs> in_strips(const Slabs& slabs, const Nests& nests, int64_t s
   return strips;
 }
 
+Slabs slabs_of_stage(const Stage& stage, const Slabs& slabs, const Nests& nests) {
+  auto strips = in_strips(slabs, nests, slabs.count / stage.slabs);
+  ARENAC_CHECK(strips && strips->count == stage.slabs, "a stage with other slabs than its node's");
+  return std::move(*strips);
+}
+
 Interval active_slabs(const Nest& nest, const NestSlabs& part, int64_t slabs) {
   const int64_t extent = part.axis < 0 ? 1 : nest.axes[part.axis].extent;
   return clipped({(-part.begin) / part.width, (extent - part.begin) / part.width}, slabs);

@@ -75,21 +75,16 @@ class Slots {
   std::map<std::tuple<int, TensorId, bool>, std::vector<Interval>> seen_;  // columns, per chunk
 };
 
-// Takes a step's slabs as many at a time as its stage does.
-void take_strips(const Stage& stage, const Schedule& schedule, Slabs& slabs) {
-  const Nests& nests = std::get<Nests>(schedule.steps[stage.step].node->body);
-  auto strips = in_strips(slabs, nests, slabs.count / stage.slabs);
-  ARENAC_CHECK(strips && strips->count == stage.slabs, "a stage with other slabs than its node's");
-  slabs = std::move(*strips);
-}
-
 }  // namespace
 
 void verify_rings(const Schedule& schedule) {
   if (schedule.groups.empty()) return;
   StepFacts facts = step_facts(*schedule.graph, schedule.steps, schedule.layouts);
   for (const Group& group : schedule.groups)
-    for (const Stage& stage : group.stages) take_strips(stage, schedule, facts.slabs[stage.step]);
+    for (const Stage& stage : group.stages) {
+      const Nests& nests = std::get<Nests>(schedule.steps[stage.step].node->body);
+      facts.slabs[stage.step] = slabs_of_stage(stage, facts.slabs[stage.step], nests);
+    }
   Slots slots(schedule, facts);
   for (const Group& group : schedule.groups) {
     const Guests guests = guests_of(group);

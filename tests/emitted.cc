@@ -8,6 +8,7 @@
 #include "driver/files.h"
 #include "driver/harness.h"
 #include "driver/process.h"
+#include "frontend/common.h"
 #include "frontend/error.h"
 #include "frontend/inline.h"
 #include "frontend/padding.h"
@@ -67,7 +68,8 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   Compilation c;
   c.name = name;
   verify(graph);
-  c.graph = std::make_unique<const Graph>(with_merged_padding(with_inlined_elements(std::move(graph))));
+  c.graph = std::make_unique<const Graph>(
+      with_common_nodes(with_merged_padding(with_inlined_elements(std::move(graph)))));
   verify(*c.graph);
   c.schedule = scheduler_named(way.scheduler).schedule(*c.graph, targets().at(way.target), kNoDeadline);
   c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools, {}, states);

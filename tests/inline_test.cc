@@ -147,6 +147,39 @@ int64_t arena(const Graph& graph) {
   return plan(lifetimes(schedule_layerwise(graph), Io::kExternal, 16).problem).pools[0].size;
 }
 
+// What exporters spell out takes no more nodes than the operator.
+struct SpeltOut {
+  const char *name, *spelt_out, *op;
+};
+void PrintTo(const SpeltOut& row, std::ostream* out) { *out << row.name; }
+class Spelt : public testing::TestWithParam<SpeltOut> {};
+INSTANTIATE_TEST_SUITE_P(
+    Out, Spelt,
+    testing::Values(
+        SpeltOut{"Gelu", "a = Div(c, r2)  e = Erf(a)  f = Add(e, one)  m = Mul(c, f)  d = Mul(m, half)",
+                 "d = Relu(c)"},
+        SpeltOut{"HardSwish", "a = Add(c, three)  b = Clip(a, zero, six)  m = Mul(c, b)  d = Div(m, six)",
+                 "d = HardSwish(c)"},
+        SpeltOut{"Swish", "a = Sigmoid(c)  d = Mul(c, a)", "d = HardSwish(c)"},
+        SpeltOut{
+            "Softmax",
+            "m = ReduceMax<axes = [1], keepdims = 1>(c)  a = Sub(c, m)  e = Exp(a)  s = ReduceSum(e, axis1)"
+            "  d = Div(e, s)",
+            "d = Softmax<axis = 1>(c)"}),
+    [](const auto& row) { return row.param.name; });
+
+TEST_P(Spelt, TakesNoMoreNodes) {
+  const auto text = [](const std::string& middle) {
+    return R"((float[4, 8] x, float[8, 8] w) => (float[4, 8] y)
+      <float r2 = {1.4142135}, float one = {1}, float half = {0.5}, float three = {3}, float six = {6},
+       float zero = {0}, int64[1] axis1 = {1}> {
+      c = MatMul(x, w) )" +
+           middle + " y = MatMul(d, w) }";
+  };
+  const auto spelt_out = inlined_ops(text(GetParam().spelt_out)), op = inlined_ops(text(GetParam().op));
+  EXPECT_LE(spelt_out.size(), op.size()) << testing::PrintToString(spelt_out) << testing::PrintToString(op);
+}
+
 TEST(Inline, RandomGraphsComputeTheSameBits) {
   int fewer = 0;
   for (unsigned seed = 0; seed < 1500; ++seed) {

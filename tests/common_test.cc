@@ -1,0 +1,95 @@
+// What a model computes or keeps twice is there once.
+#include "frontend/common.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "frontend/import.h"
+#include "frontend/inline.h"
+#include "frontend/interpret.h"
+#include "tests/random_graph.h"
+
+namespace arenac {
+namespace {
+
+using ::testing::ElementsAre;
+
+// The operators that are left; the graph's outputs are the same bits as before.
+std::vector<std::string> ops_left(const std::string& text) {
+  const Graph before = import_text("<ir_version: 8, opset_import: [\"\" : 17]> g " + text);
+  const Graph after = with_common_nodes(before);
+  verify(after);
+  for (unsigned seed = 0; seed < 4; ++seed) {
+    const auto inputs = random_inputs(before, seed, Numbers::kAny);
+    const auto want = interpret(before, inputs), got = interpret(after, inputs);
+    for (TensorId id : before.outputs)
+      EXPECT_EQ(got[id]->bytes, want[id]->bytes) << dump(before) << dump(after);
+  }
+  std::vector<std::string> all;
+  for (const Node& node : after.block) all.push_back(node.op);
+  return all;
+}
+
+TEST(Common, NodesOfTheSameOperandsBecomeOne) {
+  EXPECT_THAT(ops_left(R"((float[2, 3] x, float[3, 3] w) => (float[2, 3] y, float[2, 3] z) {
+      a = MatMul(x, w)  y = Relu(a)  b = MatMul(x, w)  z = Neg(b) })"),
+              ElementsAre("MatMul", "Relu", "Neg"));
+}
+
+TEST(Common, EqualConstantsBecomeOneAndSoDoTheirReaders) {
+  EXPECT_THAT(ops_left(R"((float[2, 2] x) => (float[2, 2] y, float[2, 2] z)
+      <float[2, 2] w = {1, 2, 3, 4}, float[2, 2] v = {1, 2, 3, 4}, float[2, 2] u = {1, 2, 3, 5}> {
+      a = MatMul(x, w)  y = Relu(a)  b = MatMul(x, v)  c = MatMul(x, u)  d = Add(b, c)  z = Neg(d) })"),
+              ElementsAre("MatMul", "Relu", "MatMul", "Add", "Neg"));
+}
+
+TEST(Common, WhatFollowsFromThemIsCommon) {
+  EXPECT_THAT(ops_left(R"((float[2, 3] x) => (float[2, 3] y) {
+      a = Softmax(x)  b = Softmax(x)  c = Sqrt(a)  d = Sqrt(b)  y = Sub(c, d) })")
+                  .size(),
+              ops_left(R"((float[2, 3] x) => (float[2, 3] y) { a = Softmax(x)  c = Sqrt(a)  y = Sub(c, c) })")
+                  .size());
+}
+
+TEST(Common, OtherAttributesAreOtherNodes) {
+  EXPECT_THAT(ops_left(R"((float[2, 3] x) => (float[2, 3] y) {
+      a = LeakyRelu<alpha = 0.1>(x)  b = LeakyRelu<alpha = 0.2>(x)  y = Sub(a, b) })"),
+              ElementsAre("LeakyRelu", "LeakyRelu", "Sub"));
+}
+
+TEST(Common, OutputsStay) {
+  EXPECT_THAT(ops_left("(float[2, 3] x) => (float[2, 3] y, float[2, 3] z) { y = Exp(x)  z = Exp(x) }"),
+              ElementsAre("Exp", "Exp"));
+}
+
+// The carried sum is another one in each iteration, and what reads it before and after is, too.
+TEST(Common, WhatALoopAssignsIsNeverTheSame) {
+  ops_left(R"((float[3] x) => (float[3] y, float[3] z)
+      <int64 n = {3}, bool yes = {1}> {
+      before = Exp(x)
+      y = Loop(n, yes, before) <body = b (int64 i, bool c, float[3] s) => (bool d, float[3] t) {
+        d = Identity(c)  e = Sin(s)  f = Sin(s)  t = Add(e, f) }>
+      after = Exp(x)  z = Add(y, after) })");
+}
+
+TEST(Common, RandomGraphsComputeTheSameBits) {
+  int merged = 0;
+  for (unsigned seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(fmt::format("seed {}", seed));
+    const Graph before = with_inlined_elements(import_text(random_graph(seed)));
+    const Graph after = with_common_nodes(before);
+    verify(after);
+    merged += after.block.size() < before.block.size();
+    const auto inputs = random_inputs(before, seed, Numbers::kAny);
+    const auto want = interpret(before, inputs), got = interpret(after, inputs);
+    for (TensorId id : before.outputs)
+      ASSERT_EQ(got[id]->bytes, want[id]->bytes) << dump(before) << dump(after);
+  }
+  EXPECT_GT(merged, 3);
+}
+
+}  // namespace
+}  // namespace arenac
