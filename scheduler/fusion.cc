@@ -246,15 +246,18 @@ class Partition {
     return nullptr;
   }
 
-  // Whether windows that have not been tried might make it fit.
-  bool might_fit(const Ways& ways, int64_t peak) const {
-    return works_ && !ways.options.empty() && ways.floor <= peak && (!ways.untried || !ways.untried->empty());
+  // Whether windows may still be tried at all.
+  bool may_try() const { return works_ && trials_ <= kMostTrials && !has_passed(deadline_); }
+
+  // Whether windows that have not been tried might make a group fit.
+  static bool might_fit(const Ways& ways, int64_t peak) {
+    return !ways.options.empty() && ways.floor <= peak && (!ways.untried || !ways.untried->empty());
   }
 
   // Tries windows until the group fits or there are no more.
   void try_to_fit(int begin, int end, int64_t peak, Ways& ways) {
-    if (!ways.untried) find_windows(begin, end, peak, ways);
-    while (!fitting(ways, peak) && might_fit(ways, peak)) add_window(begin, end, ways);
+    if (may_try() && !ways.untried) find_windows(begin, end, peak, ways);
+    while (may_try() && !fitting(ways, peak) && might_fit(ways, peak)) add_window(begin, end, ways);
   }
 
   // Storages of a group that may be computed again.
@@ -268,9 +271,8 @@ class Partition {
     return storages;
   }
 
-  // A group with windows, unless too many have been tried.
   std::optional<Option> with_windows(int begin, int end, Keep keep) {
-    if (trials_ > kMostTrials || has_passed(deadline_)) return std::nullopt;
+    if (!may_try()) return std::nullopt;
     for (int s = begin; s < end; ++s) trials_ += facts_.slabs[s].count;
     const auto plan = form(begin, end, keep);
     if (!plan) return std::nullopt;
@@ -389,6 +391,7 @@ class Partition {
   // The same, where groups that might fit do so without more work.
   std::optional<std::vector<std::pair<int, int>>> cheapest_at_best(int64_t peak) const {
     constexpr Cost kNever = {INT64_MAX / 2, 0};
+    const bool more = may_try();
     std::vector<int64_t> until(count_ + 1);
     std::vector<Cost> cost(count_ + 1, kNever);
     std::vector<int> from(count_ + 1, 0);
@@ -401,7 +404,7 @@ class Partition {
         if (cost[begin] == kNever || at == grouped_.end()) continue;
         const Ways& ways = at->second;
         const Option* option = fitting(ways, peak);
-        if (!option && might_fit(ways, peak)) option = &ways.options.back();
+        if (!option && more && might_fit(ways, peak)) option = &ways.options.back();
         if (!option) continue;
         const Cost with = cost[begin] + Cost{option->work, until[end] - until[begin]};
         if (with < cost[end]) cost[end] = with, from[end] = begin;

@@ -270,6 +270,7 @@ std::optional<std::map<int, int64_t>> strips_of(const std::vector<WindowKept>& a
   const auto take = [&](int s, int64_t strip) { return strips.emplace(s, strip).first->second == strip; };
   for (const auto& [storage, strip] : again) {
     const int reader = facts.last_reader[storage];
+    if (reader < 0 || reader >= static_cast<int>(facts.slabs.size())) return std::nullopt;
     if (!take(reader, strip)) return std::nullopt;
     for (int s = reader + 1; s < static_cast<int>(facts.pulls.size()); ++s)
       if (in_step(s, reader) && !writes_again(s) && !take(s, strip)) return std::nullopt;
