@@ -176,16 +176,44 @@ class Inliner {
                                 : e->op != Op::kConst && e->op != Op::kAxis && e->op != Op::kCast &&
                                       e->op != Op::kAdd && e->op != Op::kSub && e->op != Op::kMul;
     };
-    if (any_of(nests[0].body, dear)) return false;
+    return !any_of(nests[0].body, dear);
+  }
+
+  // Its operands take less memory than its result.
+  bool widens(const Node& node) const {
     int64_t bytes = 0;
     for (TensorId id : node.reads)
       if (!graph_.tensors[id].constant) bytes += bytes_of(graph_.tensors[id]);
     return bytes < bytes_of(graph_.tensors[node.writes[0]]);
   }
 
+  // One operand is as large as its result and there for others, too, the rest is small, and no nest of a
+  // reader has more points than the result has elements: a mean that is subtracted.
+  bool repeats_little(const Block& block, int p, const Uses& uses) const {
+    const Tensor& result = graph_.tensors[block[p].writes[0]];
+    int large = 0;
+    for (TensorId id : block[p].reads) {
+      const Tensor& t = graph_.tensors[id];
+      if (t.constant || bytes_of(t) * kSmallPart <= bytes_of(result)) continue;
+      const bool stays = !uses.writer.contains(id) || readers(id, uses).size() > 1;
+      if (bytes_of(t) > bytes_of(result) || !stays || ++large > 1) return false;
+    }
+    const auto few_points = [&](const Nest& nest) {
+      int64_t points = 1;
+      for (const Axis& axis : nest.axes) points *= axis.extent;
+      return points <= element_count(result.shape);
+    };
+    const std::vector<int>& all = readers(block[p].writes[0], uses);
+    return std::all_of(all.begin(), all.end(), [&](int c) {
+      const Nests* nests = nests_of(block[c]);
+      return nests && std::all_of(nests->begin(), nests->end(), few_points);
+    });
+  }
+
   bool inline_into_readers(Block& block, int p, Uses& uses) {
     const Node& node = block[p];
-    if (!may_vanish(node) || !is_cheap(node)) return false;
+    if (!may_vanish(node) || !is_cheap(node) || !(widens(node) || repeats_little(block, p, uses)))
+      return false;
     if (!std::all_of(node.reads.begin(), node.reads.end(), [&](TensorId id) { return is_settled(id); }))
       return false;
     const TensorId out = node.writes[0];

@@ -165,14 +165,20 @@ INSTANTIATE_TEST_SUITE_P(
             "Softmax",
             "m = ReduceMax<axes = [1], keepdims = 1>(c)  a = Sub(c, m)  e = Exp(a)  s = ReduceSum(e, axis1)"
             "  d = Div(e, s)",
-            "d = Softmax<axis = 1>(c)"}),
+            "d = Softmax<axis = 1>(c)"},
+        SpeltOut{
+            "LayerNormalization",
+            "m = ReduceMean<axes = [1]>(c)  a = Sub(c, m)  p = Pow(a, two)  v = ReduceMean<axes = [1]>(p)"
+            "  u = Add(v, eps)  q = Sqrt(u)  n = Div(a, q)  g = Mul(n, gain)  d = Add(g, bias)",
+            "d = LayerNormalization<axis = 1>(c, gain, bias)"}),
     [](const auto& row) { return row.param.name; });
 
 TEST_P(Spelt, TakesNoMoreNodes) {
   const auto text = [](const std::string& middle) {
     return R"((float[4, 8] x, float[8, 8] w) => (float[4, 8] y)
       <float r2 = {1.4142135}, float one = {1}, float half = {0.5}, float three = {3}, float six = {6},
-       float zero = {0}, int64[1] axis1 = {1}> {
+       float two = {2}, float zero = {0}, float eps = {0.00001}, int64[1] axis1 = {1},
+       float[8] gain = {1, 2, 3, 4, 5, 6, 7, 8}, float[8] bias = {1, 2, 3, 4, 5, 6, 7, 8}> {
       c = MatMul(x, w) )" +
            middle + " y = MatMul(d, w) }";
   };
