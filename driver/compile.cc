@@ -144,6 +144,11 @@ std::string schedule_words(const Schedule& schedule) {
 
 }  // namespace
 
+Graph rewritten(Graph imported) {
+  return with_common_nodes(with_integer_sums(
+      with_merged_padding(with_inlined_elements(with_free_precision(std::move(imported))))));
+}
+
 Compilation compile(const CompileOptions& options) {
   const Target& target = target_named(options.target);
   const std::string preferred = options.optimize == Optimize::kSpeed ? "layerwise"
@@ -154,8 +159,7 @@ Compilation compile(const CompileOptions& options) {
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
 
-  c.graph = std::make_unique<const Graph>(with_common_nodes(with_integer_sums(with_merged_padding(
-      with_inlined_elements(with_free_precision(import_model(options.model, options.import)))))));
+  c.graph = std::make_unique<const Graph>(rewritten(import_model(options.model, options.import)));
   verify(*c.graph);
   if (options.verbosity != Verbosity::kQuiet)
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);

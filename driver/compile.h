@@ -57,6 +57,9 @@ struct Compilation {
   std::vector<File> files;
 };
 
+// The imported graph after all rewrites: what is scheduled.
+Graph rewritten(Graph imported);
+
 // Runs and verifies every stage. Throws UserError when the model is at fault, and with Exit::kDoesNotFit when
 // the arena is larger than `ram` or a pool than its capacity. Warnings and timings go to standard error.
 Compilation compile(const CompileOptions& options);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <string_view>
 #include <tuple>
 
@@ -32,7 +33,6 @@ class Merger {
   explicit Merger(Graph graph)
       : graph_(std::move(graph)), written_(times_written(graph_)), same_as_(graph_.tensors.size()) {
     std::iota(same_as_.begin(), same_as_.end(), 0);
-    for (TensorId id : graph_.outputs) written_[id] = 2;
   }
 
   Graph run() {
@@ -42,12 +42,11 @@ class Merger {
   }
 
  private:
-  // A folded constant stays by itself: what it was folded from is asked for.
   void merge_constants() {
     std::map<std::tuple<Type, Shape, std::string_view>, TensorId> first;
     for (TensorId id = 0; id < static_cast<TensorId>(same_as_.size()); ++id) {
       const Tensor& t = graph_.tensors[id];
-      if (!t.constant || t.folded_from) continue;
+      if (!t.constant) continue;
       const auto& bytes = t.constant->bytes;
       const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
       same_as_[id] = first.try_emplace({t.type, t.shape, text}, id).first->second;
@@ -55,21 +54,21 @@ class Merger {
   }
 
   void merge_nodes(Block& block) {
+    const auto is_output = [&](TensorId id) { return std::ranges::count(graph_.outputs, id) > 0; };
     std::map<std::vector<TensorId>, std::vector<size_t>> by_operands;
     Block kept;
     for (Node& node : block) {
-      for (TensorId& id : node.reads) id = same_as_[id];
       if (If* branch = std::get_if<If>(&node.body)) {
         merge_nodes(branch->then_block), merge_nodes(branch->else_block);
       } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
         for (auto* id : {&loop->count, &loop->condition})
           if (*id) **id = same_as_[**id];
         merge_nodes(loop->body);
-      } else if (is_settled(node)) {
+      } else if (rename_operands(node); is_settled(node)) {
         std::vector<size_t>& earlier = by_operands[node.reads];
         const auto twin = std::find_if(earlier.begin(), earlier.end(),
                                        [&](size_t k) { return computes_the_same(kept[k], node); });
-        if (twin != earlier.end()) {
+        if (twin != earlier.end() && std::ranges::none_of(node.writes, is_output)) {
           for (size_t k = 0; k < node.writes.size(); ++k) same_as_[node.writes[k]] = kept[*twin].writes[k];
           continue;
         }
@@ -78,6 +77,14 @@ class Merger {
       kept.push_back(std::move(node));
     }
     block = std::move(kept);
+  }
+
+  // Two operands may become one.
+  void rename_operands(Node& node) const {
+    for (TensorId& id : node.reads) id = same_as_[id];
+    const std::set<TensorId> distinct(node.reads.begin(), node.reads.end());
+    if (distinct.size() < node.reads.size() && std::holds_alternative<Nests>(node.body))
+      node = with_used_operands(std::move(node));
   }
 
   // What it reads and writes is the same whenever it is looked at.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <set>
 
 #include "frontend/error.h"
 #include "frontend/facts.h"
@@ -236,6 +237,8 @@ void verify(const Graph& graph, const Node& node) {
   for (TensorId id : node.reads) checker.reads.push_back(&graph.tensors.at(id));
   if (const Nests* nests = std::get_if<Nests>(&node.body)) {
     checker.check(node.writes.size() == 1, "nests write one tensor");
+    const std::set<TensorId> distinct(node.reads.begin(), node.reads.end());
+    checker.check(distinct.size() == node.reads.size(), "nests have each operand once");
     for (const Nest& nest : *nests) checker.nest(nest);
   } else if (const If* branch = std::get_if<If>(&node.body)) {
     verify_block(graph, branch->then_block);

@@ -106,7 +106,7 @@ struct Node {
   std::string origin;  // the ONNX node's name, or that of its first output: for messages and the map
   std::string op;      // the ONNX operator it comes from
   std::vector<TensorId> reads,
-      writes;  // of Nests, Call and Refusal; a control node's are those of its blocks
+      writes;  // of Nests (each once), Call and Refusal; a control node's are those of its blocks
   std::variant<Nests, Call, If, Loop, Refusal> body;
 };
 

@@ -238,7 +238,7 @@ void Chunks::gather_pulls() {
 // ---- a few columns at a time
 
 // At slab t, all touch only the rows that the first of them writes there, as many as at any other.
-bool Chunks::same_row(const std::vector<int>& users, TensorId storage) const {
+bool Chunks::same_rows(const std::vector<int>& users, TensorId storage) const {
   const std::vector<Interval>& written = slabs(users[0]).write.rows;
   const auto same = [&](const RowAccess& access) {
     return root(access.tensor) != storage || access.rows == written;
@@ -257,7 +257,7 @@ bool Chunks::same_row(const std::vector<int>& users, TensorId storage) const {
 bool Chunks::share(KeptRing& ring) {
   const TensorId storage = ring.storage;
   const std::vector<int> users = users_of(storage);
-  if (users.size() < 2 || !same_row(users, storage)) return false;
+  if (users.size() < 2 || !same_rows(users, storage)) return false;
   const int host = users.back();
   const Rows rows = facts_.rows[storage];
   const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));

@@ -73,7 +73,7 @@ class Chunks {
   int root_of(int k) const;
   Interval slabs_in(int k, int host, int64_t slab) const;
   bool in_step(int guest, int host) const;
-  bool same_row(const std::vector<int>& users, TensorId storage) const;
+  bool same_rows(const std::vector<int>& users, TensorId storage) const;
   bool closed(const std::vector<int>& family) const;
   bool independent(int host) const;
   std::vector<Pull> needed_by(int k) const;

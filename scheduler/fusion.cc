@@ -77,14 +77,14 @@ class Partition {
 
   std::vector<GroupPlan> least() { return *cheapest(search()); }
 
-  // The groups of the least peak below `high` with up to `most_work` done again, by halves. Where there are
-  // hardly any, first a little below it.
-  std::optional<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work, bool likely) {
+  // The groups of the least peak below `high` with up to `most_work` done again, by halves. Where none are
+  // expected, first a little below it.
+  std::optional<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work, Expect expect) {
     std::optional<std::vector<GroupPlan>> best;
     search();
     int64_t low = 0;
-    for (int64_t peak = likely ? high / 2 : high - 1 - high / kFine; high - low > 1 + high / kFine;
-         peak = low + (high - low) / 2) {
+    for (int64_t peak = expect == Expect::kSome ? high / 2 : high - 1 - high / kFine;
+         high - low > 1 + high / kFine; peak = low + (high - low) / 2) {
       auto groups = with_work(peak);
       if (groups && work_of(*groups) <= most_work) {
         high = std::min(peak, peak_of(*groups));
@@ -302,7 +302,8 @@ class Partition {
           return static_cast<double>(gain->bytes - corners.back().bytes) /
                  static_cast<double>(1 + gain->work - corners.back().work);
         };
-        while (!hull.empty() && rate() >= hull.back().first) hull.pop_back(), corners.pop_back();
+        while (!hull.empty() && (gain->work <= corners.back().work || rate() >= hull.back().first))
+          hull.pop_back(), corners.pop_back();
         hull.push_back({rate(), {storage, strip}});
         corners.push_back(*gain);
       }
@@ -313,13 +314,13 @@ class Partition {
     for (const auto& [rate, window] : ranked) ways.untried->push_back(window);
   }
 
-  // What a window alone saves and costs: in every group what it does in the first.
+  // What a window alone saves and costs: in every group what it does in the first that can have it.
   std::optional<Gain> gain_of(const WindowKept& window, int begin, int end, const Ways& ways) {
-    const auto [at, first] = gains_.try_emplace({window.storage, window.strip});
-    if (first)
-      if (const auto with = with_windows(begin, end, {.again = {window}}))
-        at->second = Gain{ways.options.front().bytes - with->bytes, with->work};
-    return at->second;
+    const std::pair key(window.storage, window.strip);
+    if (const auto at = gains_.find(key); at != gains_.end()) return at->second;
+    const auto with = with_windows(begin, end, {.again = {window}});
+    if (!with) return std::nullopt;
+    return gains_[key] = {ways.options.front().bytes - with->bytes, with->work};
   }
 
   // Ways with one more storage computed again, or for fewer rows of windows at a time, where that saves
@@ -428,8 +429,8 @@ class Partition {
   std::vector<std::vector<TensorId>> ending_;  // per step: storages whose lives end there
   std::vector<int64_t> single_;                // bytes live at each step
   std::map<std::pair<int, int>, Ways> grouped_;
-  std::map<std::pair<TensorId, int64_t>, std::optional<Gain>> gains_;  // per storage and strip of a window
-  bool works_ = false;                                                 // whether work may be done again
+  std::map<std::pair<TensorId, int64_t>, Gain> gains_;  // per storage and strip of a window
+  bool works_ = false;                                  // whether work may be done again
   int64_t runs_ = 0, trials_ = 0;
 };
 
@@ -482,9 +483,9 @@ std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline) {
 }
 
 std::optional<std::vector<GroupPlan>> smaller_groups(const Schedule& whole, int64_t below, int64_t most_work,
-                                                     bool likely, Deadline deadline) {
+                                                     Expect expect, Deadline deadline) {
   if (has_passed(deadline)) return std::nullopt;
-  return Partition(whole, deadline).least_below(below, most_work, likely);
+  return Partition(whole, deadline).least_below(below, most_work, expect);
 }
 
 std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole, Deadline deadline) {

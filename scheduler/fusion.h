@@ -17,10 +17,12 @@ int64_t constant_bytes(const Node& node, const Graph& graph);
 // al., 24.2); after the deadline, those formed by then.
 std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline);
 
+enum class Expect : uint8_t { kSome, kNone };
+
 // The least peak below `below` bytes, to one part in a hundred, for which it suffices to do up to `most_work`
-// multiply-accumulates again; nothing where there is none, which is found fast unless some are `likely`.
+// multiply-accumulates again; nothing where there is none, which is found fast where it is expected.
 std::optional<std::vector<GroupPlan>> smaller_groups(const Schedule& whole, int64_t below, int64_t most_work,
-                                                     bool likely, Deadline deadline);
+                                                     Expect expect, Deadline deadline);
 
 // From no groups to those of best_groups and on to ever more work, each with a lower peak than the one before
 // and the cheapest for it.

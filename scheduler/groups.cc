@@ -248,10 +248,10 @@ struct ChunkRunner {
   }
 };
 
-// Per step how many slabs of it to take at a time: as the windows of what is computed again say for the step
-// that reads through them and for those that read the rows of this one as they come. Nothing where they
-// contradict each other.
-std::optional<std::map<int, int64_t>> strips_of(const std::vector<WindowKept>& again,
+// Per step before `end` how many slabs of it to take at a time: as the windows of what is computed again say
+// for the step that reads through them and for those that read the rows of this one as they come. Nothing
+// where they contradict each other.
+std::optional<std::map<int, int64_t>> strips_of(int end, const std::vector<WindowKept>& again,
                                                 const StepFacts& facts) {
   std::map<int, int64_t> strips;
   const auto writes_again = [&](int s) {
@@ -270,9 +270,8 @@ std::optional<std::map<int, int64_t>> strips_of(const std::vector<WindowKept>& a
   const auto take = [&](int s, int64_t strip) { return strips.emplace(s, strip).first->second == strip; };
   for (const auto& [storage, strip] : again) {
     const int reader = facts.last_reader[storage];
-    if (reader < 0 || reader >= static_cast<int>(facts.slabs.size())) return std::nullopt;
-    if (!take(reader, strip)) return std::nullopt;
-    for (int s = reader + 1; s < static_cast<int>(facts.pulls.size()); ++s)
+    if (reader < 0 || reader >= end || !take(reader, strip)) return std::nullopt;
+    for (int s = reader + 1; s < end; ++s)
       if (in_step(s, reader) && !writes_again(s) && !take(s, strip)) return std::nullopt;
   }
   return strips;
@@ -327,7 +326,7 @@ std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>&
   const auto one = [](const WindowKept& window) { return window.strip == 1; };
   if (std::all_of(keep.again.begin(), keep.again.end(), one))
     return Former(begin, end, steps, layouts, graph, facts).run(keep);
-  const auto strips = strips_of(keep.again, facts);
+  const auto strips = strips_of(end, keep.again, facts);
   const auto in_strips = strips ? arenac::in_strips(facts, *strips, steps) : std::nullopt;
   if (!in_strips) return std::nullopt;
   return Former(begin, end, steps, layouts, graph, *in_strips).run(keep);

@@ -82,6 +82,8 @@ struct StorageOverlap {
 struct NestSlabs {
   int axis;
   int64_t width, begin;
+
+  bool operator==(const NestSlabs&) const = default;
 };
 
 // Before slab t of a stage runs, slabs [0, upto[t]] of stage `producer` must have run.

@@ -148,8 +148,8 @@ Schedule schedule_smallest(const Graph& graph, const Target& target, Deadline de
   Schedule least = least_fused(plain, target, deadline);
   std::reverse(plain.begin(), plain.end());  // those first that were changed most for the purpose
   for (Schedule& whole : plain) {
-    const bool first = work_again(least) == 0;
-    auto groups = smaller_groups(whole, peak_of(least), work_of(graph) / kMoreWork, first, deadline);
+    const Expect expect = work_again(least) == 0 ? Expect::kSome : Expect::kNone;
+    auto groups = smaller_groups(whole, peak_of(least), work_of(graph) / kMoreWork, expect, deadline);
     if (groups) least = with_groups(std::move(whole), std::move(*groups), target);
   }
   least.cut_off = has_passed(deadline);
@@ -246,7 +246,7 @@ const std::vector<SchedulerRow>& schedulers() {
       {"columns", "as rows, and of these a few columns at a time", schedule_by_columns},
       {"windows", "as columns, and what lies under a window computed again for each row of windows",
        schedule_by_windows<1>},
-      {"strips", "as windows, for two rows of windows at a time where they come out even",
+      {"strips", "as windows, for two rows of windows at a time, those that come out even",
        schedule_by_windows<2>},
   };
   return all;

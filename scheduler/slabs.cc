@@ -288,8 +288,10 @@ std::optional<Slabs> in_strips(const Slabs& slabs, const Nests& nests, int64_t s
 }
 
 Slabs slabs_of_stage(const Stage& stage, const Slabs& slabs, const Nests& nests) {
+  const char* const fault = "a stage with other slabs than its node's";
+  ARENAC_CHECK(stage.slabs > 0 && slabs.count % stage.slabs == 0, fault);
   auto strips = in_strips(slabs, nests, slabs.count / stage.slabs);
-  ARENAC_CHECK(strips && strips->count == stage.slabs, "a stage with other slabs than its node's");
+  ARENAC_CHECK(strips && strips->nests == stage.nests, fault);
   return std::move(*strips);
 }
 

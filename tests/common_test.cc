@@ -10,7 +10,9 @@
 #include "frontend/import.h"
 #include "frontend/inline.h"
 #include "frontend/interpret.h"
+#include "tests/emitted.h"
 #include "tests/random_graph.h"
+#include "tests/values.h"
 
 namespace arenac {
 namespace {
@@ -65,14 +67,37 @@ TEST(Common, OutputsStay) {
               ElementsAre("Exp", "Exp"));
 }
 
-// The carried sum is another one in each iteration, and what reads it before and after is, too.
+// Two carried values begin as the same one and become others.
 TEST(Common, WhatALoopAssignsIsNeverTheSame) {
   ops_left(R"((float[3] x) => (float[3] y, float[3] z)
       <int64 n = {3}, bool yes = {1}> {
-      before = Exp(x)
-      y = Loop(n, yes, before) <body = b (int64 i, bool c, float[3] s) => (bool d, float[3] t) {
-        d = Identity(c)  e = Sin(s)  f = Sin(s)  t = Add(e, f) }>
-      after = Exp(x)  z = Add(y, after) })");
+      a, b = Loop<body = g (int64 i, bool c, float[3] s, float[3] u) => (bool d, float[3] t, float[3] v) {
+        d = Identity(c)  t = Sin(s)  v = Cos(u) }>(n, yes, x, x)
+      y = Neg(a)  z = Neg(b) })");
+}
+
+TEST(Common, WhatBranchesAssignIsNeverTheSame) {
+  ops_left(R"((float[3] x, bool which) => (float[3] y, float[3] z) {
+      a, b = If<then_branch = g () => (float[3] p, float[3] q) { p = Identity(x)  q = Identity(x) },
+                else_branch = h () => (float[3] r, float[3] s) { r = Sin(x)  s = Cos(x) }>(which)
+      y = Neg(a)  z = Neg(b) })");
+}
+
+// Reads of what were two tensors at different places: none of them lies where the result is written.
+TEST(Common, OperandsThatBecomeOneAreReadAsBefore) {
+  const std::string text = R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (int64[5] x) => (int64[5] y) <int64 axis = {0}> {
+      a = CumSum(x, axis)  b = CumSum(x, axis)  y = Gather(a, b) })";
+  for (const CompilerRow& compiler : compilers()) {
+    std::vector<Emitted> batch;
+    batch.push_back({compile_graph(import_text(text), "u0", {}), {integers({5}, {4, -1, -3, 1, 1})}});
+    run_emitted(batch, compiler);
+    ASSERT_EQ(batch[0].fault, "");
+    const Graph& graph = *batch[0].compilation.graph;
+    EXPECT_EQ(batch[0].outputs[0].bytes,
+              interpret(import_text(text), batch[0].inputs).at(graph.outputs[0])->bytes)
+        << dump(graph);
+  }
 }
 
 TEST(Common, RandomGraphsComputeTheSameBits) {

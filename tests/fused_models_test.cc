@@ -23,6 +23,7 @@ Sizes sizes() {
   if (!text) return {0, 30'000};
   char* rest = nullptr;
   const uintmax_t begin = std::strtoull(text, &rest, 10);
+  if (*rest != '-') throw std::runtime_error("ARENAC_MODEL_BYTES is not as 30000-60000");
   return {begin, std::strtoull(rest + 1, nullptr, 10)};
 }
 

@@ -13,15 +13,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "driver/compile.h"
 #include "frontend/facts.h"
-#include "frontend/inline.h"
-#include "frontend/integer_sums.h"
-#include "frontend/padding.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
 #include "planner/lifetime.h"
 #include "planner/planners.h"
-#include "scheduler/precision.h"
 #include "tests/conformance.h"
 
 namespace arenac {
@@ -76,8 +73,7 @@ int64_t arena_of(const Schedule& schedule) {
 }
 
 Row measured(const std::string& model, const Graph& imported) {
-  const Graph graph =
-      with_integer_sums(with_merged_padding(with_inlined_elements(with_free_precision(imported))));
+  const Graph graph = rewritten(imported);
   const auto start = std::chrono::steady_clock::now();
   const Schedule fused = scheduler_named("fused").schedule(graph, targets().front(), kNoDeadline);
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;
