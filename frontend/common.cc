@@ -58,13 +58,14 @@ class Merger {
     std::map<std::vector<TensorId>, std::vector<size_t>> by_operands;
     Block kept;
     for (Node& node : block) {
+      rename_operands(node);
       if (If* branch = std::get_if<If>(&node.body)) {
         merge_nodes(branch->then_block), merge_nodes(branch->else_block);
       } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
         for (auto* id : {&loop->count, &loop->condition})
           if (*id) **id = same_as_[**id];
         merge_nodes(loop->body);
-      } else if (rename_operands(node); is_settled(node)) {
+      } else if (is_settled(node)) {
         std::vector<size_t>& earlier = by_operands[node.reads];
         const auto twin = std::find_if(earlier.begin(), earlier.end(),
                                        [&](size_t k) { return computes_the_same(kept[k], node); });

@@ -415,9 +415,12 @@ class Assignment {
     }
   }
 
-  // Whether an operand may lie where nest k writes without harm from the node's other nests: they write
-  // elsewhere, or (k being the first) later and without reading it.
-  static bool unharmed(const Nests& nests, size_t k, int operand) {
+  // Whether an operand may lie where nest k writes without harm from or to the node's other nests: they write
+  // elsewhere, or (k being the first) later and without reading it; later ones only read it where k stores it
+  // as it is.
+  bool unharmed(const Node& node, size_t k, int operand) const {
+    const Nests& nests = std::get<Nests>(node.body);
+    const bool stays = copied_read(nests[k], node, graph_) != nullptr;
     const auto box = [](const Nest& nest) {
       std::vector<Interval> sides;
       for (const Expr& index : nest.store) sides.push_back(interval(index, axis_intervals(nest), {}));
@@ -431,7 +434,7 @@ class Assignment {
       for (size_t d = 0; d < a.size(); ++d) disjoint |= a[d].end <= b[d].begin || b[d].end <= a[d].begin;
       const bool read =
           any_of(nests[j].body, reads_it) || (!nests[j].finish.empty() && any_of(nests[j].finish, reads_it));
-      if (!disjoint && (k != 0 || read)) return false;
+      if ((!disjoint && (k != 0 || read)) || (j > k && read && !stays)) return false;
     }
     return true;
   }
@@ -454,8 +457,7 @@ class Assignment {
     const auto meets = [&](TensorId other) { return other != x && layouts_[other].root == layouts_[x].root; };
     if (std::any_of(node.reads.begin(), node.reads.end(), meets)) return std::nullopt;
     const auto operand = std::find(node.reads.begin(), node.reads.end(), x) - node.reads.begin();
-    if (!unharmed(std::get<Nests>(node.body), static_cast<size_t>(k), static_cast<int>(operand)))
-      return std::nullopt;
+    if (!unharmed(node, static_cast<size_t>(k), static_cast<int>(operand))) return std::nullopt;
     return same_place(node, nest, x, node.writes[0]);
   }
 

@@ -83,6 +83,15 @@ TEST(Common, WhatBranchesAssignIsNeverTheSame) {
       y = Neg(a)  z = Neg(b) })");
 }
 
+TEST(Common, BranchesAskForTheConditionThatIsLeft) {
+  EXPECT_THAT(ops_left(R"((float[2] x, float a) => (float[2] y, float[2] z) <float zero = {0}> {
+      p = Less(a, zero)  q = Less(a, zero)
+      y = If<then_branch = g () => (float[2] s) { s = Sin(x) }, else_branch = h () => (float[2] t) { t = Cos(x) }>(p)
+      z = If<then_branch = i () => (float[2] u) { u = Exp(x) }, else_branch = j () => (float[2] v) { v = Neg(x) }>(q)
+      })"),
+              ElementsAre("Less", "If", "If"));
+}
+
 // Reads of what were two tensors at different places: none of them lies where the result is written.
 TEST(Common, OperandsThatBecomeOneAreReadAsBefore) {
   const std::string text = R"(<ir_version: 8, opset_import: ["" : 17]>
