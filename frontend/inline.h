@@ -16,8 +16,8 @@ namespace arenac {
 // small, or the producer's own too, so that the order of large ones stays open.
 //
 // A producer of a few casts, additions and multiplications an element is inlined into the reads of all its
-// consumers, whatever they reduce, where its operands take less memory than its result (dequantisation, casts)
-// or are there anyway and few elements are computed more than once (a mean that is subtracted).
+// consumers, whatever they reduce, where its operands take less memory than its result (dequantisation,
+// casts) or are there anyway and few elements are computed more than once (a mean that is subtracted).
 //
 // Left alone are results that a 16-bit type rounds, graph outputs, what control flow assigns or reads, and
 // copies, which the scheduler turns into views.
