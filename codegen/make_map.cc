@@ -18,8 +18,7 @@ std::optional<RowRange> first_rows(const Schedule& schedule, const std::vector<R
   const Stage* stage = stage_of(schedule, step);
   if (!stage) return {};
   const Node& node = *schedule.steps[step].node;
-  const Slabs slabs = slabs_of_stage(*stage, slabs_of(node, *schedule.graph, schedule.layouts, rows),
-                                     std::get<Nests>(node.body));
+  const Slabs slabs = slabs_of_stage(*stage, slabs_of(node, *schedule.graph, schedule.layouts, rows), node);
   if (slabs.count <= 1) return {};
   for (const Interval& written : slabs.write.rows)
     if (written.begin < written.end) return RowRange{written.begin, written.end};

@@ -58,6 +58,12 @@ int64_t slots_for(const std::vector<Life>& lives) {
   return static_cast<int64_t>(kept);
 }
 
+bool in_turn(const Pull& pull) {
+  for (size_t t = 0; t < pull.upto.size(); ++t)
+    if (pull.upto[t] != static_cast<int64_t>(t)) return false;
+  return true;
+}
+
 Chunks::Chunks(Group& group, int64_t width, const std::vector<Step>& steps,
                const std::vector<Layout>& layouts, const Graph& graph, const StepFacts& facts)
     : group_(group),
@@ -157,9 +163,7 @@ bool Chunks::in_step(int guest, int host) const {
   if (group_.stages[guest].slabs != group_.stages[host].slabs) return false;
   for (const Stage& stage : plain_)
     for (const Pull& pull : stage.pulls)
-      if (pull.producer == guest)
-        for (int64_t t = 0; t < stage.slabs; ++t)
-          if (pull.upto[t] != t) return false;
+      if (pull.producer == guest && !in_turn(pull)) return false;
   return true;
 }
 

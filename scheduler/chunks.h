@@ -39,6 +39,9 @@ struct Life {
 // The fewest slots such that the next user of a slot, k later, comes when all is done with the one before.
 int64_t slots_for(const std::vector<Life>& lives);
 
+// Whether slab t pulls as far as slab t.
+bool in_turn(const Pull& pull);
+
 // Makes hosts and guests of a group's stages.
 class Chunks {
  public:

@@ -262,10 +262,7 @@ std::optional<std::map<int, int64_t>> strips_of(int end, const std::vector<Windo
     const auto& pulls = facts.pulls[s];
     const auto at =
         std::find_if(pulls.begin(), pulls.end(), [&](const Pull& p) { return p.producer == producer; });
-    if (at == pulls.end() || facts.slabs[s].count != facts.slabs[producer].count) return false;
-    for (int64_t t = 0; t < facts.slabs[s].count; ++t)
-      if (at->upto[t] != t) return false;
-    return true;
+    return at != pulls.end() && facts.slabs[s].count == facts.slabs[producer].count && in_turn(*at);
   };
   const auto take = [&](int s, int64_t strip) { return strips.emplace(s, strip).first->second == strip; };
   for (const auto& [storage, strip] : again) {

@@ -264,9 +264,10 @@ Slabs slabs_of(const Node& node, const Graph& graph, const std::vector<Layout>& 
   return Facts(node, graph, layouts, rows).run();
 }
 
-std::optional<Slabs> in_strips(const Slabs& slabs, const Nests& nests, int64_t strip) {
+std::optional<Slabs> in_strips(const Slabs& slabs, const Node& node, int64_t strip) {
   if (strip == 1) return slabs;
   if (slabs.count % strip != 0) return std::nullopt;
+  const Nests& nests = std::get<Nests>(node.body);
   Slabs strips{slabs.count / strip, slabs.nests, slabs.reads, slabs.write};
   for (size_t n = 0; n < nests.size(); ++n) {
     NestSlabs& part = strips.nests[n];
@@ -287,10 +288,10 @@ std::optional<Slabs> in_strips(const Slabs& slabs, const Nests& nests, int64_t s
   return strips;
 }
 
-Slabs slabs_of_stage(const Stage& stage, const Slabs& slabs, const Nests& nests) {
+Slabs slabs_of_stage(const Stage& stage, const Slabs& slabs, const Node& node) {
   const char* const fault = "a stage with other slabs than its node's";
   ARENAC_CHECK(stage.slabs > 0 && slabs.count % stage.slabs == 0, fault);
-  auto strips = in_strips(slabs, nests, slabs.count / stage.slabs);
+  auto strips = in_strips(slabs, node, slabs.count / stage.slabs);
   ARENAC_CHECK(strips && strips->nests == stage.nests, fault);
   return std::move(*strips);
 }

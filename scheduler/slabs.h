@@ -43,10 +43,10 @@ Slabs slabs_of(const Node& node, const Graph& graph, const std::vector<Layout>& 
                const std::vector<Rows>& rows);
 
 // The slabs of a step taken `strip` at a time; nothing where that does not come out even.
-std::optional<Slabs> in_strips(const Slabs& slabs, const Nests& nests, int64_t strip);
+std::optional<Slabs> in_strips(const Slabs& slabs, const Node& node, int64_t strip);
 
 // The slabs of a step as a stage takes them.
-Slabs slabs_of_stage(const Stage& stage, const Slabs& slabs, const Nests& nests);
+Slabs slabs_of_stage(const Stage& stage, const Slabs& slabs, const Node& node);
 
 // The part of a nest that slab t computes, t being the iteration `symbol` of `slabs`.
 Nest slab_nest(const Nest& nest, const NestSlabs& part, int symbol, int64_t slabs);

@@ -110,7 +110,7 @@ std::optional<StepFacts> in_strips(const StepFacts& facts, const std::map<int, i
                                    const std::vector<Step>& steps) {
   StepFacts all = facts;
   for (const auto& [s, strip] : strips) {
-    auto slabs = in_strips(facts.slabs[s], std::get<Nests>(steps[s].node->body), strip);
+    auto slabs = in_strips(facts.slabs[s], *steps[s].node, strip);
     if (!slabs) return std::nullopt;
     all.slabs[s] = std::move(*slabs);
   }

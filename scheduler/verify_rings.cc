@@ -81,10 +81,9 @@ void verify_rings(const Schedule& schedule) {
   if (schedule.groups.empty()) return;
   StepFacts facts = step_facts(*schedule.graph, schedule.steps, schedule.layouts);
   for (const Group& group : schedule.groups)
-    for (const Stage& stage : group.stages) {
-      const Nests& nests = std::get<Nests>(schedule.steps[stage.step].node->body);
-      facts.slabs[stage.step] = slabs_of_stage(stage, facts.slabs[stage.step], nests);
-    }
+    for (const Stage& stage : group.stages)
+      facts.slabs[stage.step] =
+          slabs_of_stage(stage, facts.slabs[stage.step], *schedule.steps[stage.step].node);
   Slots slots(schedule, facts);
   for (const Group& group : schedule.groups) {
     const Guests guests = guests_of(group);

@@ -12,6 +12,7 @@
 #include "frontend/interpret.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
+#include "tests/same_bits.h"
 #include "tests/values.h"
 
 namespace arenac {
@@ -23,16 +24,8 @@ using ::testing::ElementsAre;
 std::vector<std::string> ops_left(const std::string& text) {
   const Graph before = import_text("<ir_version: 8, opset_import: [\"\" : 17]> g " + text);
   const Graph after = with_common_nodes(before);
-  verify(after);
-  for (unsigned seed = 0; seed < 4; ++seed) {
-    const auto inputs = random_inputs(before, seed, Numbers::kAny);
-    const auto want = interpret(before, inputs), got = interpret(after, inputs);
-    for (TensorId id : before.outputs)
-      EXPECT_EQ(got[id]->bytes, want[id]->bytes) << dump(before) << dump(after);
-  }
-  std::vector<std::string> all;
-  for (const Node& node : after.block) all.push_back(node.op);
-  return all;
+  for (unsigned seed = 0; seed < 4; ++seed) assert_same_bits(before, after, seed, Numbers::kAny);
+  return ops_of(after);
 }
 
 TEST(Common, NodesOfTheSameOperandsBecomeOne) {
@@ -115,12 +108,8 @@ TEST(Common, RandomGraphsComputeTheSameBits) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     const Graph before = with_inlined_elements(import_text(random_graph(seed)));
     const Graph after = with_common_nodes(before);
-    verify(after);
     merged += after.block.size() < before.block.size();
-    const auto inputs = random_inputs(before, seed, Numbers::kAny);
-    const auto want = interpret(before, inputs), got = interpret(after, inputs);
-    for (TensorId id : before.outputs)
-      ASSERT_EQ(got[id]->bytes, want[id]->bytes) << dump(before) << dump(after);
+    ASSERT_NO_FATAL_FAILURE(assert_same_bits(before, after, seed, Numbers::kAny));
   }
   EXPECT_GT(merged, 3);
 }

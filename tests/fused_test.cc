@@ -5,8 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cmath>
-#include <cstdlib>
 
 #include "frontend/import.h"
 #include "frontend/interpret.h"
@@ -18,11 +16,6 @@
 
 namespace arenac {
 namespace {
-
-unsigned seeds(unsigned few) {
-  const char* factor = std::getenv("ARENAC_SEEDS");
-  return factor ? static_cast<unsigned>(std::ceil(few * std::atof(factor))) : few;
-}
 
 // What the file's order gives, and in groups.
 constexpr const char* kSchedulers[] = {"file-order", "fused",   "smallest", "rows",

@@ -14,6 +14,7 @@
 #include "planner/lifetime.h"
 #include "planner/planners.h"
 #include "tests/random_graph.h"
+#include "tests/same_bits.h"
 
 namespace arenac {
 namespace {
@@ -26,23 +27,11 @@ Graph model(const std::string& text) {
     g )" + text);
 }
 
-std::vector<std::string> ops(const Graph& graph) {
-  std::vector<std::string> all;
-  for (const Node& node : graph.block) all.push_back(node.op);
-  return all;
-}
-
 // The operators after inlining; the graph's outputs are the same bits as before.
 std::vector<std::string> inlined_ops(const std::string& text) {
   const Graph before = model(text), after = with_inlined_elements(before);
-  verify(after);
-  for (unsigned seed = 0; seed < 4; ++seed) {
-    const auto inputs = random_inputs(before, seed, Numbers::kAny);
-    const auto want = interpret(before, inputs), got = interpret(after, inputs);
-    for (TensorId id : before.outputs)
-      EXPECT_EQ(got[id]->bytes, want[id]->bytes) << dump(before) << dump(after);
-  }
-  return ops(after);
+  for (unsigned seed = 0; seed < 4; ++seed) assert_same_bits(before, after, seed, Numbers::kAny);
+  return ops_of(after);
 }
 
 TEST(Inline, MakesOneNodeOfAQuantisedConvolution) {
@@ -65,7 +54,7 @@ TEST(Inline, AppendsTheResidualAddition) {
 TEST(Inline, LeavesViews) {
   const Graph after = with_inlined_elements(model(R"((float[2, 3] x, float[3, 4] w) => (float[4, 2] y)
       { m = MatMul(x, w) t = Transpose(m) y = Relu(t) })"));
-  EXPECT_THAT(ops(after), ElementsAre("MatMul", "Transpose", "Relu"));
+  EXPECT_THAT(ops_of(after), ElementsAre("MatMul", "Transpose", "Relu"));
 }
 
 TEST(Inline, ClosesDiamonds) {
@@ -103,7 +92,7 @@ TEST(Inline, DropsClampsThatANarrowIndexFulfils) {
   const Graph after = with_inlined_elements(model(R"((uint8[4] i, float[256] x) => (float[4] y)
       { k = Cast<to = 7>(i) y = Gather(x, k) })"));
   verify(after);
-  ASSERT_THAT(ops(after), ElementsAre("Gather"));
+  ASSERT_THAT(ops_of(after), ElementsAre("Gather"));
   EXPECT_EQ(to_string(std::get<Nests>(after.block[0].body)[0].body), "x1[cast<int64>(x0[i0])]");
 }
 
@@ -191,12 +180,9 @@ TEST(Inline, RandomGraphsComputeTheSameBits) {
   for (unsigned seed = 0; seed < 1500; ++seed) {
     const std::string text = random_graph(seed);
     const Graph before = import_text(text), after = with_inlined_elements(before);
-    verify(after);
+    SCOPED_TRACE(text);
     fewer += after.block.size() < before.block.size();
-    const auto inputs = random_inputs(before, seed, Numbers::kWhole);
-    const auto want = interpret(before, inputs), got = interpret(after, inputs);
-    for (TensorId id : before.outputs)
-      ASSERT_EQ(got[id]->bytes, want[id]->bytes) << seed << "\n" << text << dump(before) << dump(after);
+    ASSERT_NO_FATAL_FAILURE(assert_same_bits(before, after, seed, Numbers::kWhole));
   }
   EXPECT_GT(fewer, 500);
 }

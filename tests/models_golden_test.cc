@@ -22,8 +22,7 @@ namespace fs = std::filesystem;
 constexpr int kSecondsAModel = 600;
 constexpr const char* kFlags =
     "-std=c99 -O1 -fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all "
-    "-Wall -Wextra -pedantic "
-    "-Wconversion -Werror";
+    "-Wall -Wextra -pedantic -Wconversion -Werror";
 
 // How far two runs of the reference itself differ, relative to the largest output: the last column of
 // index.csv.

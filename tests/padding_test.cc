@@ -12,6 +12,7 @@
 #include "frontend/inline.h"
 #include "frontend/interpret.h"
 #include "tests/random_graph.h"
+#include "tests/same_bits.h"
 
 namespace arenac {
 namespace {
@@ -23,16 +24,8 @@ std::vector<std::string> merged_ops(const std::string& text) {
   const Graph before =
       with_inlined_elements(import_text(R"(<ir_version: 8, opset_import: ["" : 17]> g )" + text));
   const Graph after = with_merged_padding(before);
-  verify(after);
-  for (unsigned seed = 0; seed < 3; ++seed) {
-    const auto inputs = random_inputs(before, seed, Numbers::kAny);
-    const auto want = interpret(before, inputs), got = interpret(after, inputs);
-    for (TensorId id : before.outputs)
-      EXPECT_EQ(got[id]->bytes, want[id]->bytes) << dump(before) << dump(after);
-  }
-  std::vector<std::string> ops;
-  for (const Node& node : after.block) ops.push_back(node.op);
-  return ops;
+  for (unsigned seed = 0; seed < 3; ++seed) assert_same_bits(before, after, seed, Numbers::kAny);
+  return ops_of(after);
 }
 
 TEST(Padding, GoesIntoConvolutions) {

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <set>
 
@@ -23,11 +21,6 @@
 
 namespace arenac {
 namespace {
-
-unsigned seeds(unsigned few) {
-  const char* factor = std::getenv("ARENAC_SEEDS");
-  return factor ? static_cast<unsigned>(std::ceil(few * std::atof(factor))) : few;
-}
 
 // Every combination of the inputs' and outputs' place, the target and the scheduler.
 Way way_of(unsigned seed) {
