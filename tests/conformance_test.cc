@@ -137,7 +137,7 @@ void build_and_run(const std::vector<Unit*>& units, const fs::path& scratch, con
     units[k]->result =
         built.status != 0
             ? Result{Outcome::kCrash, "the C compiler says: " + built.output}
-            : in_child(60, [&] { return run_unit(*units[k], scratch / (name + ".program"), k, scratch); });
+            : in_child([&] { return run_unit(*units[k], scratch / (name + ".program"), k, scratch); });
 }
 
 std::vector<Unit> units_of(const std::vector<Case>& cases) {
@@ -170,7 +170,7 @@ void build_and_run_all(std::vector<Unit>& units, const fs::path& scratch) {
 std::vector<Result> compile_and_run_all(const std::vector<Case>& cases) {
   const TemporaryFolder scratch;
   std::vector<Unit> units = units_of(cases);
-  for (Unit& unit : units) unit.result = in_child(60, [&] { return compile_unit(unit, scratch.path()); });
+  for (Unit& unit : units) unit.result = in_child([&] { return compile_unit(unit, scratch.path()); });
   build_and_run_all(units, scratch.path());
   std::vector<Result> results(cases.size(), {Outcome::kPass, ""});
   for (const Unit& unit : units) {

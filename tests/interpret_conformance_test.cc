@@ -24,7 +24,7 @@ Result interpret_case(const Case& c) {
 
 std::vector<Result> interpret_all(const std::vector<Case>& cases) {
   std::vector<Result> results;
-  for (const Case& c : cases) results.push_back(in_child(60, [&] { return interpret_case(c); }));
+  for (const Case& c : cases) results.push_back(in_child([&] { return interpret_case(c); }));
   return results;
 }
 

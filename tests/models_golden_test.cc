@@ -19,7 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kSecondsAModel = 600;
 constexpr const char* kFlags =
     "-std=c99 -O1 -fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all "
     "-Wall -Wextra -pedantic -Wconversion -Werror";
@@ -81,8 +80,8 @@ std::vector<Result> try_models(const std::vector<Case>& models) {
   for (const Case& model : models) {
     const auto spreads = reference_spreads(model.folder.parent_path() / "index.csv");
     const auto spread = spreads.find(model.folder.filename().string());
-    results.push_back(in_child(
-        kSecondsAModel, [&] { return try_model(model, spread == spreads.end() ? 0 : spread->second); }));
+    results.push_back(
+        in_child([&] { return try_model(model, spread == spreads.end() ? 0 : spread->second); }));
     fmt::print("{}: {}\n", model.id,
                results.back().outcome == Outcome::kPass ? "pass" : results.back().reason);
     fflush(stdout);

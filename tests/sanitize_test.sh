@@ -4,11 +4,11 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tests=(hostile_test interpret_conformance_test property_test fused_test planner_test cli_test control_test bounded_test)
-cmake --preset sanitize
-cmake --build --preset sanitize --target "${tests[@]}"
+cmake --preset sanitize >/dev/null
+cmake --build --preset sanitize --target "${tests[@]}" -- --quiet
 
 # Of the tests that compile C only those with one compiler, and fewer random seeds: all run without sanitizers, too.
 export ARENAC_SEEDS=0.3 GTEST_BRIEF=1
-export GTEST_FILTER='-*SharedProblems*:*PublishedFigures*:*DoNotHang*:WideRows.*:*/clang*:*/gsan*:*/gccO*'
+export GTEST_FILTER='-*SharedProblems*:*CloseToBruteForce*:*PublishedFigures*:*DoNotHang*:WideRows.*:*/clang*:*/gsan*:*/gccO*'
 printf '%s\n' "${tests[@]}" | xargs -P "$(nproc)" -I{} bash -c '
   build/sanitize/tests/{} || [[ $? == 77 ]] || { echo "{} failed"; exit 1; }'
