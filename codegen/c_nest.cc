@@ -20,6 +20,10 @@ bool names_axis(const Expr& e, int a) {
   return any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a; });
 }
 
+bool any_names(const std::vector<const Bound*>& bounds, int a) {
+  return std::any_of(bounds.begin(), bounds.end(), [&](const Bound* b) { return names_axis(b->index, a); });
+}
+
 class NestWriter {
  public:
   NestWriter(const FlatNest& nest, const LoopPlan& plan, const std::vector<Type>& read_types, Type write_type,
@@ -114,11 +118,11 @@ class NestWriter {
   }
   void open_loop(int a) { open_loop(a, {0, nest_.axes[a].extent}); }
 
-  // That bounds hold for a pixel of the tile.
-  std::string condition(const std::vector<const Bound*>& bounds, int pixel = 0) const {
+  // That bounds hold.
+  std::string condition(const std::vector<const Bound*>& bounds) const {
     std::string all;
     for (const Bound* bound : bounds) {
-      const std::string index = printer().index(at_point(bound->index, pixel, 1));
+      const std::string index = printer().index(bound->index);
       all += fmt::format("{}{} <= {} && {} < {}", all.empty() ? "" : " && ", bound->begin, index, index,
                          bound->end);
     }
@@ -343,41 +347,53 @@ class NestWriter {
     std::vector<int> axes;
     for (int a : plan_.order)
       if (nest_.axes[a].reduced && nest_.axes[a].extent != 1) axes.push_back(a);
-    const size_t least = moves_least(axes), last = moving.empty() ? least : behind_named(axes, moving);
+    const Expr body = with_places(axes);
+    const size_t least = moves_least(body, axes), last = moving.empty() ? least : behind_named(axes, moving);
     const auto first = axes.begin() + static_cast<std::ptrdiff_t>(std::min(least, last));
     const auto twice = axes.begin() + static_cast<std::ptrdiff_t>(last);
     const std::vector<int> inner(twice, axes.end());
     const Interval pixels = {0, tile};
     std::for_each(axes.begin(), first, [&](int a) { reduced_loop(a, open); });
     std::string whole = tile_fits(moving, tile, inner);
-    const Expr unwound = lanes > 1 ? within_rings({first, axes.end()}, tile, whole) : nest_.body;
+    const Expr unwound = lanes > 1 ? within_rings(body, {first, axes.end()}, tile, whole) : body;
     std::for_each(first, twice, [&](int a) { reduced_loop(a, open); });
     if (!whole.empty()) c_.open("if ({})", whole);
     reduced_loops(inner, open, [&] { accumulate(lanes, pixels, unwound); });
     if (!whole.empty()) {
       c_.close(" else {");
       c_.indent();
-      reduced_loops(inner, open, [&] {
-        if (moving.empty()) return accumulate(lanes, pixels, nest_.body);
-        for (int j = 0; j < tile; ++j) {
-          c_.open("if ({})", condition(moving, j));
-          accumulate(lanes, {j, j + 1}, nest_.body);
-          c_.close();
-        }
-      });
+      one_by_one(lanes, tile, inner, open, moving, body);
       c_.close();
     }
     std::for_each(axes.begin(), twice, [&](int) { c_.close(); });
     places_ = 0;
+    placed_.clear();
+  }
+
+  // The loops over the `inner` axes for each pixel by itself, where bounds move some of them.
+  void one_by_one(int lanes, int tile, const std::vector<int>& inner, const std::vector<const Bound*>& open,
+                  const std::vector<const Bound*>& moving, const Expr& body) {
+    if (moving.empty()) return reduced_loops(inner, open, [&] { accumulate(lanes, {0, tile}, body); });
+    for (int j = 0; j < tile; ++j) {
+      std::vector<Bound> here;
+      for (const Bound* bound : moving)
+        here.push_back({at_point(bound->index, j, 1), bound->begin, bound->end});
+      std::vector<const Bound*> outside, within = open;
+      for (const Bound& bound : here) {
+        const auto named = [&](int a) { return names_axis(bound.index, a); };
+        (std::any_of(inner.begin(), inner.end(), named) ? within : outside).push_back(&bound);
+      }
+      c_.put(outside.empty() ? "{" : fmt::format("if ({}) {{", condition(outside)));
+      c_.indent();
+      reduced_loops(inner, within, [&] { accumulate(lanes, {j, j + 1}, body); });
+      c_.close();
+    }
   }
 
   // The index behind the last of the axes that a bound names, if that is not the end: to decide anew for
   // every term costs more than it saves. Then the index of the first of them.
   static size_t behind_named(const std::vector<int>& axes, const std::vector<const Bound*>& bounds) {
-    const auto named = [&](int a) {
-      return std::any_of(bounds.begin(), bounds.end(),
-                         [&](const Bound* bound) { return names_axis(bound->index, a); });
-    };
+    const auto named = [&](int a) { return any_names(bounds, a); };
     const auto behind = std::find_if(axes.rbegin(), axes.rend(), named).base();
     const auto at = behind != axes.end() ? behind : std::find_if(axes.begin(), axes.end(), named);
     return static_cast<size_t>(at - axes.begin());
@@ -385,10 +401,10 @@ class NestWriter {
 
   // The index of the axis that moves the place in a ring least; what is outside of it moves by rows. Their
   // count: none does.
-  size_t moves_least(const std::vector<int>& axes) const {
+  static size_t moves_least(const Expr& body, const std::vector<int>& axes) {
     size_t first = axes.size();
     int64_t least = INT64_MAX;
-    for (const Expr& slot : slots())
+    for (const Expr& slot : slots_in(body))
       for (size_t k = 0; k < axes.size(); ++k) {
         const int64_t by = affine_form(slot->args[0])->coefficient(axes[k]);
         if (by > 0 && by < least) least = by, first = k;
@@ -397,9 +413,9 @@ class NestWriter {
   }
 
   // Numbers of slots in the reads: affine modulo a constant.
-  std::vector<Expr> slots() const {
+  static std::vector<Expr> slots_in(const Expr& body) {
     std::vector<Expr> all;
-    any_of(nest_.body, [&](const Expr& e) {
+    any_of(body, [&](const Expr& e) {
       const bool known = std::any_of(all.begin(), all.end(), [&](const Expr& x) { return same(x, e); });
       if (e->op == Op::kMod && e->type == Type::kInt64 && e->args[1]->op == Op::kConst && !known &&
           affine_form(e->args[0]))
@@ -409,11 +425,41 @@ class NestWriter {
     return all;
   }
 
+  static Expr replaced(const Expr& body, const std::vector<std::pair<Expr, Expr>>& found) {
+    return substitute(body, [&](const Expr& e) {
+      for (const auto& [slot, there] : found)
+        if (same(e, slot)) return there;
+      return Expr();
+    });
+  }
+
+  // The body with names for the slots that are the same for all of a block and for all of the last of `axes`.
+  // Each is found in the loop over the last axis that moves it.
+  Expr with_places(const std::vector<int>& axes) {
+    std::vector<std::pair<Expr, Expr>> found;
+    for (const Expr& slot : slots_in(nest_.body)) {
+      const Affine number = *affine_form(slot->args[0]);
+      const auto moves = [&](int a) { return a >= 0 && number.coefficient(a) != 0; };
+      int moved_by = -1;
+      for (int a : axes)
+        if (moves(a)) moved_by = a;
+      if (moves(plan_.tile_axis) || moves(plan_.vector_axis) || axes.empty() || moved_by == axes.back())
+        continue;
+      found.emplace_back(slot, axis(kPlace + places_));
+      const std::string line = fmt::format("const int p{} = {};", places_++, printer().index(slot));
+      if (moved_by < 0)
+        c_.put(line);
+      else
+        placed_.emplace(moved_by, line);
+    }
+    return replaced(nest_.body, found);
+  }
+
   // The body with the indices into rings as they are when the `inner` axes and the pixels of a tile do not go
   // around them; that they do not is added to `whole`.
-  Expr within_rings(const std::vector<int>& inner, int tile, std::string& whole) {
+  Expr within_rings(const Expr& body, const std::vector<int>& inner, int tile, std::string& whole) {
     std::vector<std::pair<Expr, Expr>> found;
-    for (const Expr& slot : slots()) {
+    for (const Expr& slot : slots_in(body)) {
       const int64_t slots = slot->args[1]->value.i;
       Affine start = *affine_form(slot->args[0]), rest;
       int64_t far = 0;
@@ -439,11 +485,7 @@ class NestWriter {
                            index_of(step > 0 ? pixel + first : first), slots - far);
       found.emplace_back(slot, sum_of(step > 0 ? pixel + rest + first : rest + first));
     }
-    return substitute(nest_.body, [&](const Expr& e) {
-      for (const auto& [slot, there] : found)
-        if (same(e, slot)) return there;
-      return Expr();
-    });
+    return replaced(body, found);
   }
 
   template <typename Body>
@@ -497,6 +539,8 @@ class NestWriter {
       at = bounds.erase(at);
     }
     c_.open("for (int i{0} = {1}; i{0} < {2}; ++i{0})", a, low, high);
+    const auto [first, last] = placed_.equal_range(a);
+    for (auto at = first; at != last; ++at) c_.put(at->second);
   }
 
   // Whether a read's address falls as axis a rises, as in a transposed convolution.
@@ -734,8 +778,9 @@ class NestWriter {
   Helpers& helpers_;
   Type type_;  // of the body
   std::vector<Interval> ranges_;
-  std::map<int, std::string> pointer_;  // parameter name per operand
-  int places_ = 0;                      // in rings, that have a name
+  std::map<int, std::string> pointer_;      // parameter name per operand
+  int places_ = 0;                          // in rings, that have a name
+  std::multimap<int, std::string> placed_;  // per reduced axis, those that its loop begins with
   CKernel kernel_;
   CText c_;
 };

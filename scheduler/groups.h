@@ -32,7 +32,7 @@ struct WindowKept {
 struct Keep {
   // What is read where it is written, and what is read through windows, a few columns at a time; else rows.
   bool columns = true;
-  int64_t width = 3;  // columns of a chunk, about
+  int64_t width = 4;  // columns of a chunk, about: fewer save little and kernels are slower
   std::vector<WindowKept> again = {};
 };
 
