@@ -169,9 +169,9 @@ class Emitter {
     c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out);\n", name_);
     if (has_state())
       c.line(
-          "/* The state as before the first call: zeros. 0 or {1}_ENULL. */\n"
+          "/* The state as before the first call: {2}. 0 or {1}_ENULL. */\n"
           "int {0}_reset(const {0}_workspace *w);\n",
-          name_, upper_);
+          name_, upper_, begins_as_zeros() ? "zeros" : "not all zeros, so it precedes that call");
     c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
     c.line("/* The same on a static arena: not re-entrant. */");
     c.line("int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out);", name_);
@@ -587,6 +587,10 @@ class Emitter {
   // ---- states
 
   bool has_state() const { return !lifetimes_.states.empty(); }
+  bool begins_as_zeros() const {
+    return std::all_of(lifetimes_.states.begin(), lifetimes_.states.end(),
+                       [](const State& state) { return state.first == 0; });
+  }
 
   // "(arena + KWS_AT_H)"
   std::string bytes_at(int buffer) const {
@@ -596,7 +600,7 @@ class Emitter {
   // The outputs that do not lie where their inputs do, into these.
   std::string copied_states() const {
     std::string text;
-    for (const auto& [output, input] : lifetimes_.states) {
+    for (const auto& [output, input, first] : lifetimes_.states) {
       const int from = lifetimes_.buffer_of[output], to = lifetimes_.buffer_of[input];
       if (from == to) continue;
       text += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {}[t0] = {}[t0]; /* {} */\n",
@@ -613,8 +617,8 @@ class Emitter {
     c.put(for_pools("  {pool} = (unsigned char *)w->{pool};\n  (void){pool};", "\n"));
     for (const State& state : lifetimes_.states)
       if (const int b = lifetimes_.buffer_of[state.input]; b >= 0)
-        c.line("  for (size_t t0 = 0; t0 < {}u; ++t0) {}[t0] = 0;", lifetimes_.problem.buffers[b].size,
-               bytes_at(b));
+        c.line("  for (size_t t0 = 0; t0 < {}u; ++t0) {}[t0] = {};", lifetimes_.problem.buffers[b].size,
+               bytes_at(b), state.first);
     c.put("  return 0;\n}\n");
   }
 

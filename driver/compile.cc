@@ -84,7 +84,7 @@ Deadline schedulers_deadline(const CompileOptions& options) {
 void plan_schedule(Schedule schedule, const CompileOptions& options, const Target& target, Compilation& c) {
   c.schedule = std::move(schedule);
   verify(c.schedule);
-  c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins, options.states);
+  c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins, c.states);
   check(c.lifetimes.problem);
   Search search;
   search.seconds = (1 - kSchedulersTime) * options.seconds;
@@ -122,6 +122,7 @@ std::optional<int64_t> layerwise_arena(const Compilation& c, const CompileOption
                                        const Target& target, Deadline deadline) {
   if (c.schedule.groups.empty()) return {};
   Compilation whole;
+  whole.states = c.states;
   plan_schedule(schedule_layerwise(*c.graph, target, deadline), with_room(options), target, whole);
   return total_size(whole.plan);
 }
@@ -159,7 +160,10 @@ Compilation compile(const CompileOptions& options) {
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
 
-  c.graph = std::make_unique<const Graph>(rewritten(import_model(options.model, options.import)));
+  Streamed model = streamed(rewritten(import_model(options.model, options.import)), options.streams);
+  c.graph = std::make_unique<const Graph>(std::move(model.graph));
+  c.states = options.states;
+  c.states.insert(c.states.end(), model.states.begin(), model.states.end());
   verify(*c.graph);
   if (options.verbosity != Verbosity::kQuiet)
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);
@@ -195,6 +199,7 @@ std::vector<MapChoice> frontier_of(const Compilation& compilation, const Compile
   for (const Schedule& schedule :
        schedules_by_peak(*compilation.graph, target, schedulers_deadline(options))) {
     Compilation c;
+    c.states = compilation.states;
     plan_schedule(schedule, with_room(options), target, c);
     const int64_t arena = total_size(c.plan);
     if (!choices.empty() && arena >= choices.back().arena) continue;

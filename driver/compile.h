@@ -13,6 +13,7 @@
 #include "codegen/emit.h"
 #include "codegen/memory_map.h"
 #include "frontend/import.h"
+#include "frontend/stream.h"
 #include "planner/lifetime.h"
 #include "planner/problem.h"
 #include "scheduler/schedule.h"
@@ -40,6 +41,7 @@ struct CompileOptions {
   std::vector<std::string> sections;  // see EmitOptions
   std::vector<Pin> pins;
   std::vector<StateNames> states;
+  std::vector<StreamInput> streams;  // none: the model of one stretch of time that it is
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
   std::string dump_after;  // one of kStages; empty: none
@@ -50,6 +52,7 @@ struct CompileOptions {
 struct Compilation {
   std::string name;
   std::unique_ptr<const Graph> graph;  // which the schedule refers to
+  std::vector<StateNames> states;      // asked for, then of streams
   Schedule schedule;
   Lifetimes lifetimes;
   Plan plan;

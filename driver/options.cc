@@ -31,7 +31,7 @@ memory; 4 run or verify found a difference; 70 a fault of arenac itself.)";
 
 // What the command line holds before it is understood.
 struct Raw {
-  std::vector<std::string> dims, shapes, values, pools, pins, states;
+  std::vector<std::string> dims, shapes, values, pools, pins, states, streams;
   std::optional<int64_t> capacity;
   std::string io = "external", weights, optimize = "balanced";
   bool quiet = false, verbose = false, json = false;
@@ -40,12 +40,18 @@ struct Raw {
 
 [[noreturn]] void wrong_usage(const std::string& problem) { throw UserError(problem, Exit::kUsage); }
 
-int64_t extent_of(const std::string& text, const std::string& option) {
+std::optional<int64_t> integer_of(const std::string& text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size() || value < 0)
-    wrong_usage(fmt::format("{}: '{}' is no extent: a number from 0 is needed", option, text));
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return value;
+}
+
+int64_t extent_of(const std::string& text, const std::string& option) {
+  const auto value = integer_of(text);
+  if (!value || *value < 0)
+    wrong_usage(fmt::format("{}: '{}' is no extent: a number from 0 is needed", option, text));
+  return *value;
 }
 
 // "NAME=rest" at the last '=', since names of the model may hold any character.
@@ -163,6 +169,9 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena]");
   repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
   repeatable("--state", raw.states, "an output fed back to an input")->type_name("OUT=IN");
+  repeatable("--stream", raw.streams,
+             "the dimension of an input that is time: each call goes on from the last")
+      ->type_name("INPUT=DIMENSION[:MOMENTS]");
   command.add_option("--io", raw.io, "inputs and outputs: caller's pointers, or planned inside the arena")
       ->check(CLI::IsMember({"external", "arena"}))
       ->capture_default_str();
@@ -333,6 +342,17 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
   for (const std::string& text : raw.states) {
     const auto [output, input] = split_binding(text, "--state", "OUT=IN");
     compile.states.push_back({output, input});
+  }
+  for (const std::string& text : raw.streams) {
+    const auto [input, time] = split_binding(text, "--stream", "INPUT=DIMENSION[:MOMENTS]");
+    const std::vector<std::string> parts = split(time, ':');
+    const auto dimension = integer_of(parts[0]), moments = integer_of(parts.size() == 2 ? parts[1] : "1");
+    if (parts.size() > 2 || !dimension || !moments || *moments < 1)
+      wrong_usage(
+          fmt::format("--stream {}: '{}' is no dimension (0 is the first, -1 the last), or one and how "
+                      "many moments a call brings, as in 2:1",
+                      text, time));
+    compile.streams.push_back({input, *dimension, parts.size() == 2 ? *moments : 0});
   }
   if (compile.ram && !compile.pools.empty())
     wrong_usage("--ram is for one arena; with --pool, give each its size");

@@ -53,6 +53,17 @@ std::vector<Value> checked_inputs(const Graph& graph, std::vector<Value> inputs)
   return inputs;
 }
 
+// The inputs and, behind them, the states of streams as they are before the first call.
+std::vector<Value> with_streams(const Compilation& c, std::vector<Value> inputs) {
+  for (const State& state : c.lifetimes.states) {
+    if (inputs.size() >= c.graph->inputs.size() || c.graph->inputs[inputs.size()] != state.input) continue;
+    const Tensor& tensor = c.graph->tensors[state.input];
+    Value& first = inputs.emplace_back(tensor.type, tensor.shape);
+    std::fill(first.bytes.begin(), first.bytes.end(), std::byte{state.first});
+  }
+  return inputs;
+}
+
 // With --weights bin the user places the constants; here an assembler file does.
 std::vector<File> with_placed_weights(std::vector<File> files, const std::string& name) {
   const auto named = [&](const std::string& file) {
@@ -131,7 +142,7 @@ std::vector<Value> parts_of(const std::vector<Held>& inputs) {
 }
 
 RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, const RunOptions& options) {
-  const std::vector<Value> checked = checked_inputs(*c.graph, inputs);
+  const std::vector<Value> checked = checked_inputs(*c.graph, with_streams(c, inputs));
   const std::vector<File> sources = with_placed_weights(c.files, c.name);
   std::vector<File> files = sources;
   files.push_back({"main.c", harness_source(c)});

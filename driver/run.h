@@ -34,8 +34,9 @@ std::vector<Value> parts_of(const std::vector<Held>& inputs);
 ImportOptions with_bound_input(ImportOptions options, const Declaration& declared, const Held& held);
 
 // Builds with $CC (default cc) and $CFLAGS (default -O2), both split at spaces, in a private temporary
-// folder, runs the program as a child process and reads back what it computed. UserError when an input has
-// not the type or shape that the model was compiled for, when the compiler fails, or when time runs out.
+// folder, runs the program as a child process and reads back what it computed. `inputs` may lack the states
+// of streams, which then are as before the first call. UserError when an input has not the type or shape that
+// the model was compiled for, when the compiler fails, or when time runs out.
 RunResult build_and_run(const Compilation& compilation, const std::vector<Value>& inputs,
                         const RunOptions& options);
 

@@ -1,6 +1,7 @@
 #include "frontend/facts.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "frontend/error.h"
@@ -344,6 +345,34 @@ Expr simplify_index(const Expr& e, const std::vector<Interval>& axes) {
   if (e->op == Op::kSelect) return select(args[0], args[1], args[2]);
   if (e->op == Op::kCast) return cast(e->type, args[0]);
   return make(e->op, std::move(args));
+}
+
+namespace {
+
+bool is_finite(const Expr& e, const Node& node, const Graph& graph) {
+  if (!is_float(e->type)) return true;
+  if (e->op == Op::kConst) return std::isfinite(e->value.f);
+  if (e->op == Op::kCast) return is_finite(e->args[0], node, graph);
+  if (e->op == Op::kRead) {
+    const auto& constant = graph.tensors[node.reads[e->index]].constant;
+    if (!constant) return false;
+    for (int64_t k = 0; k < constant->count(); ++k)
+      if (!std::isfinite(load(*constant, k).f)) return false;
+    return true;
+  }
+  const bool keeps = e->op == Op::kAdd || e->op == Op::kSub || e->op == Op::kMul || e->op == Op::kNeg;
+  return keeps && std::all_of(e->args.begin(), e->args.end(),
+                              [&](const Expr& x) { return is_finite(x, node, graph); });
+}
+
+}  // namespace
+
+bool is_zero_product(const Expr& e, const Node& node, const Graph& graph) {
+  if (e->op == Op::kConst) return is_float(e->type) ? e->value.f == 0 : e->value.i == 0;
+  if (e->op == Op::kCast || e->op == Op::kNeg) return is_zero_product(e->args[0], node, graph);
+  if (e->op != Op::kMul) return false;
+  return (is_zero_product(e->args[0], node, graph) && is_finite(e->args[1], node, graph)) ||
+         (is_zero_product(e->args[1], node, graph) && is_finite(e->args[0], node, graph));
 }
 
 }  // namespace arenac

@@ -57,6 +57,10 @@ void visit_reads(const Nest& nest, const Visit& visit) {
   walk(nest.finish);
 }
 
+// Whether an expression of one of the node's nests is 0 whatever the run brings: a product with a factor that
+// is, the other factors finite.
+bool is_zero_product(const Expr& e, const Node& node, const Graph& graph);
+
 // Half-open.
 struct Interval {
   int64_t begin, end;

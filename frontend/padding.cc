@@ -1,7 +1,6 @@
 #include "frontend/padding.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "frontend/facts.h"
 #include "frontend/merge.h"
@@ -80,10 +79,6 @@ std::optional<Padding> padding_of(const Node& node, const Graph& graph) {
   return Padding{node.writes[0], fill.body, &inside, *sides};
 }
 
-bool is_zero(const Expr& e) {
-  return e->op == Op::kConst && (is_float(e->type) ? e->value.f == 0 : e->value.i == 0);
-}
-
 class Merger {
  public:
   explicit Merger(Graph graph)
@@ -143,30 +138,6 @@ class Merger {
 
   // ---- the condition
 
-  bool is_finite(const Expr& e, const Node& node) const {
-    if (!is_float(e->type)) return true;
-    if (e->op == Op::kConst) return std::isfinite(e->value.f);
-    if (e->op == Op::kCast) return is_finite(e->args[0], node);
-    if (e->op == Op::kRead) {
-      const auto& constant = graph_.tensors[node.reads[e->index]].constant;
-      if (!constant) return false;
-      for (int64_t k = 0; k < constant->count(); ++k)
-        if (!std::isfinite(load(*constant, k).f)) return false;
-      return true;
-    }
-    const bool keeps = e->op == Op::kAdd || e->op == Op::kSub || e->op == Op::kMul || e->op == Op::kNeg;
-    return keeps &&
-           std::all_of(e->args.begin(), e->args.end(), [&](const Expr& x) { return is_finite(x, node); });
-  }
-
-  bool is_zero_product(const Expr& e, const Node& node) const {
-    if (is_zero(e)) return true;
-    if (e->op == Op::kCast || e->op == Op::kNeg) return is_zero_product(e->args[0], node);
-    if (e->op != Op::kMul) return false;
-    return (is_zero_product(e->args[0], node) && is_finite(e->args[1], node)) ||
-           (is_zero_product(e->args[1], node) && is_finite(e->args[0], node));
-  }
-
   bool contributes_nothing(const Node& reader, const Padding& padding) const {
     const Nests* nests = std::get_if<Nests>(&reader.body);
     if (!nests) return false;
@@ -185,7 +156,7 @@ class Merger {
         return false;
       const Expr with_fill =
           substitute(nest.body, [&](const Expr& e) { return reads(e) ? padding.fill : Expr(); });
-      return is_zero_product(with_fill, reader);
+      return is_zero_product(with_fill, reader, graph_);
     });
   }
 

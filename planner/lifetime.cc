@@ -74,7 +74,7 @@ std::vector<Overlap> that_pay(const Problem& problem) {
 
 std::vector<State> states_named(const Graph& graph, const std::vector<StateNames>& names) {
   std::vector<State> states;
-  for (const auto& [output, input] : names) {
+  for (const auto& [output, input, first] : names) {
     const std::string option = fmt::format("--state {}={}", output, input);
     const auto out = std::find(graph.output_names.begin(), graph.output_names.end(), output);
     const auto in = std::find(graph.input_names.begin(), graph.input_names.end(), input);
@@ -82,7 +82,7 @@ std::vector<State> states_named(const Graph& graph, const std::vector<StateNames
       wrong_name(option, "no output has the first name", graph.output_names);
     if (in == graph.input_names.end()) wrong_name(option, "no input has the second name", graph.input_names);
     const State state = {graph.outputs[out - graph.output_names.begin()],
-                         graph.inputs[in - graph.input_names.begin()]};
+                         graph.inputs[in - graph.input_names.begin()], first};
     for (const State& other : states)
       if (other.output == state.output || other.input == state.input)
         throw UserError(option + ": its output or input is in another --state already", Exit::kUsage);
@@ -99,7 +99,7 @@ std::vector<State> states_named(const Graph& graph, const std::vector<StateNames
 // Whether the output may be written where the input lies.
 bool in_place(const Schedule& schedule, const std::vector<Interval>& live, const std::vector<int64_t>& bytes,
               const State& state) {
-  const auto [out, in] = state;
+  const TensorId out = state.output, in = state.input;
   if (bytes[out] != bytes[in]) return false;
   const auto meet = [&](const StorageOverlap& o) {
     return o.distance <= 0 && std::minmax(o.above, o.below) == std::minmax(out, in);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "frontend/stream.h"
 #include "planner/problem.h"
 #include "scheduler/schedule.h"
 
@@ -15,9 +16,10 @@ namespace arenac {
 // Where the model's inputs and outputs live.
 enum class Io : uint8_t { kExternal, kArena };
 
-// A model's output that the next run reads as an input.
+// A model's output that the next run reads as an input, and the value of its bytes before the first run.
 struct State {
   TensorId output, input;
+  uint8_t first = 0;
 };
 
 struct Lifetimes {
@@ -30,11 +32,6 @@ struct Lifetimes {
 // The storage of the model's tensor lies in the pool of this name only.
 struct Pin {
   std::string tensor, pool;
-};
-
-// A state by the model's names of the output and the input.
-struct StateNames {
-  std::string output, input;
 };
 
 // One buffer per storage, alive from the first step that writes into it to the last that reads from it,

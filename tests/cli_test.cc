@@ -101,6 +101,18 @@ TEST_F(Cli, MapTellsOfRingsAndGroups) {
   EXPECT_LE(whole.order->peak, whole.order->file_peak);
 }
 
+TEST_F(Cli, AStreamNamesAnInputAndADimension) {
+  const auto stream = [&](const std::string& words) {
+    return arenac({"compile", kModel, "-o", "out", "--stream", words});
+  };
+  for (const char* words :
+       {"input", "input=", "input=x", "input=2:", "input=2:0", "input=2:1:1", "input=4", "no=2"})
+    EXPECT_EQ(stream(words).status, 2) << words;
+  const Finished later = stream("input=2:1");
+  EXPECT_EQ(later.status, 1);
+  EXPECT_THAT(later.output, HasSubstr("later moments: pad before the first moment alone"));
+}
+
 TEST_F(Cli, TimeEndsTheSearchForASchedule) {
   ASSERT_EQ(arenac({"map", kModel, "--json", "all.json"}).status, 0);
   ASSERT_EQ(arenac({"map", kModel, "--time", "1e-9", "--json", "some.json"}).status, 0);

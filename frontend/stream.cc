@@ -1,0 +1,373 @@
+#include "frontend/stream.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "frontend/error.h"
+#include "frontend/facts.h"
+#include "frontend/merge.h"
+
+namespace arenac {
+namespace {
+
+// How a nest reads a tensor of the stream: at moment step * t + past + k, where t is an axis of the result.
+struct TimeRead {
+  int axis = -1;  // t; -1: none
+  int64_t step = 1;
+  int64_t first = 0, last = 0;  // of past + k, both included
+  Affine moment;
+};
+
+// Time in a tensor of the stream.
+struct Time {
+  int dimension;
+  int64_t stretch, call;  // moments of the model's stretch of time, and of a call
+};
+
+// A tensor of which earlier moments are read.
+struct Past {
+  int64_t moments = 0;
+  std::optional<uint8_t> fill;  // bytes of what contributes nothing
+};
+
+struct Fault {
+  std::string reason;
+};
+
+class Streamer {
+ public:
+  Streamer(Graph graph, const std::vector<StreamInput>& inputs) : graph_(std::move(graph)) {
+    for (const StreamInput& s : inputs) begin_at(s);
+  }
+
+  Streamed run() && {
+    for (Node& node : graph_.block) {
+      const bool reads =
+          std::any_of(node.reads.begin(), node.reads.end(), [&](TensorId id) { return time_.contains(id); });
+      if (!reads) continue;
+      try {
+        follow(node);
+      } catch (const Fault& fault) {
+        faults_.push_back(fmt::format("node '{}' ({}) {}", node.origin, node.op, fault.reason));
+      }
+    }
+    if (!faults_.empty())
+      throw UserError(fmt::format("{}: --stream: calls cannot go on from each other:\n  {}", graph_.name,
+                                  fmt::join(faults_, "\n  ")));
+    for (const auto& [id, past] : pasts_) remember(id, past);
+    return {std::move(graph_), std::move(states_)};
+  }
+
+ private:
+  void begin_at(const StreamInput& s) {
+    const std::string option = fmt::format("--stream {}={}", s.input, s.dimension);
+    const auto name = std::find(graph_.input_names.begin(), graph_.input_names.end(), s.input);
+    if (name == graph_.input_names.end())
+      throw UserError(fmt::format("{}: no input has this name; there are: {}", option,
+                                  fmt::join(graph_.input_names, ", ")),
+                      Exit::kUsage);
+    const TensorId id = graph_.inputs[name - graph_.input_names.begin()];
+    const auto rank = static_cast<int64_t>(graph_.tensors[id].shape.size());
+    if (s.dimension < -rank || s.dimension >= rank)
+      throw UserError(
+          fmt::format("{}: the input has the shape {}", option, to_string(graph_.tensors[id].shape)),
+          Exit::kUsage);
+    const auto d = static_cast<int>(s.dimension < 0 ? s.dimension + rank : s.dimension);
+    int64_t& extent = graph_.tensors[id].shape[d];
+    if (extent < 2)
+      throw UserError(
+          fmt::format("{}: the dimension has {} moments: bind it to more, and let a call bring one "
+                      "by --stream {}={}:1",
+                      option, extent, s.input, s.dimension),
+          Exit::kUsage);
+    if (s.moments > extent)
+      throw UserError(
+          fmt::format("{}: a call may bring 1 to {} moments, as many as the input has: bind it to "
+                      "more",
+                      option, extent),
+          Exit::kUsage);
+    const int64_t call = s.moments > 0 ? s.moments : extent;
+    time_[id] = {d, extent, call};
+    extent = call;
+  }
+
+  // Where a read of a tensor of the stream says which moment.
+  Expr moment_of(const Expr& e, const Node& node) const {
+    return e->args[time_.at(node.reads[e->index]).dimension];
+  }
+
+  // ---- what a node does to time
+
+  void follow(Node& node) {
+    Nests* nests = std::get_if<Nests>(&node.body);
+    if (!nests) throw Fault{"works through its operands in an order of its own; give its state by --state"};
+    std::optional<int> dimension;  // of the result that is time
+    Time time = {};
+    bool alone = false;  // a nest works on this call alone
+    for (Nest& nest : *nests) {
+      const std::vector<TimeRead> reads = reads_of(nest, node);
+      if (reads.empty()) continue;
+      const TimeRead& read = reads.front();
+      if (read.axis < 0 || takes_some(nest, node, read)) {
+        alone = true;
+        continue;
+      }
+      const int d = dimension_of(read.axis, nest);
+      if (dimension && *dimension != d) throw Fault{"has time in two dimensions of its result"};
+      dimension = d;
+      time = continue_sum(nest, node, reads);
+      time.dimension = d;
+    }
+    if (!dimension) return work_alone(node);
+    if (alone) throw Fault{"combines moments with all of a call"};
+    cut(node, time);
+    time_[node.writes[0]] = time;
+  }
+
+  // Whether the nest takes some moments of the call, each by itself.
+  bool takes_some(const Nest& nest, const Node& node, const TimeRead& read) const {
+    const auto streams = [&](TensorId id) { return time_.contains(id); };
+    const TensorId id = *std::find_if(node.reads.begin(), node.reads.end(), streams);
+    const int64_t taken = nest.axes[read.axis].extent * read.step;
+    return read.first == read.last && read.first >= 0 && taken < time_.at(id).stretch;
+  }
+
+  // Reads of tensors of the stream; all with the same axis and step.
+  std::vector<TimeRead> reads_of(const Nest& nest, const Node& node) const {
+    std::vector<TimeRead> all;
+    visit_reads(nest, [&](const Expr& e) {
+      const TensorId id = node.reads[e->index];
+      if (time_.contains(id)) all.push_back(read_at(moment_of(e, node), nest));
+    });
+    for (const TimeRead& read : all)
+      if (read.axis != all[0].axis || read.step != all[0].step)
+        throw Fault{"reads its operands at different paces"};
+    return all;
+  }
+
+  static TimeRead read_at(const Expr& index, const Nest& nest) {
+    const auto form = affine_form(index);
+    if (!form) throw Fault{"does not read moment after moment"};
+    TimeRead read{.first = form->constant, .last = form->constant, .moment = *form};
+    for (const auto& [a, factor] : form->terms) {
+      if (a < 0) throw Fault{"reads in a loop; give its state by --state"};
+      if (nest.axes[a].reduced) {
+        const int64_t far = factor * (nest.axes[a].extent - 1);
+        read.first += std::min<int64_t>(far, 0), read.last += std::max<int64_t>(far, 0);
+        continue;
+      }
+      if (read.axis >= 0 || factor < 1) throw Fault{"does not read moment after moment"};
+      read.axis = a, read.step = factor;
+    }
+    return read;
+  }
+
+  // The dimension of the result that the axis walks from its beginning.
+  static int dimension_of(int axis, const Nest& nest) {
+    for (size_t d = 0; d < nest.store.size(); ++d)
+      if (nest.store[d]->op == Op::kAxis && nest.store[d]->index == axis) return static_cast<int>(d);
+    throw Fault{"moves or splits the axis of time"};
+  }
+
+  // Checks that a nest goes on from call to call and takes its bounds on time away. The time of its result.
+  Time continue_sum(Nest& nest, const Node& node, const std::vector<TimeRead>& reads) {
+    const int t = reads[0].axis;
+    const int64_t step = reads[0].step;
+    Time time = {};
+    visit_reads(nest, [&](const Expr& e) {
+      const auto at = time_.find(node.reads[e->index]);
+      if (at == time_.end()) return;
+      const auto& [dimension, stretch, call] = at->second;
+      if (stretch % step != 0 || call % step != 0)
+        throw Fault{fmt::format("takes every {}. moment: a call must bring a multiple of as many", step)};
+      if (time.call != 0 && (time.call != call / step || time.stretch != stretch / step))
+        throw Fault{"reads operands of different lengths"};
+      time.stretch = stretch / step, time.call = call / step;
+    });
+    if (nest.axes[t].extent < time.stretch)
+      throw Fault{"has fewer moments than it reads: pad before the first moment"};
+    for (const TimeRead& read : reads)
+      if (read.last >= step)
+        throw Fault{
+            fmt::format("needs {} later moments: pad before the first moment alone", read.last - step + 1)};
+    std::erase_if(nest.where, [&](const Bound& bound) {
+      const auto form = affine_form(bound.index);
+      return form && std::any_of(reads.begin(), reads.end(),
+                                 [&](const TimeRead& read) { return *form == read.moment; });
+    });
+    if (names_time(nest, node, t)) throw Fault{"depends on the number of a moment"};
+    if (std::any_of(reads.begin(), reads.end(), [](const TimeRead& read) { return read.first < 0; }))
+      find_fill(nest, node);
+    return time;
+  }
+
+  // Whether the axis of time is used for anything but the moment at which the stream is read and written.
+  bool names_time(const Nest& nest, const Node& node, int t) const {
+    const auto names = [&](const Expr& root) {
+      if (root.empty()) return false;
+      const Expr without = substitute(root, [&](const Expr& e) -> Expr {
+        if (e->op != Op::kRead || !time_.contains(node.reads[e->index])) return {};
+        std::vector<Expr> indices = e->args;
+        indices[time_.at(node.reads[e->index]).dimension] = integer(0);
+        return read(e->index, e->type, indices);
+      });
+      return any_of(without, [&](const Expr& e) { return e->op == Op::kAxis && e->index == t; });
+    };
+    return names(nest.body) || names(nest.finish) ||
+           std::count_if(nest.store.begin(), nest.store.end(), names) > 1 ||
+           std::any_of(nest.where.begin(), nest.where.end(), [&](const Bound& b) { return names(b.index); });
+  }
+
+  // Notes what the nest reads of the past, and with which value before the first call that contributes
+  // nothing: zero, or the zero point that it subtracts.
+  void find_fill(const Nest& nest, const Node& node) {
+    if (nest.combine != Combine::kSum) throw Fault{"compares moments: only sums go on from call to call"};
+    std::map<TensorId, int64_t> earlier;
+    visit_reads(nest, [&](const Expr& e) {
+      const TensorId id = node.reads[e->index];
+      if (!time_.contains(id)) return;
+      const int64_t first = read_at(moment_of(e, node), nest).first;
+      if (first < 0) earlier[id] = std::max(earlier[id], -first);
+    });
+    std::vector<int64_t> candidates = {0};
+    any_of(nest.body, [&](const Expr& e) {
+      if (e->op == Op::kConst && !is_float(e->type)) candidates.push_back(e->value.i);
+      return false;
+    });
+    for (const auto& [id, before] : earlier) {
+      Past& past = pasts_[id];
+      past.moments = std::max(past.moments, before);
+      const Type type = graph_.tensors[id].type;
+      const auto contributes_nothing = [&](int64_t value) {
+        if (value != 0 && size_of(type) != 1) return false;
+        const Expr body = substitute(nest.body, [&, id = id](const Expr& e) -> Expr {
+          if (e->op != Op::kRead || node.reads[e->index] != id) return {};
+          return constant(e->type, static_cast<double>(value));
+        });
+        return is_zero_product(body, node, graph_);
+      };
+      const auto fill = std::find_if(candidates.begin(), candidates.end(), contributes_nothing);
+      if (fill == candidates.end())
+        throw Fault{"has no value of its operand that stands for nothing before the first call"};
+      const auto byte = static_cast<uint8_t>(*fill);
+      if (past.fill && *past.fill != byte) throw Fault{"takes another value for nothing than another reader"};
+      past.fill = byte;
+    }
+  }
+
+  // The moments of a call, and nothing of what lies behind the last.
+  void cut(Node& node, const Time& time) {
+    Tensor& result = graph_.tensors[node.writes[0]];
+    const auto d = static_cast<size_t>(time.dimension);
+    if (result.shape[d] != time.stretch &&
+        std::count(graph_.outputs.begin(), graph_.outputs.end(), node.writes[0]))
+      throw Fault{"has moments behind the last of the call: cut them off"};
+    for (Nest& nest : std::get<Nests>(node.body)) {
+      const Expr& place = nest.store[d];
+      if (place->op != Op::kAxis) throw Fault{"moves or splits the axis of time"};
+      nest.axes[place->index].extent = time.call;
+    }
+    result.shape[d] = time.call;
+  }
+
+  // What has no time in its result is the same only where a call has all of the model's moments.
+  void work_alone(const Node& node) {
+    for (TensorId id : node.reads)
+      if (const auto at = time_.find(id); at != time_.end() && at->second.call != at->second.stretch)
+        throw Fault{fmt::format("works on all {} moments of the model, of which a call has {}",
+                                at->second.stretch, at->second.call)};
+    graph_.warnings.push_back(
+        fmt::format("node '{}' ({}) works on the moments of one call alone", node.origin, node.op));
+  }
+
+  // ---- the states
+
+  std::string unique(const std::string& name) const {
+    const auto taken = [&](const std::string& n) {
+      const auto in = [&](const auto& names) {
+        return std::find(names.begin(), names.end(), n) != names.end();
+      };
+      return in(graph_.input_names) || in(graph_.output_names);
+    };
+    std::string found = name;
+    for (int k = 2; taken(found); ++k) found = fmt::format("{}_{}", name, k);
+    return found;
+  }
+
+  TensorId add_tensor(const std::string& name, Type type, const Shape& shape) {
+    graph_.tensors.push_back({name, type, shape, nullptr});
+    return static_cast<TensorId>(graph_.tensors.size()) - 1;
+  }
+
+  // Replaces a tensor, where it is read, by one that begins with its past, and keeps what follows the first
+  // moments of that for the next call.
+  void remember(TensorId id, const Past& past) {
+    const Tensor now = graph_.tensors[id];
+    const int d = time_.at(id).dimension;
+    Shape kept = now.shape, both = now.shape;
+    kept[d] = past.moments, both[d] += past.moments;
+    const std::string before_name = unique(now.name + "_before"), after_name = unique(now.name + "_after");
+    const TensorId before = add_tensor(before_name, now.type, kept);
+    const TensorId all = add_tensor(now.name, now.type, both);
+    const TensorId after = add_tensor(after_name, now.type, kept);
+    for (Node& node : graph_.block) read_later(node, id, all, past.moments);
+
+    Nest first = copy_nest(now.type, kept), then = copy_nest(now.type, now.shape), last = first;
+    then.body = read(1, now.type, then.store);
+    then.store[d] = then.store[d] + integer(past.moments);
+    std::vector<Expr> from = last.store;
+    from[d] = from[d] + integer(now.shape[d]);
+    last.body = read(0, now.type, from);
+    const Node joined{now.name, "Stream", {before, id}, {all}, Nests{first, then}};
+    const Node left{now.name, "Stream", {all}, {after}, Nests{last}};
+    const auto writer = std::find_if(graph_.block.begin(), graph_.block.end(),
+                                     [&](const Node& n) { return !n.writes.empty() && n.writes[0] == id; });
+    graph_.block.insert(writer == graph_.block.end() ? graph_.block.begin() : writer + 1, joined);
+    graph_.block.push_back(left);
+
+    graph_.inputs.push_back(before), graph_.input_names.push_back(before_name);
+    graph_.outputs.push_back(after), graph_.output_names.push_back(after_name);
+    states_.push_back({after_name, before_name, past.fill.value_or(0)});
+  }
+
+  // Lets a node read `all` where it reads the tensor, each moment `past` later.
+  void read_later(Node& node, TensorId id, TensorId all, int64_t past) const {
+    Nests* nests = std::get_if<Nests>(&node.body);
+    const auto operand = std::find(node.reads.begin(), node.reads.end(), id);
+    if (!nests || operand == node.reads.end()) return;
+    const int k = static_cast<int>(operand - node.reads.begin());
+    const int d = time_.at(id).dimension;
+    const std::function<Expr(const Expr&)> later = [&](const Expr& e) -> Expr {
+      if (e->op != Op::kRead || e->index != k) return {};
+      std::vector<Expr> indices = e->args;
+      for (Expr& index : indices) index = substitute(index, later);
+      indices[d] = indices[d] + integer(past);
+      return read(k, e->type, indices);
+    };
+    for (Nest& nest : *nests) {
+      nest.body = substitute(nest.body, later);
+      if (!nest.finish.empty()) nest.finish = substitute(nest.finish, later);
+      for (Expr& index : nest.store) index = substitute(index, later);
+      for (Bound& bound : nest.where) bound.index = substitute(bound.index, later);
+    }
+    *operand = all;
+  }
+
+  Graph graph_;
+  std::map<TensorId, Time> time_;  // of the tensors of the stream
+  std::map<TensorId, Past> pasts_;
+  std::vector<StateNames> states_;
+  std::vector<std::string> faults_;
+};
+
+}  // namespace
+
+Streamed streamed(Graph graph, const std::vector<StreamInput>& inputs) {
+  return Streamer(std::move(graph), inputs).run();
+}
+
+}  // namespace arenac

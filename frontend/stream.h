@@ -1,0 +1,43 @@
+// A model of a stretch of time as one of a stream: each call goes on where the one before it ended.
+//
+//   y[t] = sum(k) x[t + k - 2] * w[k], 0 <= t + k - 2 < n
+//
+//   all = the last two of all, then x;   y[t] = sum(k) all[t + k] * w[k]       `all` stays from call to call
+#pragma once
+
+#include "frontend/graph.h"
+
+namespace arenac {
+
+// The dimension of an input that is time, -1 is the last, and how many moments a call brings; 0: as many as
+// the model's stretch of time has.
+struct StreamInput {
+  std::string input;
+  int64_t dimension;
+  int64_t moments = 0;
+};
+
+// A state by the model's names of the output and the input, and the value of each of its bytes before the
+// first call.
+struct StateNames {
+  std::string output, input;
+  uint8_t first = 0;
+};
+
+struct Streamed {
+  Graph graph;  // with an input and an output more for each state
+  std::vector<StateNames> states;
+};
+
+// The graph in which causal sums, convolutions and averages over time, go on with what earlier calls brought:
+// the results of calls in turn are those of one call with all that they were given, where that begins with
+// zeros, or with the zero point of integers. What works on each moment alone stays as it is; what has no axis
+// of time in its result works on this call alone, with a warning. Moments behind the last of the call, which
+// a convolution padded at both ends has, are dropped.
+//
+// Throws UserError for an input or a dimension that is not there or has a single moment, which no axis walks
+// (Exit::kUsage), and naming all nodes that need later moments, depend on the number of a moment, or combine
+// moments in another way.
+Streamed streamed(Graph graph, const std::vector<StreamInput>& inputs);
+
+}  // namespace arenac
