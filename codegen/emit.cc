@@ -171,7 +171,7 @@ class Emitter {
       c.line(
           "/* The state as before the first call: {2}. 0 or {1}_ENULL. */\n"
           "int {0}_reset(const {0}_workspace *w);\n",
-          name_, upper_, begins_as_zeros() ? "zeros" : "not all zeros, so it precedes that call");
+          name_, upper_, begins_as_zeros() ? "zeros" : "not all zeros: call this before the first run");
     c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
     c.line("/* The same on a static arena: not re-entrant. */");
     c.line("int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out);", name_);
@@ -589,7 +589,7 @@ class Emitter {
   bool has_state() const { return !lifetimes_.states.empty(); }
   bool begins_as_zeros() const {
     return std::all_of(lifetimes_.states.begin(), lifetimes_.states.end(),
-                       [](const State& state) { return state.first == 0; });
+                       [](const State& state) { return state.initial == 0; });
   }
 
   // "(arena + KWS_AT_H)"
@@ -600,7 +600,7 @@ class Emitter {
   // The outputs that do not lie where their inputs do, into these.
   std::string copied_states() const {
     std::string text;
-    for (const auto& [output, input, first] : lifetimes_.states) {
+    for (const auto& [output, input, initial] : lifetimes_.states) {
       const int from = lifetimes_.buffer_of[output], to = lifetimes_.buffer_of[input];
       if (from == to) continue;
       text += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {}[t0] = {}[t0]; /* {} */\n",
@@ -618,7 +618,7 @@ class Emitter {
     for (const State& state : lifetimes_.states)
       if (const int b = lifetimes_.buffer_of[state.input]; b >= 0)
         c.line("  for (size_t t0 = 0; t0 < {}u; ++t0) {}[t0] = {};", lifetimes_.problem.buffers[b].size,
-               bytes_at(b), state.first);
+               bytes_at(b), state.initial);
     c.put("  return 0;\n}\n");
   }
 

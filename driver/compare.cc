@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "frontend/error.h"
 
@@ -74,12 +75,15 @@ std::optional<std::string> difference(const Value& got, const Value& want, const
 }
 
 std::vector<Value> model_outputs(const Graph& graph, std::vector<Value> outputs) {
+  std::set<size_t> holders;
   for (const auto& [output, holder] : graph.true_shapes) {
+    holders.insert(holder);
     Shape shape;
     for (int64_t d = 0; d < outputs[holder].count(); ++d) shape.push_back(load(outputs[holder], d).i);
     outputs[output] = cropped(outputs[output], shape);
   }
-  outputs.erase(outputs.end() - static_cast<std::ptrdiff_t>(graph.true_shapes.size()), outputs.end());
+  for (auto holder = holders.rbegin(); holder != holders.rend(); ++holder)
+    outputs.erase(outputs.begin() + static_cast<std::ptrdiff_t>(*holder));
   return outputs;
 }
 

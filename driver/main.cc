@@ -154,8 +154,15 @@ Exit run_run(const Options& options) {
   const std::vector<Declaration> declared = declared_inputs(options.compile.model);
   const std::vector<Held> inputs = read_inputs(options.inputs, declared);
   CompileOptions compile_options = options.compile;
-  for (size_t k = 0; k < declared.size(); ++k)
-    compile_options.import = with_bound_input(std::move(compile_options.import), declared[k], inputs[k]);
+  const auto& streams = options.compile.streams;
+  for (size_t k = 0; k < declared.size(); ++k) {
+    // Where a call brings a part of the model's stretch of time, the file says nothing of that.
+    const bool is_part = std::any_of(streams.begin(), streams.end(), [&](const StreamInput& s) {
+      return s.input == declared[k].name && s.moments > 0;
+    });
+    if (!is_part)
+      compile_options.import = with_bound_input(std::move(compile_options.import), declared[k], inputs[k]);
+  }
   const Compilation c = compile(compile_options);
   const RunResult result =
       build_and_run(c, parts_of(inputs), {.repeat = options.repeat, .keep = options.keep});

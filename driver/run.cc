@@ -59,7 +59,7 @@ std::vector<Value> with_streams(const Compilation& c, std::vector<Value> inputs)
     if (inputs.size() >= c.graph->inputs.size() || c.graph->inputs[inputs.size()] != state.input) continue;
     const Tensor& tensor = c.graph->tensors[state.input];
     Value& first = inputs.emplace_back(tensor.type, tensor.shape);
-    std::fill(first.bytes.begin(), first.bytes.end(), std::byte{state.first});
+    std::fill(first.bytes.begin(), first.bytes.end(), std::byte{state.initial});
   }
   return inputs;
 }

@@ -124,6 +124,13 @@ struct Graph {
   std::vector<std::string> warnings;
 };
 
+// A state by the model's names of the output and the input, and the value of each of its bytes before the
+// first call.
+struct StateNames {
+  std::string output, input;
+  uint8_t initial = 0;
+};
+
 // out[i...] = in[i...]: the nest of a plain copy.
 Nest copy_nest(Type type, const Shape& shape);
 // The element of one of the node's operands that the nest stores unchanged, where that is all it does; null

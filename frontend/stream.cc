@@ -14,18 +14,24 @@
 namespace arenac {
 namespace {
 
-// How a nest reads a tensor of the stream: at moment step * t + past + k, where t is an axis of the result.
-struct TimeRead {
-  int axis = -1;  // t; -1: none
-  int64_t step = 1;
-  int64_t first = 0, last = 0;  // of past + k, both included
-  Affine moment;
-};
-
 // Time in a tensor of the stream.
 struct Time {
   int dimension;
   int64_t stretch, call;  // moments of the model's stretch of time, and of a call
+
+  bool operator==(const Time&) const = default;
+};
+
+// How a nest reads a tensor of the stream: at moment step * t + offset + k, where t is an axis of the result.
+struct TimeRead {
+  TensorId tensor;
+  Time time;
+  Affine moment;
+  int axis = -1;  // t; -1: none
+  int64_t step = 1;
+  int64_t earliest = 0, latest = 0;  // of offset + k, both included
+
+  bool has_past() const { return earliest < 0; }
 };
 
 // A tensor of which earlier moments are read.
@@ -46,9 +52,7 @@ class Streamer {
 
   Streamed run() && {
     for (Node& node : graph_.block) {
-      const bool reads =
-          std::any_of(node.reads.begin(), node.reads.end(), [&](TensorId id) { return time_.contains(id); });
-      if (!reads) continue;
+      if (!touches_stream(node)) continue;
       try {
         follow(node);
       } catch (const Fault& fault) {
@@ -90,50 +94,67 @@ class Streamer {
                       "more",
                       option, extent),
           Exit::kUsage);
+    if (time_.contains(id)) throw UserError(option + ": the input has a --stream already", Exit::kUsage);
     const int64_t call = s.moments > 0 ? s.moments : extent;
     time_[id] = {d, extent, call};
     extent = call;
   }
 
-  // Where a read of a tensor of the stream says which moment.
-  Expr moment_of(const Expr& e, const Node& node) const {
-    return e->args[time_.at(node.reads[e->index]).dimension];
-  }
-
   // ---- what a node does to time
+
+  // Control flow inside out.
+  bool touches_stream(const Node& node) const {
+    const auto streams = [&](TensorId id) { return time_.contains(id); };
+    const auto any_in = [&](const Block& block) {
+      return std::any_of(block.begin(), block.end(), [&](const Node& n) { return touches_stream(n); });
+    };
+    if (std::any_of(node.reads.begin(), node.reads.end(), streams) ||
+        std::any_of(node.writes.begin(), node.writes.end(), streams))
+      return true;
+    if (const If* branch = std::get_if<If>(&node.body))
+      return any_in(branch->then_block) || any_in(branch->else_block);
+    const Loop* loop = std::get_if<Loop>(&node.body);
+    return loop && ((loop->count && streams(*loop->count)) ||
+                    (loop->condition && streams(*loop->condition)) || any_in(loop->body));
+  }
 
   void follow(Node& node) {
     Nests* nests = std::get_if<Nests>(&node.body);
     if (!nests) throw Fault{"works through its operands in an order of its own; give its state by --state"};
-    std::optional<int> dimension;  // of the result that is time
-    Time time = {};
-    bool alone = false;  // a nest works on this call alone
+    std::optional<Time> time;  // in the result
+    bool alone = false;        // a nest works on this call alone
     for (Nest& nest : *nests) {
       const std::vector<TimeRead> reads = reads_of(nest, node);
       if (reads.empty()) continue;
-      const TimeRead& read = reads.front();
-      if (read.axis < 0 || takes_some(nest, node, read)) {
+      if (reads[0].axis < 0 || takes_some(nest, reads[0])) {
+        require_inside(nest, reads);
         alone = true;
         continue;
       }
-      const int d = dimension_of(read.axis, nest);
-      if (dimension && *dimension != d) throw Fault{"has time in two dimensions of its result"};
-      dimension = d;
-      time = continue_sum(nest, node, reads);
-      time.dimension = d;
+      const Time here = go_on(nest, node, reads);
+      if (time && *time != here)
+        throw Fault{"reads operands of different lengths, or has time in two dimensions"};
+      time = here;
     }
-    if (!dimension) return work_alone(node);
+    if (!time) return work_alone(node);
     if (alone) throw Fault{"combines moments with all of a call"};
-    cut(node, time);
-    time_[node.writes[0]] = time;
+    cut(node, *time);
+    time_[node.writes[0]] = *time;
   }
 
-  // Whether the nest takes some moments of the call, each by itself.
-  bool takes_some(const Nest& nest, const Node& node, const TimeRead& read) const {
-    const auto streams = [&](TensorId id) { return time_.contains(id); };
-    const TensorId id = *std::find_if(node.reads.begin(), node.reads.end(), streams);
+  // Whether the nest takes fewer moments than there are, each by itself: a slice.
+  static bool takes_some(const Nest& nest, const TimeRead& read) {
     const int64_t taken = nest.axes[read.axis].extent * read.step;
-    return read.first == read.last && read.first >= 0 && taken < time_.at(id).stretch;
+    return read.earliest == read.latest && !read.has_past() && taken < read.time.stretch;
+  }
+
+  // What works on a call alone may not read moments that are dropped.
+  static void require_inside(const Nest& nest, const std::vector<TimeRead>& reads) {
+    for (const TimeRead& read : reads) {
+      const int64_t walked = read.axis < 0 ? 0 : read.step * (nest.axes[read.axis].extent - 1);
+      if (read.latest + walked >= read.time.stretch)
+        throw Fault{"reads moments behind the last of the call: cut them off first"};
+    }
   }
 
   // Reads of tensors of the stream; all with the same axis and step.
@@ -141,7 +162,8 @@ class Streamer {
     std::vector<TimeRead> all;
     visit_reads(nest, [&](const Expr& e) {
       const TensorId id = node.reads[e->index];
-      if (time_.contains(id)) all.push_back(read_at(moment_of(e, node), nest));
+      if (const auto at = time_.find(id); at != time_.end())
+        all.push_back(read_at(e->args[at->second.dimension], nest, id, at->second));
     });
     for (const TimeRead& read : all)
       if (read.axis != all[0].axis || read.step != all[0].step)
@@ -149,15 +171,16 @@ class Streamer {
     return all;
   }
 
-  static TimeRead read_at(const Expr& index, const Nest& nest) {
+  static TimeRead read_at(const Expr& index, const Nest& nest, TensorId id, const Time& time) {
     const auto form = affine_form(index);
     if (!form) throw Fault{"does not read moment after moment"};
-    TimeRead read{.first = form->constant, .last = form->constant, .moment = *form};
+    TimeRead read{id, time, *form};
+    read.earliest = read.latest = form->constant;
     for (const auto& [a, factor] : form->terms) {
       if (a < 0) throw Fault{"reads in a loop; give its state by --state"};
       if (nest.axes[a].reduced) {
         const int64_t far = factor * (nest.axes[a].extent - 1);
-        read.first += std::min<int64_t>(far, 0), read.last += std::max<int64_t>(far, 0);
+        read.earliest += std::min<int64_t>(far, 0), read.latest += std::max<int64_t>(far, 0);
         continue;
       }
       if (read.axis >= 0 || factor < 1) throw Fault{"does not read moment after moment"};
@@ -173,35 +196,33 @@ class Streamer {
     throw Fault{"moves or splits the axis of time"};
   }
 
-  // Checks that a nest goes on from call to call and takes its bounds on time away. The time of its result.
-  Time continue_sum(Nest& nest, const Node& node, const std::vector<TimeRead>& reads) {
-    const int t = reads[0].axis;
+  // Checks that a nest goes on from call to call and takes the bounds away that are the ends of the stretch
+  // of time. The time of its result.
+  Time go_on(Nest& nest, const Node& node, const std::vector<TimeRead>& reads) {
+    const auto& [dimension, stretch, call] = reads[0].time;
     const int64_t step = reads[0].step;
-    Time time = {};
-    visit_reads(nest, [&](const Expr& e) {
-      const auto at = time_.find(node.reads[e->index]);
-      if (at == time_.end()) return;
-      const auto& [dimension, stretch, call] = at->second;
-      if (stretch % step != 0 || call % step != 0)
-        throw Fault{fmt::format("takes every {}. moment: a call must bring a multiple of as many", step)};
-      if (time.call != 0 && (time.call != call / step || time.stretch != stretch / step))
+    for (const TimeRead& read : reads)
+      if (read.time.stretch != stretch || read.time.call != call)
         throw Fault{"reads operands of different lengths"};
-      time.stretch = stretch / step, time.call = call / step;
-    });
-    if (nest.axes[t].extent < time.stretch)
+    if (stretch % step != 0 || call % step != 0)
+      throw Fault{
+          fmt::format("takes every {}. moment: bind the model, and a call, to a multiple of as many", step)};
+    const Time time = {dimension_of(reads[0].axis, nest), stretch / step, call / step};
+    if (time.stretch < 2) throw Fault{"has a single moment as its result: bind the model to more"};
+    if (nest.axes[reads[0].axis].extent < time.stretch)
       throw Fault{"has fewer moments than it reads: pad before the first moment"};
     for (const TimeRead& read : reads)
-      if (read.last >= step)
+      if (read.latest >= step)
         throw Fault{
-            fmt::format("needs {} later moments: pad before the first moment alone", read.last - step + 1)};
+            fmt::format("needs {} later moments: pad before the first moment alone", read.latest - step + 1)};
     std::erase_if(nest.where, [&](const Bound& bound) {
       const auto form = affine_form(bound.index);
-      return form && std::any_of(reads.begin(), reads.end(),
-                                 [&](const TimeRead& read) { return *form == read.moment; });
+      return form && std::any_of(reads.begin(), reads.end(), [&](const TimeRead& read) {
+               return *form == read.moment && bound.begin == 0 && bound.end >= read.time.stretch;
+             });
     });
-    if (names_time(nest, node, t)) throw Fault{"depends on the number of a moment"};
-    if (std::any_of(reads.begin(), reads.end(), [](const TimeRead& read) { return read.first < 0; }))
-      find_fill(nest, node);
+    for (const TimeRead& read : reads)
+      if (read.has_past()) note_past(read, reads, nest, node);
     return time;
   }
 
@@ -224,39 +245,36 @@ class Streamer {
 
   // Notes what the nest reads of the past, and with which value before the first call that contributes
   // nothing: zero, or the zero point that it subtracts.
-  void find_fill(const Nest& nest, const Node& node) {
+  void note_past(const TimeRead& read, const std::vector<TimeRead>& reads, const Nest& nest,
+                 const Node& node) {
     if (nest.combine != Combine::kSum) throw Fault{"compares moments: only sums go on from call to call"};
-    std::map<TensorId, int64_t> earlier;
-    visit_reads(nest, [&](const Expr& e) {
-      const TensorId id = node.reads[e->index];
-      if (!time_.contains(id)) return;
-      const int64_t first = read_at(moment_of(e, node), nest).first;
-      if (first < 0) earlier[id] = std::max(earlier[id], -first);
-    });
+    for (const TimeRead& other : reads)
+      if (other.tensor == read.tensor && other.moment != read.moment)
+        throw Fault{"combines two moments of one operand"};
+    Past& past = pasts_[read.tensor];
+    past.moments = std::max(past.moments, -read.earliest);
+    const Type type = graph_.tensors[read.tensor].type;
+    const auto contributes_nothing = [&](int64_t value) {
+      const Scalar scalar = is_float(type) ? Scalar{.f = static_cast<double>(value)} : Scalar{.i = value};
+      if (value != 0 && (size_of(type) != 1 || is_float(type) || round_to(type, scalar).i != value))
+        return false;
+      const Expr body = substitute(nest.body, [&](const Expr& e) -> Expr {
+        if (e->op != Op::kRead || node.reads[e->index] != read.tensor) return {};
+        return constant(e->type, scalar);
+      });
+      return is_zero_product(body, node, graph_);
+    };
     std::vector<int64_t> candidates = {0};
     any_of(nest.body, [&](const Expr& e) {
       if (e->op == Op::kConst && !is_float(e->type)) candidates.push_back(e->value.i);
       return false;
     });
-    for (const auto& [id, before] : earlier) {
-      Past& past = pasts_[id];
-      past.moments = std::max(past.moments, before);
-      const Type type = graph_.tensors[id].type;
-      const auto contributes_nothing = [&](int64_t value) {
-        if (value != 0 && size_of(type) != 1) return false;
-        const Expr body = substitute(nest.body, [&, id = id](const Expr& e) -> Expr {
-          if (e->op != Op::kRead || node.reads[e->index] != id) return {};
-          return constant(e->type, static_cast<double>(value));
-        });
-        return is_zero_product(body, node, graph_);
-      };
-      const auto fill = std::find_if(candidates.begin(), candidates.end(), contributes_nothing);
-      if (fill == candidates.end())
-        throw Fault{"has no value of its operand that stands for nothing before the first call"};
-      const auto byte = static_cast<uint8_t>(*fill);
-      if (past.fill && *past.fill != byte) throw Fault{"takes another value for nothing than another reader"};
-      past.fill = byte;
-    }
+    const auto fill = std::find_if(candidates.begin(), candidates.end(), contributes_nothing);
+    if (fill == candidates.end())
+      throw Fault{"has no value of its operand that stands for nothing before the first call"};
+    const auto byte = static_cast<uint8_t>(*fill);
+    if (past.fill && *past.fill != byte) throw Fault{"takes another value for nothing than another reader"};
+    past.fill = byte;
   }
 
   // The moments of a call, and nothing of what lies behind the last.
@@ -268,8 +286,11 @@ class Streamer {
       throw Fault{"has moments behind the last of the call: cut them off"};
     for (Nest& nest : std::get<Nests>(node.body)) {
       const Expr& place = nest.store[d];
-      if (place->op != Op::kAxis) throw Fault{"moves or splits the axis of time"};
-      nest.axes[place->index].extent = time.call;
+      if (place->op != Op::kAxis || place->index < 0) throw Fault{"moves or splits the axis of time"};
+      Axis& moments = nest.axes[place->index];
+      if (moments.extent < time.stretch || names_time(nest, node, place->index))
+        throw Fault{"depends on the number of a moment, or on an operand that lacks its --stream"};
+      moments.extent = time.call;
     }
     result.shape[d] = time.call;
   }

@@ -17,13 +17,6 @@ struct StreamInput {
   int64_t moments = 0;
 };
 
-// A state by the model's names of the output and the input, and the value of each of its bytes before the
-// first call.
-struct StateNames {
-  std::string output, input;
-  uint8_t first = 0;
-};
-
 struct Streamed {
   Graph graph;  // with an input and an output more for each state
   std::vector<StateNames> states;
@@ -31,13 +24,14 @@ struct Streamed {
 
 // The graph in which causal sums, convolutions and averages over time, go on with what earlier calls brought:
 // the results of calls in turn are those of one call with all that they were given, where that begins with
-// zeros, or with the zero point of integers. What works on each moment alone stays as it is; what has no axis
-// of time in its result works on this call alone, with a warning. Moments behind the last of the call, which
-// a convolution padded at both ends has, are dropped.
+// zeros, or with the zero point of integers. What works on each moment alone stays as it is. Moments behind
+// the last that the model is given, which a convolution padded at both ends has, are dropped where no output
+// shows them. What has no axis of time in its result works on the moments of one call, with a warning, if a
+// call brings as many as the model's stretch of time has.
 //
-// Throws UserError for an input or a dimension that is not there or has a single moment, which no axis walks
-// (Exit::kUsage), and naming all nodes that need later moments, depend on the number of a moment, or combine
-// moments in another way.
+// Throws UserError for an input or a dimension that is not there, that has a single moment, which no axis
+// walks, or that comes twice (Exit::kUsage), and naming all nodes that need later moments, depend on the
+// number of a moment, combine moments in another way, or work in loops or branches.
 Streamed streamed(Graph graph, const std::vector<StreamInput>& inputs);
 
 }  // namespace arenac

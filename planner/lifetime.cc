@@ -74,7 +74,7 @@ std::vector<Overlap> that_pay(const Problem& problem) {
 
 std::vector<State> states_named(const Graph& graph, const std::vector<StateNames>& names) {
   std::vector<State> states;
-  for (const auto& [output, input, first] : names) {
+  for (const auto& [output, input, initial] : names) {
     const std::string option = fmt::format("--state {}={}", output, input);
     const auto out = std::find(graph.output_names.begin(), graph.output_names.end(), output);
     const auto in = std::find(graph.input_names.begin(), graph.input_names.end(), input);
@@ -82,7 +82,7 @@ std::vector<State> states_named(const Graph& graph, const std::vector<StateNames
       wrong_name(option, "no output has the first name", graph.output_names);
     if (in == graph.input_names.end()) wrong_name(option, "no input has the second name", graph.input_names);
     const State state = {graph.outputs[out - graph.output_names.begin()],
-                         graph.inputs[in - graph.input_names.begin()], first};
+                         graph.inputs[in - graph.input_names.begin()], initial};
     for (const State& other : states)
       if (other.output == state.output || other.input == state.input)
         throw UserError(option + ": its output or input is in another --state already", Exit::kUsage);

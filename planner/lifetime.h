@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "frontend/stream.h"
 #include "planner/problem.h"
 #include "scheduler/schedule.h"
 
@@ -19,7 +18,7 @@ enum class Io : uint8_t { kExternal, kArena };
 // A model's output that the next run reads as an input, and the value of its bytes before the first run.
 struct State {
   TensorId output, input;
-  uint8_t first = 0;
+  uint8_t initial = 0;
 };
 
 struct Lifetimes {

@@ -72,6 +72,11 @@ const std::vector<Model>& causal_models() {
            "  a = MatMul(x, m)  b = LayerNormalization(a, g)  c = Transpose(b)  d = Unsqueeze(c, zero)\n"
            "  e = Conv<pads = [2, 0]>(d, w)  f = Squeeze(e, zero)  h = Transpose(f)  y = Softmax(h) }",
        0, 0},
+      // Of what it reads nothing is behind the last moment of a call, though its operand has more.
+      {"cut_off_later", "(float[1, 3, $T] x) => (float[1, 3, $N] y) <float[3, 3, 3] w = " + numbers(27) +
+                            ", int64[1] from = {0}, int64[1] to = {-2}, int64[1] axis = {2}> {\n"
+                            "  c = Conv<pads = [2, 2]>(x, w)  d = Conv<pads = [2, 0]>(c, w)\n"
+                            "  y = Slice(d, from, to, axis) }"},
       {"quantised",
        "(int8[1, 3, $T] x) => (int8[1, 4, $N] y) <float sx = {0.1}, int8 zx = {3}, float sw = {0.05}, int8 "
        "zw "
@@ -128,7 +133,7 @@ std::vector<Value> first_states(const Streamed& model) {
   for (size_t k = 0; k < model.states.size(); ++k) {
     const Tensor& tensor = model.graph.tensors[model.graph.inputs[1 + k]];
     Value& value = states.emplace_back(tensor.type, tensor.shape);
-    std::fill(value.bytes.begin(), value.bytes.end(), std::byte{model.states[k].first});
+    std::fill(value.bytes.begin(), value.bytes.end(), std::byte{model.states[k].initial});
   }
   return states;
 }
@@ -185,15 +190,27 @@ TEST(Stream, IsTheSameInC) {
 TEST(Stream, BeginsWithTheZeroPoint) {
   const Streamed stream = streamed_model(causal_models().back(), 4);
   ASSERT_EQ(stream.states.size(), 2u);
-  EXPECT_EQ(stream.states[0].first, 3);
-  EXPECT_EQ(stream.states[1].first, static_cast<uint8_t>(-7));
+  EXPECT_EQ(stream.states[0].initial, 3);
+  EXPECT_EQ(stream.states[1].initial, static_cast<uint8_t>(-7));
   const Compilation c = compile_graph(stream.graph, "m", {}, stream.states);
   const auto source =
       std::find_if(c.files.begin(), c.files.end(), [](const File& f) { return f.name == "m.c"; });
   const auto header =
       std::find_if(c.files.begin(), c.files.end(), [](const File& f) { return f.name == "m.h"; });
-  EXPECT_THAT(header->bytes, HasSubstr("not all zeros, so it precedes that call"));
+  EXPECT_THAT(header->bytes, HasSubstr("not all zeros: call this before the first run"));
   EXPECT_THAT(source->bytes, AllOf(HasSubstr("[t0] = 3;"), HasSubstr("[t0] = 249;")));
+}
+
+// Numbers of an index that no byte holds are no zero points.
+TEST(Stream, AZeroPointIsAValueOfTheOperand) {
+  const Streamed stream = streamed_model(
+      {"m",
+       "(int8[1, 1, $T] x) => (int8[1, 1, $N] y) <float s = {0.1}, int8 zx = {127}, int8 zw = {0},\n"
+       "  int8[1, 1, 2] w = {1, 2}> { y = QLinearConv<pads = [128, 0], dilations = [128]>(x, s, zx, w, s, "
+       "zw, s, zx) }"},
+      4);
+  ASSERT_EQ(stream.states.size(), 1u);
+  EXPECT_EQ(stream.states[0].initial, 127);
 }
 
 std::string fault_of(const std::string& text, int64_t moments = 4) {
@@ -218,8 +235,32 @@ TEST(Stream, WhatDoesNotGoOnIsExplained) {
               HasSubstr("only sums go on from call to call"));
   EXPECT_THAT(fault_of(head + "<float[12] p = " + numbers(12) + "> { y = Add(x, p) }"),
               HasSubstr("depends on the number of a moment"));
+  EXPECT_THAT(fault_of(head + "<" + weights +
+                       ", int64[6] p = {0, 0, 2, 0, 0, -3}> {\n"
+                       "  a = Pad(x, p)  y = Conv<pads = [0, 3]>(a, w) }"),
+              HasSubstr("depends on the number of a moment"));
+  EXPECT_THAT(
+      fault_of(head + "<int64[1, 1, 12] i = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, float[1, 1, 12] u = " +
+               numbers(12) + "> { y = ScatterElements<axis = 1>(x, i, u) }"),
+      HasSubstr("depends on the number of a moment"));
+  EXPECT_THAT(fault_of("(float[1, 3, $T] x, float[1, 3, $T] z) => (float[1, 3, $N] y) { y = Add(x, z) }"),
+              HasSubstr("lacks its --stream"));
+  EXPECT_THAT(fault_of("(float[1, 1, $T] x) => (float[1, 1, k] y) <float[1, 1, 12] w = " + numbers(12) +
+                           "> { y = Conv<strides = [12]>(x, w) }",
+                       12),
+              HasSubstr("has a single moment as its result"));
+  EXPECT_THAT(fault_of("(float[1, 3, $T] x) => (float[1, 3, 1] y) <" + weights +
+                           "> { c = Conv<pads = [2, 2]>(x, w)  y = GlobalAveragePool(c) }",
+                       12),
+              HasSubstr("reads moments behind the last of the call"));
+  EXPECT_THAT(fault_of("(float[1, 3, $T] x) => (float[1, 4, $N] y) <float[1, 1, 12] p = " + numbers(12) +
+                       "> { y = Concat<axis = 1>(x, p) }"),
+              HasSubstr("depends on the number of a moment"));
+  EXPECT_THAT(fault_of("(float[1, 3, $T] x) => (float[1, 3, k] y) <float[1, 3, 1] p = " + numbers(3) +
+                       "> { y = Concat<axis = 2>(p, x) }"),
+              HasSubstr("moves or splits the axis of time"));
   EXPECT_THAT(fault_of(head + "<" + weights + "> { y = Conv<strides = [2], pads = [1, 0]>(x, w) }", 3),
-              HasSubstr("takes every 2. moment: a call must bring a multiple of as many"));
+              HasSubstr("takes every 2. moment: bind the model, and a call, to a multiple of as many"));
   EXPECT_THAT(fault_of("(float[1, 3, $T] x) => (float[1, 3, k] y) <" + weights +
                        "> { y = Conv<pads = [2, 2]>(x, w) }"),
               HasSubstr("has moments behind the last of the call"));
@@ -251,6 +292,28 @@ TEST(Stream, InputAndDimensionMustBeThere) {
   EXPECT_EQ(fault({"x", 2, 5}),
             "--stream x=2: a call may bring 1 to 4 moments, as many as the input has: bind it to more");
   EXPECT_EQ(fault({"x", -1}), "");
+  EXPECT_THROW(streamed(graph_of(model, 4), {{"x", 2, 2}, {"x", 1}}), UserError);
+}
+
+// Control flow is no operand of the node that it is in.
+TEST(Stream, LoopsAndBranchesAreRefused) {
+  const std::string needs = "works through its operands in an order of its own; give its state by --state";
+  EXPECT_THAT(fault_of("(float[1, 3, $T] x) => (float[k, 1, 1, 4] y) <float[1, 16, 3] w = " + numbers(48) +
+                       ", float[1, 16, 4] r = " + numbers(64) +
+                       "> { t = Transpose<perm = [2, 0, 1]>(x)  y = LSTM<hidden_size = 4>(t, w, r) }"),
+              HasSubstr(needs));
+  EXPECT_THAT(fault_of("(float[1, 3, $T] x, bool b) => (float[1, 3, $N] y) {\n"
+                       "  y = If(b)<then_branch = g () => (float[1, 3, $N] p) { p = Relu(x) },\n"
+                       "            else_branch = h () => (float[1, 3, $N] q) { q = Neg(x) }> }"),
+              HasSubstr(needs));
+}
+
+TEST(Stream, InputsBringAsManyMoments) {
+  const Graph graph = graph_of({"m",
+                                "(float[1, 3, $T] x, float[1, 3, $T] z) => (float[1, 6, $N] y) {\n"
+                                "  y = Concat<axis = 1>(x, z) }"});
+  EXPECT_THROW(streamed(graph, {{"x", 2, 6}, {"z", 2, 4}}), UserError);
+  EXPECT_TRUE(streamed(graph, {{"x", 2, 6}, {"z", 2, 6}}).states.empty());
 }
 
 // What a call says of itself alone has no state, and is told of.
