@@ -29,6 +29,8 @@ namespace arenac {
 
 struct File {
   std::string name, bytes;
+
+  bool operator==(const File&) const = default;
 };
 
 // kAuto: readable arrays up to 64 KB in all, octal strings up to 4 MB, an assembler file beyond.

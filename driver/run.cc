@@ -30,7 +30,7 @@ std::vector<std::string> compiler_command(const std::vector<File>& files) {
   std::vector<std::string> command = words_from("CC", "cc");
   if (command.empty()) throw UserError("CC is empty: set it to a C compiler", Exit::kUsage);
   for (const std::string& flag : words_from("CFLAGS", "-O2")) command.push_back(flag);
-  for (const char* word : {"-o", "program", "main.c"}) command.emplace_back(word);
+  for (const char* word : {"-o", "program"}) command.emplace_back(word);
   for (const File& file : files)
     if (file.name.ends_with(".c") || file.name.ends_with(".S")) command.push_back(file.name);
   command.emplace_back("-lm");
@@ -64,21 +64,32 @@ std::vector<Value> with_streams(const Compilation& c, std::vector<Value> inputs)
   return inputs;
 }
 
-// With --weights bin the user places the constants; here an assembler file does.
-std::vector<File> with_placed_weights(std::vector<File> files, const std::string& name) {
+// The model's files and what runs it. With --weights bin the user places the constants; here an assembler
+// file does.
+std::vector<File> sources_of(const Compilation& c) {
+  std::vector<File> files = c.files;
   const auto named = [&](const std::string& file) {
     return std::any_of(files.begin(), files.end(), [&](const File& f) { return f.name == file; });
   };
-  if (named(name + "_weights.bin") && !named(name + "_weights.S"))
+  if (named(c.name + "_weights.bin") && !named(c.name + "_weights.S"))
     files.push_back({"place_weights.S", fmt::format(".data\n.globl {0}_weights\n.balign 64\n{0}_weights:\n"
                                                     ".incbin \"{0}_weights.bin\"\n"
                                                     ".section .note.GNU-stack, \"\"\n",
-                                                    name)});
+                                                    c.name)});
+  files.push_back({"main.c", harness_source(c)});
   return files;
 }
 
 std::string bytes_of(const Value& value) {
   return {reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()};
+}
+
+std::vector<File> input_files(const Compilation& c, const std::vector<Value>& inputs) {
+  const std::vector<Value> checked = checked_inputs(*c.graph, with_streams(c, inputs));
+  std::vector<File> files;
+  for (size_t k = 0; k < checked.size(); ++k)
+    files.push_back({fmt::format("input_{}.bin", k), bytes_of(checked[k])});
+  return files;
 }
 
 Value read_output(const fs::path& file, const Tensor& tensor) {
@@ -87,14 +98,6 @@ Value read_output(const fs::path& file, const Tensor& tensor) {
   ARENAC_CHECK(bytes.size() == value.bytes.size(), "an output file has the size of its tensor");
   if (!bytes.empty()) std::memcpy(value.bytes.data(), bytes.data(), bytes.size());
   return value;
-}
-
-void build(const fs::path& folder, const std::vector<File>& files) {
-  const std::vector<std::string> command = compiler_command(files);
-  const Finished done = run_process(command, folder, kBuildSeconds);
-  if (done.status != 0)
-    throw UserError(fmt::format("the C compiler failed with status {}: {}\n{}", done.status,
-                                fmt::join(command, " "), done.output));
 }
 
 // Why each missing branch is missing, one a line.
@@ -141,21 +144,22 @@ std::vector<Value> parts_of(const std::vector<Held>& inputs) {
   return all;
 }
 
-RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, const RunOptions& options) {
-  const std::vector<Value> checked = checked_inputs(*c.graph, with_streams(c, inputs));
-  const std::vector<File> sources = with_placed_weights(c.files, c.name);
-  std::vector<File> files = sources;
-  files.push_back({"main.c", harness_source(c)});
-  for (size_t k = 0; k < checked.size(); ++k)
-    files.push_back({fmt::format("input_{}.bin", k), bytes_of(checked[k])});
-  if (!options.keep.empty()) write_files(options.keep, files);
+Program::Program(const Compilation& compilation) : compilation_(compilation) {
+  const std::vector<File> sources = sources_of(compilation);
+  write_files(folder_.path(), sources);
+  const std::vector<std::string> command = compiler_command(sources);
+  const Finished done = run_process(command, folder_.path(), kBuildSeconds);
+  if (done.status != 0)
+    throw UserError(fmt::format("the C compiler failed with status {}: {}\n{}", done.status,
+                                fmt::join(command, " "), done.output));
+}
 
-  const TemporaryFolder scratch;
-  write_files(scratch.path(), files);
-  build(scratch.path(), sources);
+RunResult Program::run(const std::vector<Value>& inputs, int repeat) const {
+  const Compilation& c = compilation_;
+  write_files(folder_.path(), input_files(c, inputs));
   std::vector<std::string> command = {"./program"};
-  if (options.repeat > 0) command.push_back(std::to_string(options.repeat));
-  const Finished done = run_process(command, scratch.path(), kRunSeconds);
+  if (repeat > 0) command.push_back(std::to_string(repeat));
+  const Finished done = run_process(command, folder_.path(), kRunSeconds);
   if (done.status == kBranchLeftOut)
     throw UserError(fmt::format("{}: these inputs select a branch that was left out:{}", c.graph->name,
                                 left_out(c.schedule)));
@@ -167,10 +171,20 @@ RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, 
   RunResult result;
   for (size_t k = 0; k < c.graph->outputs.size(); ++k)
     result.outputs.push_back(
-        read_output(scratch.path() / fmt::format("output_{}.bin", k), c.graph->tensors[c.graph->outputs[k]]));
+        read_output(folder_.path() / fmt::format("output_{}.bin", k), c.graph->tensors[c.graph->outputs[k]]));
   result.outputs = model_outputs(*c.graph, std::move(result.outputs));
-  if (options.repeat > 0) result.best_ms = std::strtod(done.output.c_str(), nullptr);
+  if (repeat > 0) result.best_ms = std::strtod(done.output.c_str(), nullptr);
   return result;
+}
+
+RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, const RunOptions& options) {
+  std::vector<File> files = input_files(c, inputs);
+  if (!options.keep.empty()) {
+    const std::vector<File> sources = sources_of(c);
+    files.insert(files.end(), sources.begin(), sources.end());
+    write_files(options.keep, files);
+  }
+  return Program(c).run(inputs, options.repeat);
 }
 
 }  // namespace arenac

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "driver/compile.h"
+#include "driver/files.h"
 
 namespace arenac {
 
@@ -33,10 +34,24 @@ std::vector<Value> parts_of(const std::vector<Held>& inputs);
 // few elements to the value itself where the compilation must know it.
 ImportOptions with_bound_input(ImportOptions options, const Declaration& declared, const Held& held);
 
-// Builds with $CC (default cc) and $CFLAGS (default -O2), both split at spaces, in a private temporary
-// folder, runs the program as a child process and reads back what it computed. `inputs` may lack the states
-// of streams, which then are as before the first call. UserError when an input has not the type or shape that
-// the model was compiled for, when the compiler fails, or when time runs out.
+// The program of a compiled model, in a private temporary folder; the compilation outlives it.
+class Program {
+ public:
+  // Builds with $CC (default cc) and $CFLAGS (default -O2), both split at spaces. UserError when the compiler
+  // fails or takes too long.
+  explicit Program(const Compilation& compilation);
+
+  // Runs it as a child process and reads back what it computed; then `repeat` timed runs more. `inputs` may
+  // lack the states of streams, which then are as before the first call. UserError when an input has not the
+  // type or shape that the model was compiled for, or when time runs out.
+  RunResult run(const std::vector<Value>& inputs, int repeat = 0) const;
+
+ private:
+  const Compilation& compilation_;
+  TemporaryFolder folder_;
+};
+
+// Builds and runs it once.
 RunResult build_and_run(const Compilation& compilation, const std::vector<Value>& inputs,
                         const RunOptions& options);
 

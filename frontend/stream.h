@@ -2,7 +2,8 @@
 //
 //   y[t] = sum(k) x[t + k - 2] * w[k], 0 <= t + k - 2 < n
 //
-//   all = the last two of all, then x;   y[t] = sum(k) all[t + k] * w[k]       `all` stays from call to call
+//   all = before, x;   y[t] = sum(k) all[t + k] * w[k]
+//   after = the last two of all      the next call's `before`
 #pragma once
 
 #include "frontend/graph.h"

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <fstream>
 #include <map>
+#include <memory>
+#include <optional>
 #include <sstream>
 
 #include "driver/compare.h"
@@ -59,16 +61,23 @@ Result compare_set(const Compilation& c, const std::vector<Value>& got, const st
   return {Outcome::kPass, ""};
 }
 
+// Data sets for which the same C is made share its program.
 Result try_model(const Case& model, double spread) {
+  std::unique_ptr<const Compilation> c;
+  std::optional<Program> program;
   for (const fs::path& folder : data_sets(model.folder)) {
     const DataSet data = read_data_set(folder);
     CompileOptions options;
     options.model = model.model().string();
     options.import = data.import;
     options.verbosity = Verbosity::kQuiet;
-    const Compilation c = compile(options);
-    const RunResult run = build_and_run(c, data.inputs, {});
-    if (Result result = compare_set(c, run.outputs, data.outputs, spread); result.outcome != Outcome::kPass)
+    auto here = std::make_unique<const Compilation>(compile(options));
+    if (!c || here->files != c->files) {
+      c = std::move(here);
+      program.emplace(*c);
+    }
+    const RunResult run = program->run(data.inputs);
+    if (Result result = compare_set(*c, run.outputs, data.outputs, spread); result.outcome != Outcome::kPass)
       return result;
   }
   return {Outcome::kPass, ""};

@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <sstream>
 
 #include "driver/files.h"
@@ -65,7 +66,8 @@ std::optional<int64_t> code_bytes(const Compilation& c) {
 }
 
 struct Variant {
-  Compilation compilation;
+  std::unique_ptr<const Compilation> compilation;
+  Program program{*compilation};
   double best_ms = std::numeric_limits<double>::infinity();
 };
 
@@ -78,21 +80,20 @@ void compare(const std::string& name, const std::string& file, const std::string
     options.target = target;
     options.optimize = optimize;
     options.verbosity = Verbosity::kQuiet;
-    return Variant{compile(options)};
+    return Variant{std::make_unique<const Compilation>(compile(options))};
   };
   Variant whole = variant(Optimize::kSpeed), rows = variant(Optimize::kBalanced);
-  if (rows.compilation.schedule.groups.empty()) return;
-  const std::vector<Value> inputs = some_inputs(*whole.compilation.graph);
-  const auto macs = static_cast<double>(whole.compilation.map.totals.macs);
+  if (rows.compilation->schedule.groups.empty()) return;
+  const std::vector<Value> inputs = some_inputs(*whole.compilation->graph);
+  const auto macs = static_cast<double>(whole.compilation->map.totals.macs);
   const int repeat = static_cast<int>(std::clamp(kRunsForMacs / macs, 3.0, 1000.0));
   for (int turn = 0; turn < kTurns; ++turn)
     for (Variant* v : {&whole, &rows})
-      v->best_ms = std::min(v->best_ms,
-                            *build_and_run(v->compilation, inputs, {.repeat = repeat, .keep = {}}).best_ms);
-  const auto arena = [](const Variant& v) { return v.compilation.plan.pools[0].size; };
+      v->best_ms = std::min(v->best_ms, *v->program.run(inputs, repeat).best_ms);
+  const auto arena = [](const Variant& v) { return v.compilation->plan.pools[0].size; };
   fmt::print("{:<26}{:>11}{:>10}{:>12.3f}{:>10.3f}{:>7}", name, arena(whole), arena(rows), whole.best_ms,
              rows.best_ms, ratio(rows.best_ms, whole.best_ms));
-  const auto code = code_bytes(whole.compilation), code_rows = code_bytes(rows.compilation);
+  const auto code = code_bytes(*whole.compilation), code_rows = code_bytes(*rows.compilation);
   if (code && code_rows)
     fmt::print("{:>12}{:>8}{:>7}", *code, *code_rows,
                ratio(static_cast<double>(*code_rows), static_cast<double>(*code)));
