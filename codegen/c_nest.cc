@@ -16,14 +16,6 @@ constexpr int kPlace = 1 + kLane;  // and from there on the places in rings
 // runs.
 enum class Holds : uint8_t { kAll, kSome, kMoving };
 
-bool names_axis(const Expr& e, int a) {
-  return any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a; });
-}
-
-bool any_names(const std::vector<const Bound*>& bounds, int a) {
-  return std::any_of(bounds.begin(), bounds.end(), [&](const Bound* b) { return names_axis(b->index, a); });
-}
-
 class NestWriter {
  public:
   NestWriter(const FlatNest& nest, const LoopPlan& plan, const std::vector<Type>& read_types, Type write_type,
@@ -393,7 +385,10 @@ class NestWriter {
   // The index behind the last of the axes that a bound names, if that is not the end: to decide anew for
   // every term costs more than it saves. Then the index of the first of them.
   static size_t behind_named(const std::vector<int>& axes, const std::vector<const Bound*>& bounds) {
-    const auto named = [&](int a) { return any_names(bounds, a); };
+    const auto named = [&](int a) {
+      return std::any_of(bounds.begin(), bounds.end(),
+                         [&](const Bound* bound) { return names_axis(bound->index, a); });
+    };
     const auto behind = std::find_if(axes.rbegin(), axes.rend(), named).base();
     const auto at = behind != axes.end() ? behind : std::find_if(axes.begin(), axes.end(), named);
     return static_cast<size_t>(at - axes.begin());

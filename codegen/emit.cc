@@ -600,12 +600,12 @@ class Emitter {
   // The outputs that do not lie where their inputs do, into these.
   std::string copied_states() const {
     std::string text;
-    for (const auto& [output, input, initial] : lifetimes_.states) {
-      const int from = lifetimes_.buffer_of[output], to = lifetimes_.buffer_of[input];
+    for (const State& state : lifetimes_.states) {
+      const int from = lifetimes_.buffer_of[state.output], to = lifetimes_.buffer_of[state.input];
       if (from == to) continue;
       text += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {}[t0] = {}[t0]; /* {} */\n",
                           lifetimes_.problem.buffers[to].size, bytes_at(to), bytes_at(from),
-                          c_comment(graph_.tensors[input].name));
+                          c_comment(graph_.tensors[state.input].name));
     }
     return text;
   }

@@ -317,8 +317,11 @@ std::optional<int64_t> coefficient_along(const Expr& e, int axis) {
     default:
       break;
   }
-  const bool named = any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == axis; });
-  return named ? std::nullopt : std::optional<int64_t>(0);
+  return names_axis(e, axis) ? std::nullopt : std::optional<int64_t>(0);
+}
+
+bool names_axis(const Expr& e, int axis) {
+  return !e.empty() && any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == axis; });
 }
 
 Interval interval(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {

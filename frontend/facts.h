@@ -57,6 +57,9 @@ void visit_reads(const Nest& nest, const Visit& visit) {
   walk(nest.finish);
 }
 
+// Whether the axis occurs in the expression; an empty one names none.
+bool names_axis(const Expr& e, int axis);
+
 // Whether an expression of one of the node's nests is 0 whatever the run brings: a product with a factor that
 // is, the other factors finite.
 bool is_zero_product(const Expr& e, const Node& node, const Graph& graph);

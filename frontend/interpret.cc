@@ -217,4 +217,11 @@ std::vector<std::shared_ptr<const Value>> interpret(const Graph& graph, const st
   return values;
 }
 
+std::vector<Value> interpret_outputs(const Graph& graph, const std::vector<Value>& inputs) {
+  const auto values = interpret(graph, inputs);
+  std::vector<Value> outputs;
+  for (TensorId id : graph.outputs) outputs.push_back(*values.at(id));
+  return outputs;
+}
+
 }  // namespace arenac

@@ -21,6 +21,9 @@ void run_nest(const Nest& nest, std::span<const Value* const> reads, Value& writ
 // null for those never written. Outputs are at graph.outputs.
 std::vector<std::shared_ptr<const Value>> interpret(const Graph& graph, const std::vector<Value>& inputs);
 
+// Of these, the graph's outputs.
+std::vector<Value> interpret_outputs(const Graph& graph, const std::vector<Value>& inputs);
+
 // One node whose reads are all in `values`, which it extends by its writes. Used by folding.
 void run_node(const Node& node, const Graph& graph, std::vector<std::shared_ptr<const Value>>& values,
               std::vector<int64_t>& iterations);

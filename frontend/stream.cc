@@ -236,7 +236,7 @@ class Streamer {
         indices[time_.at(node.reads[e->index]).dimension] = integer(0);
         return read(e->index, e->type, indices);
       });
-      return any_of(without, [&](const Expr& e) { return e->op == Op::kAxis && e->index == t; });
+      return names_axis(without, t);
     };
     return names(nest.body) || names(nest.finish) ||
            std::count_if(nest.store.begin(), nest.store.end(), names) > 1 ||
@@ -352,7 +352,7 @@ class Streamer {
 
     graph_.inputs.push_back(before), graph_.input_names.push_back(before_name);
     graph_.outputs.push_back(after), graph_.output_names.push_back(after_name);
-    states_.push_back({after_name, before_name, past.fill.value_or(0)});
+    states_.push_back({after_name, before_name, *past.fill});
   }
 
   // Lets a node read `all` where it reads the tensor, each moment `past` later.

@@ -87,10 +87,6 @@ void visit_indices(const FlatNest& nest, const Visit& visit) {
   walk(nest.finish);
 }
 
-bool names_axis(const Expr& e, int a) {
-  return !e.empty() && any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a; });
-}
-
 // An axis named outside affine addresses cannot be joined with another.
 bool joinable(const FlatNest& nest, int a) {
   for (const Bound& bound : nest.where)

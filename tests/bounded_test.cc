@@ -33,10 +33,7 @@ Graph graph_of(const std::string& text, const ImportOptions& options = {}) {
 }
 
 std::vector<Value> interpreted(const Graph& graph, const std::vector<Value>& inputs) {
-  const auto values = interpret(graph, inputs);
-  std::vector<Value> outputs;
-  for (TensorId id : graph.outputs) outputs.push_back(*values.at(id));
-  return model_outputs(graph, std::move(outputs));
+  return model_outputs(graph, interpret_outputs(graph, inputs));
 }
 
 std::string refusal(const std::string& text) {

@@ -105,6 +105,12 @@ const std::vector<CompilerRow>& compilers() {
   return all;
 }
 
+const std::string& file_named(const Compilation& c, const std::string& name) {
+  for (const File& file : c.files)
+    if (file.name == name) return file.bytes;
+  throw InternalError("no file " + name);
+}
+
 void run_emitted(std::vector<Emitted>& batch, const CompilerRow& compiler) {
   const TemporaryFolder scratch;
   for (const Emitted& e : batch) {

@@ -24,6 +24,9 @@ struct Way {
 Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
                           const std::vector<StateNames>& states = {});
 
+// What the compilation wrote into a file.
+const std::string& file_named(const Compilation& c, const std::string& name);
+
 struct Emitted {
   Compilation compilation;
   std::vector<Value> inputs = {};

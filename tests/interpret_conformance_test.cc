@@ -10,10 +10,7 @@ Result interpret_set(const Case& c, const std::filesystem::path& folder) {
   const DataSet data = read_data_set(folder);
   const Graph graph = import_model(c.model().string(), data.import);
   if (graph.inputs.size() != data.inputs.size()) return {Outcome::kRefused, "the data lack an input"};
-  const auto values = interpret(graph, fed(graph, data.inputs));
-  std::vector<Value> outputs;
-  for (TensorId id : graph.outputs) outputs.push_back(*values.at(id));
-  return compare_outputs(graph, outputs, data.outputs);
+  return compare_outputs(graph, interpret_outputs(graph, fed(graph, data.inputs)), data.outputs);
 }
 
 Result interpret_case(const Case& c) {

@@ -96,9 +96,7 @@ Calls interpreted(const Recurrent& r, const Graph& graph) {
       if (call != 0 && call != kResetBefore)
         input = calls.outputs.back()[position(graph.output_names, s.output)];
     }
-    const auto values = interpret(graph, inputs);
-    auto& outputs = calls.outputs.emplace_back();
-    for (TensorId id : graph.outputs) outputs.push_back(*values[id]);
+    calls.outputs.push_back(interpret_outputs(graph, inputs));
     calls.inputs.push_back(std::move(inputs));
   }
   return calls;
@@ -250,12 +248,6 @@ TEST(State, GoesFromCallToCallUntilItIsReset) {
     SCOPED_TRACE(all[k].name);
     expect_near(read_file(scratch.path() / (all[k].name + ".out")), want[k]);
   }
-}
-
-const std::string& file_named(const Compilation& c, const std::string& name) {
-  for (const File& file : c.files)
-    if (file.name == name) return file.bytes;
-  throw InternalError("no file " + name);
 }
 
 TEST(State, IsNoArgumentAndItsPromiseIsInTheHeader) {

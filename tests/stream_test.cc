@@ -120,13 +120,6 @@ Value part(const Value& value, int64_t dimension, int64_t begin, int64_t end) {
   return some;
 }
 
-std::vector<Value> outputs_of(const Graph& graph, const std::vector<Value>& inputs) {
-  const auto values = interpret(graph, inputs);
-  std::vector<Value> outputs;
-  for (TensorId id : graph.outputs) outputs.push_back(*values[id]);
-  return outputs;
-}
-
 // The states before the first call.
 std::vector<Value> first_states(const Streamed& model) {
   std::vector<Value> states;
@@ -142,7 +135,7 @@ TEST(Stream, CallsInTurnAreOneCallWithAll) {
   for (const Model& model : causal_models()) {
     const Graph whole = graph_of(model, kMoments);
     const auto inputs = random_inputs(whole, 1, Numbers::kAny);
-    const Value want = outputs_of(whole, inputs)[0];
+    const Value want = interpret_outputs(whole, inputs)[0];
     for (int64_t moments : {1, 2, 3, 4, 6, 12}) {
       if (moments % model.pace != 0) continue;
       SCOPED_TRACE(fmt::format("{}: {} moments a call", model.name, moments));
@@ -152,7 +145,7 @@ TEST(Stream, CallsInTurnAreOneCallWithAll) {
       std::vector<Value> given = first_states(stream);
       for (int64_t t = 0; t < kMoments; t += moments) {
         given.insert(given.begin(), part(inputs[0], model.in, t, t + moments));
-        given = outputs_of(stream.graph, given);
+        given = interpret_outputs(stream.graph, given);
         const Value expected = part(want, model.out, t / model.pace, (t + moments) / model.pace);
         ASSERT_EQ(given[0].bytes, expected.bytes) << "at " << t << "\n" << dump(stream.graph);
         given.erase(given.begin());  // what is left are the states
@@ -170,7 +163,7 @@ TEST(Stream, IsTheSameInC) {
       const std::string name = fmt::format("{}_{}", model.name, scheduler);
       Emitted& one = batch.emplace_back(Emitted{compile_graph(stream.graph, name, {.scheduler = scheduler})});
       one.inputs = random_inputs(stream.graph, 2, Numbers::kAny);
-      want.push_back(outputs_of(stream.graph, one.inputs));
+      want.push_back(interpret_outputs(stream.graph, one.inputs));
     }
   run_emitted(batch, compilers()[0]);
   for (size_t k = 0; k < batch.size(); ++k) {
@@ -193,12 +186,8 @@ TEST(Stream, BeginsWithTheZeroPoint) {
   EXPECT_EQ(stream.states[0].initial, 3);
   EXPECT_EQ(stream.states[1].initial, static_cast<uint8_t>(-7));
   const Compilation c = compile_graph(stream.graph, "m", {}, stream.states);
-  const auto source =
-      std::find_if(c.files.begin(), c.files.end(), [](const File& f) { return f.name == "m.c"; });
-  const auto header =
-      std::find_if(c.files.begin(), c.files.end(), [](const File& f) { return f.name == "m.h"; });
-  EXPECT_THAT(header->bytes, HasSubstr("not all zeros: call this before the first run"));
-  EXPECT_THAT(source->bytes, AllOf(HasSubstr("[t0] = 3;"), HasSubstr("[t0] = 249;")));
+  EXPECT_THAT(file_named(c, "m.h"), HasSubstr("not all zeros: call this before the first run"));
+  EXPECT_THAT(file_named(c, "m.c"), AllOf(HasSubstr("[t0] = 3;"), HasSubstr("[t0] = 249;")));
 }
 
 // Numbers of an index that no byte holds are no zero points.
