@@ -9,8 +9,7 @@ namespace {
 
 MapIo io_entry(const Graph& graph, TensorId id, const std::string& name, IoKind kind) {
   const Tensor& tensor = graph.tensors[id];
-  return {name, kind, info(tensor.type).name, tensor.shape,
-          element_count(tensor.shape) * size_of(tensor.type)};
+  return {name, kind, info(tensor.type).name, tensor.shape, bytes_of(tensor)};
 }
 
 // Of a step in a group, the rows that its first slab writes; none where all of them are one slab.

@@ -11,8 +11,8 @@
 namespace arenac {
 namespace {
 
-constexpr double kWidth = 1000, kLeft = 64, kRight = 16;  // pixels
-constexpr double kPlotWidth = kWidth - kLeft - kRight;
+constexpr double kPageWidth = 1000, kLeft = 64, kRight = 16;  // pixels
+constexpr double kPlotWidth = kPageWidth - kLeft - kRight;
 constexpr double kHeader = 66, kTitle = 44, kPlotHeight = 320, kAxis = 36;
 constexpr double kPanel = kTitle + kPlotHeight + kAxis;
 constexpr size_t kColours = 10;  // classes c0 to c9; operators beyond share "other"
@@ -141,7 +141,7 @@ std::string axes(const Panel& panel) {
   for (int quarter = 0; quarter <= 4; ++quarter) {
     const int64_t address = panel.top / 4 * quarter + panel.top % 4 * quarter / 4;
     const double y = panel.y_of(address);
-    svg += line(kLeft, y, kWidth - kRight, y, "grid");
+    svg += line(kLeft, y, kPageWidth - kRight, y, "grid");
     svg += label(kLeft - 6, y + 4, "class=\"soft\" text-anchor=\"end\"", short_bytes(address));
   }
   int64_t step = 1;
@@ -186,13 +186,13 @@ std::string marks(const Panel& panel) {
   const std::string words = fitted(fmt::format("peak {} bytes at step {}{}{}", grouped(peak.bytes), peak.time,
                                                step.empty() ? "" : ": ", step),
                                    80);
-  const std::string_view anchor = x < kWidth / 3 ? "start" : x > kWidth * 2 / 3 ? "end" : "middle";
+  const std::string_view anchor = x < kPageWidth / 3 ? "start" : x > kPageWidth * 2 / 3 ? "end" : "middle";
   svg += label(x, panel.y - 10, fmt::format("class=\"peak\" text-anchor=\"{}\"", anchor),
                escaped(words.substr(0, words.find_last_not_of(' ') + 1)));
   if (panel.pool.optimal() || panel.pool.lower_bound > panel.top) return svg;
   const double y = panel.y_of(panel.pool.lower_bound);
-  svg += line(kLeft, y, kWidth - kRight, y, "bound");
-  return svg + label(kWidth - kRight - 4, y - 4, "class=\"bound\" text-anchor=\"end\"",
+  svg += line(kLeft, y, kPageWidth - kRight, y, "bound");
+  return svg + label(kPageWidth - kRight - 4, y - 4, "class=\"bound\" text-anchor=\"end\"",
                      fmt::format("lower bound {}", grouped(panel.pool.lower_bound)));
 }
 
@@ -219,7 +219,7 @@ std::string legend_line(const Legend& legend) {
     const std::string name = printable(op);
     const std::string shown = fitted(name, std::min(18, columns_of(name)));
     const double width = 22 + 6.6 * columns_of(shown);
-    if (x + width > kWidth - kRight) break;
+    if (x + width > kPageWidth - kRight) break;
     svg += fmt::format("<rect x=\"{:.1f}\" y=\"43\" width=\"10\" height=\"10\" rx=\"2\" class=\"{}\"/>\n", x,
                        legend.colour(op));
     svg += label(x + 14, 52, "class=\"soft\"", escaped(shown));
@@ -236,12 +236,12 @@ std::string svg_report(const MemoryMap& map) {
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\">\n<title>{2}</title>\n",
-      kWidth, height, escaped(map.model));
+      kPageWidth, height, escaped(map.model));
   svg += kStyle;
-  svg += fmt::format("<rect width=\"{:.0f}\" height=\"{:.0f}\" class=\"page\"/>\n", kWidth, height);
+  svg += fmt::format("<rect width=\"{:.0f}\" height=\"{:.0f}\" class=\"page\"/>\n", kPageWidth, height);
   const std::string model = printable(map.model);
   svg += label(kLeft, 26, "class=\"big\"", escaped(fitted(model, std::min(50, columns_of(model)))));
-  svg += label(kWidth - kRight, 26, "class=\"soft\" text-anchor=\"end\"",
+  svg += label(kPageWidth - kRight, 26, "class=\"soft\" text-anchor=\"end\"",
                fmt::format("arena {}, {}, {} multiply-accumulates", bytes_words(map.totals.arena),
                            counted(map.buffers.size(), "buffer"), short_count(map.totals.macs)));
   svg += legend_line(legend);

@@ -1,4 +1,4 @@
-// The memory map for a terminal, at most kWidth columns:
+// The memory map for a terminal, at most kTextWidth columns:
 //
 //     kws.onnx   arena 22,528 B ...
 //
@@ -20,9 +20,9 @@
 namespace arenac {
 namespace {
 
-constexpr int kWidth = 100;
+constexpr int kTextWidth = 100;
 constexpr int kMargin = 10;  // left of the picture: addresses
-constexpr int kColumns = kWidth - kMargin;
+constexpr int kColumns = kTextWidth - kMargin;
 constexpr int kRows = 20;
 constexpr size_t kAllUpTo = 40;  // buffers that a table lists one by one; above, only the largest
 constexpr size_t kLargest = 20;
@@ -172,7 +172,7 @@ std::string peak_line(const PoolView& view, const Axis& time) {
   const std::string words =
       fmt::format("peak at step {}{}{}", view.peak.time, title.empty() ? "" : ": ", title);
   const int width = columns_of(words);
-  if (column + 2 + width <= kWidth) return fmt::format("{:{}}^ {}\n", "", column, words);
+  if (column + 2 + width <= kTextWidth) return fmt::format("{:{}}^ {}\n", "", column, words);
   const int room = std::min(width, column - 1);
   return fmt::format("{:{}}{} ^\n", "", column - 1 - room, fitted(words, room));
 }
@@ -241,7 +241,7 @@ std::string table(const PoolView& view, const std::vector<size_t>& buffers) {
       const std::string padding(widths[f] - row[f].size(), ' ');
       line += (f < 2 ? " " : "  ") + (kAlign[f] == '>' ? padding + row[f] : row[f] + padding);
     }
-    const int room = std::max(12, kWidth - 2 - static_cast<int>(line.size()));
+    const int room = std::max(12, kTextWidth - 2 - static_cast<int>(line.size()));
     text += line + "  " + fitted(row[kFields], std::min(room, columns_of(row[kFields]))) + "\n";
   }
   return text;
@@ -356,7 +356,7 @@ std::string clipped(const std::string& text) {
   size_t begin = 0;
   for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
     const std::string line = text.substr(begin, end - begin);
-    result += (columns_of(line) > kWidth ? fitted(line, kWidth) : line) + "\n";
+    result += (columns_of(line) > kTextWidth ? fitted(line, kTextWidth) : line) + "\n";
   }
   return result;
 }

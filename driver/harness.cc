@@ -64,8 +64,6 @@ int main(int argc, char **argv)
 }}
 )";
 
-int64_t bytes_of(const Tensor& tensor) { return element_count(tensor.shape) * size_of(tensor.type); }
-
 // "pool0 + 128": where an input or output lies when it is planned inside a pool; empty: in the caller's
 // memory.
 std::string place_of(const Compilation& c, TensorId id) {

@@ -74,7 +74,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return words;
 }
 
-Shape shape_of(const std::string& text, const std::string& option) {
+Shape shape_from(const std::string& text, const std::string& option) {
   Shape shape;
   if (text.empty()) return shape;  // a scalar
   for (const std::string& extent : split(text, 'x')) shape.push_back(extent_of(extent, option));
@@ -107,7 +107,7 @@ void bind_input(const std::string& text, ImportOptions& import) {
     return;
   }
   std::vector<Shape> shapes;
-  for (const std::string& element : split(extents, ',')) shapes.push_back(shape_of(element, option));
+  for (const std::string& element : split(extents, ',')) shapes.push_back(shape_from(element, option));
   if (shapes.size() == 1)
     import.shapes[name] = shapes[0];
   else

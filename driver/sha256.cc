@@ -19,10 +19,10 @@ constexpr std::array<uint32_t, 64> kRound = {
     0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3, 0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3,
     0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208, 0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 
-using State = std::array<uint32_t, 8>;
+using HashState = std::array<uint32_t, 8>;
 
 // FIPS 180-4, section 6.2.2.
-State with_block(const State& state, const char* block) {
+HashState with_block(const HashState& state, const char* block) {
   std::array<uint32_t, 64> w;
   const auto byte = [&](size_t k) { return static_cast<uint32_t>(static_cast<unsigned char>(block[k])); };
   for (size_t t = 0; t < 16; ++t)
@@ -47,8 +47,8 @@ State with_block(const State& state, const char* block) {
 }  // namespace
 
 std::string sha256(std::string_view bytes) {
-  State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+  HashState state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                     0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const size_t whole = bytes.size() / 64 * 64;
   for (size_t k = 0; k < whole; k += 64) state = with_block(state, bytes.data() + k);
   std::string tail(bytes.substr(whole));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <boost/algorithm/string/predicate.hpp>
+
 namespace arenac {
 namespace {
 
@@ -21,8 +23,8 @@ constexpr Row kActivations[] = {
     {"Relu", 0, 0, [](const Expr& x, double, double) { return max(x, 0); }},
     {"ScaledTanh", 1, 1, [](const Expr& x, double a, double b) { return tanh(x * b) * a; }},
     {"Sigmoid", 0, 0, [](const Expr& x, double, double) { return 1 / (1 + exp(-x)); }},
-    {"Softplus", 0, 0, [](const Expr& x, double, double) { return log(1 + exp(x)); }},
-    {"Softsign", 0, 0, [](const Expr& x, double, double) { return x / (1 + make(Op::kAbs, {x})); }},
+    {"Softplus", 0, 0, [](const Expr& x, double, double) { return max(x, 0) + log(1 + exp(-absolute(x))); }},
+    {"Softsign", 0, 0, [](const Expr& x, double, double) { return x / (1 + absolute(x)); }},
     {"Tanh", 0, 0, [](const Expr& x, double, double) { return tanh(x); }},
     {"ThresholdedRelu", 1, 0,
      [](const Expr& x, double a, double) { return select(x > a, x, constant(x->type, 0)); }},
@@ -31,13 +33,12 @@ constexpr Row kActivations[] = {
 }  // namespace
 
 std::function<Expr(const Expr&)> activation(const Lowering& node, const std::string& name,
-                                            const std::vector<float>& parameters) {
-  for (const Row& row : kActivations) {
-    if (name != row.name) continue;
-    const double alpha = parameters.size() > 0 ? parameters[0] : row.alpha;
-    const double beta = parameters.size() > 1 ? parameters[1] : row.beta;
-    return [&row, alpha, beta](const Expr& x) { return row.formula(x, alpha, beta); };
-  }
+                                            std::optional<float> alpha, std::optional<float> beta) {
+  for (const Row& row : kActivations)
+    if (boost::algorithm::iequals(name, row.name))
+      return [&row, a = alpha.value_or(row.alpha), b = beta.value_or(row.beta)](const Expr& x) {
+        return row.formula(x, a, b);
+      };
   node.fail(fmt::format("activation '{}' is not known", name));
 }
 

@@ -142,6 +142,7 @@ inline Expr min(const Expr& a, const Expr& b) { return make(Op::kMin, {a, b}); }
 inline Expr max(const Expr& a, const Expr& b) { return make(Op::kMax, {a, b}); }
 inline Expr exp(const Expr& x) { return make(Op::kExp, {x}); }
 inline Expr log(const Expr& x) { return make(Op::kLog, {x}); }
+inline Expr absolute(const Expr& x) { return make(Op::kAbs, {x}); }
 inline Expr sqrt(const Expr& x) { return make(Op::kSqrt, {x}); }
 inline Expr tanh(const Expr& x) { return make(Op::kTanh, {x}); }
 inline Expr pow(const Expr& x, const Expr& y) { return make(Op::kPow, {x, y}); }

@@ -15,7 +15,7 @@ namespace {
 // What is known about indices at some place of a nest: from its bounds and from enclosing selects.
 using Known = std::vector<std::pair<Expr, Interval>>;
 
-constexpr int64_t kFar = int64_t{1} << 61;
+constexpr int64_t kUnbounded = int64_t{1} << 61;
 
 // The intervals that a condition, being true, implies: conjunctions of comparisons with constants.
 void learn(const Expr& condition, Known& known) {
@@ -27,8 +27,10 @@ void learn(const Expr& condition, Known& known) {
   if (condition->op != Op::kLt && condition->op != Op::kLe) return;
   const Expr &a = condition->args[0], &b = condition->args[1];
   const int64_t closed = condition->op == Op::kLe;
-  if (a->op == Op::kConst && a->type == Type::kInt64) known.push_back({b, {a->value.i + 1 - closed, kFar}});
-  if (b->op == Op::kConst && b->type == Type::kInt64) known.push_back({a, {-kFar, b->value.i + closed}});
+  if (a->op == Op::kConst && a->type == Type::kInt64)
+    known.push_back({b, {a->value.i + 1 - closed, kUnbounded}});
+  if (b->op == Op::kConst && b->type == Type::kInt64)
+    known.push_back({a, {-kUnbounded, b->value.i + closed}});
 }
 
 struct Checker {
@@ -183,6 +185,8 @@ std::string dump_block(const Graph& graph, const Block& block, const std::string
 }
 
 }  // namespace
+
+int64_t bytes_of(const Tensor& tensor) { return element_count(tensor.shape) * size_of(tensor.type); }
 
 Nest copy_nest(Type type, const Shape& shape) {
   Nest nest;

@@ -37,6 +37,9 @@ struct Axis {
   bool reduced;
 };
 
+// As a dense array.
+int64_t bytes_of(const Tensor& tensor);
+
 // begin <= index < end, or the point of the iteration space contributes nothing.
 struct Bound {
   Expr index;

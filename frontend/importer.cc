@@ -57,8 +57,6 @@ int64_t points_of(const Node& node) {
   return points;
 }
 
-int64_t bytes_of(const Tensor& t) { return element_count(t.shape) * size_of(t.type); }
-
 // Whether the trip number of an enclosing loop takes part in what the node computes.
 bool reads_iteration(const Node& node) {
   const auto is_iteration = [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; };

@@ -13,8 +13,6 @@ constexpr int kLargestExpression = 300;  // operations: a merged nest stays read
 constexpr int kSmallPart = 8;            // of a result: an operand that may be there early
 constexpr int kCheapest = 12;            // operations that may be repeated wherever a result is read
 
-int64_t bytes_of(const Tensor& t) { return element_count(t.shape) * size_of(t.type); }
-
 int operations(const Expr& e) {
   int count = 0;
   any_of(e, [&](const Expr& x) {

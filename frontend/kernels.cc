@@ -72,45 +72,46 @@ KernelFunction* instance(Type type, std::initializer_list<std::pair<Type, Kernel
                   {Type::kUint32, kernel<uint32_t>}, \
                   {Type::kUint64, kernel<uint64_t>}})
 
-constexpr KernelRow kRows[] = {
-    {"cumulate", "running sums or products along an axis", k_cumulate,
-     [](Type type) {
-       // Of unsigned integers only, which wrap: signed ones have the same bits.
-       return instance(type, {{Type::kFloat32, cumulate<float>},
-                              {Type::kFloat64, cumulate<double>},
-                              {Type::kUint32, cumulate<uint32_t>},
-                              {Type::kUint64, cumulate<uint64_t>}});
-     }},
-    {"det", "determinants", k_det,
-     [](Type type) {
-       return instance(type, {{Type::kFloat32, det<float>}, {Type::kFloat64, det<double>}});
-     }},
-    {"nms", "non-maximum suppression of boxes", k_nms,
-     [](Type type) {
-       return instance(type, {{Type::kFloat32, nms<float>}});
-     }},
-    {"nonzero", "where elements are true", k_nonzero,
-     [](Type type) {
-       return instance(type, {{Type::kBool, nonzero<uint8_t>}});
-     }},
-    {"roi_align", "regions of images, resampled", k_roi_align,
-     [](Type type) {
-       return instance(type, {{Type::kFloat32, roi_align<float>}, {Type::kFloat64, roi_align<double>}});
-     }},
-    {"topk", "the k best elements along an axis, and where they are", k_topk,
-     [](Type type) { return ARENAC_NUMBERS(type, topk); }},
-    {"tree_ensemble", "scores of decision trees", k_tree_ensemble,
-     [](Type type) {
-       return instance(type,
-                       {{Type::kFloat32, tree_ensemble<float>}, {Type::kFloat64, tree_ensemble<double>}});
-     }},
-    {"unique", "groups of equal slices along an axis", k_unique,
-     [](Type type) { return ARENAC_NUMBERS(type, unique); }},
-};
-
 }  // namespace
 
-std::span<const KernelRow> kernels() { return kRows; }
+std::span<const KernelRow> kernels() {
+  static constexpr KernelRow kRows[] = {
+      {"cumulate", "running sums or products along an axis", k_cumulate,
+       [](Type type) {
+         // Of unsigned integers only, which wrap: signed ones have the same bits.
+         return instance(type, {{Type::kFloat32, cumulate<float>},
+                                {Type::kFloat64, cumulate<double>},
+                                {Type::kUint32, cumulate<uint32_t>},
+                                {Type::kUint64, cumulate<uint64_t>}});
+       }},
+      {"det", "determinants", k_det,
+       [](Type type) {
+         return instance(type, {{Type::kFloat32, det<float>}, {Type::kFloat64, det<double>}});
+       }},
+      {"nms", "non-maximum suppression of boxes", k_nms,
+       [](Type type) {
+         return instance(type, {{Type::kFloat32, nms<float>}});
+       }},
+      {"nonzero", "where elements are true", k_nonzero,
+       [](Type type) {
+         return instance(type, {{Type::kBool, nonzero<uint8_t>}});
+       }},
+      {"roi_align", "regions of images, resampled", k_roi_align,
+       [](Type type) {
+         return instance(type, {{Type::kFloat32, roi_align<float>}, {Type::kFloat64, roi_align<double>}});
+       }},
+      {"topk", "the k best elements along an axis, and where they are", k_topk,
+       [](Type type) { return ARENAC_NUMBERS(type, topk); }},
+      {"tree_ensemble", "scores of decision trees", k_tree_ensemble,
+       [](Type type) {
+         return instance(type,
+                         {{Type::kFloat32, tree_ensemble<float>}, {Type::kFloat64, tree_ensemble<double>}});
+       }},
+      {"unique", "groups of equal slices along an axis", k_unique,
+       [](Type type) { return ARENAC_NUMBERS(type, unique); }},
+  };
+  return kRows;
+}
 
 const KernelRow& kernel(std::string_view name) {
   for (const KernelRow& row : kernels())

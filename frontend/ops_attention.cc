@@ -90,7 +90,7 @@ struct Mask {
 int64_t window_side(const Lowering& node, const std::string& attribute) {
   const int64_t side = node.int_attr(attribute, -1);
   node.require(side >= -1, fmt::format("'{}' = {} is below -1", attribute, side));
-  return std::min(side, int64_t{1} << 40);
+  return std::min(side, kMaxElements);
 }
 
 Mask parse_mask(const Lowering& node, const Heads& q, const Heads& k) {
@@ -483,15 +483,16 @@ void linear_attention(Lowering& node) {
   if (node.wants(1)) node.out(1, converted(node, state, kept));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "Attention", 23, attention},
-    {"", "LinearAttention", 27, linear_attention, 1000, "control"},
-    {"", "RotaryEmbedding", 23, rotary_embedding},
-    {"ai.onnx.preview", "FlexAttention", 1, flex_attention},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> attention_operators() { return kRows; }
+std::span<const OperatorRow> attention_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "Attention", 23, attention},
+      {"", "LinearAttention", 27, linear_attention, 1000, "control"},
+      {"", "RotaryEmbedding", 23, rotary_embedding},
+      {"ai.onnx.preview", "FlexAttention", 1, flex_attention},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

@@ -161,16 +161,17 @@ void top_k(Lowering& node) {
   put_bounded(node, 1, best[1], {axis, count});
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "Compress", 9, compress, 1000, "kernel"},
-    {"", "NonMaxSuppression", 10, non_max_suppression, 1000, "kernel"},
-    {"", "NonZero", 9, non_zero, 1000, "kernel"},
-    {"", "TopK", 1, top_k, 1000, "kernel"},
-    {"", "Unique", 11, unique, 1000, "kernel"},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> bounded_operators() { return kRows; }
+std::span<const OperatorRow> bounded_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "Compress", 9, compress, 1000, "kernel"},
+      {"", "NonMaxSuppression", 10, non_max_suppression, 1000, "kernel"},
+      {"", "NonZero", 9, non_zero, 1000, "kernel"},
+      {"", "TopK", 1, top_k, 1000, "kernel"},
+      {"", "Unique", 11, unique, 1000, "kernel"},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

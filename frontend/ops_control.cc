@@ -573,15 +573,16 @@ void scan_8(Lowering& node) {
     node.out(k, batch == 1 ? results[k][0] : node.apply("Concat", results[k], {{"axis", front}}));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "If", 1, if_node, 1000, "control"},
-    {"", "Loop", 1, loop_node, 1000, "control"},
-    {"", "Scan", 8, scan_8, 9, "control"},
-    {"", "Scan", 9, scan_node, 1000, "control"},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> control_operators() { return kRows; }
+std::span<const OperatorRow> control_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "If", 1, if_node, 1000, "control"},
+      {"", "Loop", 1, loop_node, 1000, "control"},
+      {"", "Scan", 8, scan_8, 9, "control"},
+      {"", "Scan", 9, scan_node, 1000, "control"},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

@@ -34,10 +34,11 @@ void conv(Lowering& node) {
                  "the addend does not fit the output");
     y = y + f.read(node.in(3), c.out);
   }
-  if (node.has("activation"))
-    y = activation(
-        node, node.attribute("activation").s,
-        node.has("activation_params") ? node.attribute("activation_params").floats : std::vector<float>{})(y);
+  if (node.has("activation")) {
+    std::vector<float> given;
+    if (node.has("activation_params")) given = node.attribute("activation_params").floats;
+    y = activation(node, node.attribute("activation").s, nth(given, 0), nth(given, 1))(y);
+  }
   if (y->op != Op::kAcc) f.finish(y);
   node.out(0, f.emit(node.type(x), c.shape));
 }
@@ -282,7 +283,7 @@ TensorId moved_taps(Lowering& node, const Deformed& d) {
     // Farther outside than a neighbour's reach everything is zero; clamping there keeps integers small.
     const Expr p = min(max(cast(offset->type, still) + offset, -2), static_cast<double>(dim.input + 1));
     const Expr i = cast(Type::kInt64, make(Op::kFloor, {p})) + f.reduced(2);
-    const Expr share = 1 - make(Op::kAbs, {p - cast(p->type, i)});
+    const Expr share = 1 - absolute(p - cast(p->type, i));
     weight = k == 0 ? share : weight * share;
     inside = k == 0 ? integer(0) <= i && i < integer(dim.input)
                     : inside && integer(0) <= i && i < integer(dim.input);
@@ -364,17 +365,18 @@ void causal_conv_with_state(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "CausalConvWithState", 27, causal_conv_with_state},
-    {"", "Col2Im", 18, col2im, 1000, "formula", kEveryType},
-    {"", "Conv", 1, conv},
-    {"", "ConvTranspose", 1, conv_transpose},
-    {"", "DeformConv", 19, deform_conv},
-    {"com.microsoft", "FusedConv", 1, conv},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> conv_operators() { return kRows; }
+std::span<const OperatorRow> conv_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "CausalConvWithState", 27, causal_conv_with_state},
+      {"", "Col2Im", 18, col2im, 1000, "formula", kEveryType},
+      {"", "Conv", 1, conv},
+      {"", "ConvTranspose", 1, conv_transpose},
+      {"", "DeformConv", 19, deform_conv},
+      {"com.microsoft", "FusedConv", 1, conv},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

@@ -95,7 +95,6 @@ constexpr auto kAsItIs = [](const Expr& x, int) { return x; };
 
 Expr clamped(const Expr& x, double low, double high) { return min(max(x, low), high); }
 Expr sigmoid(const Expr& x) { return 1 / (1 + exp(-x)); }
-Expr absolute(const Expr& x) { return make(Op::kAbs, {x}); }
 Expr zero(const Expr& x) { return constant(x->type, 0); }
 // log(1 + exp(x)) with an exponent that is never positive, so that nothing overflows.
 Expr softplus(const Expr& x) { return max(x, 0) + log(1 + exp(-absolute(x))); }
@@ -108,9 +107,9 @@ Expr tanh_gelu(const Expr& x) {
 void named_activation(Lowering& node) {
   const TensorId x = node.in(0);
   if (node.op() != "Relu") require_type<kReal>(node, x);
-  std::vector<float> parameters;
-  if (node.has("alpha")) parameters.push_back(node.attribute("alpha").f);
-  node.out(0, pointwise(node, node.type(x), activation(node, node.op(), parameters), x));
+  std::optional<float> alpha;
+  if (node.has("alpha")) alpha = node.attribute("alpha").f;
+  node.out(0, pointwise(node, node.type(x), activation(node, node.op(), alpha), x));
 }
 
 constexpr auto kAffine = [](const Expr& x, const Lowering& node) {
@@ -321,87 +320,89 @@ constexpr auto kGreater = [](const Expr& a, const Expr& b) { return a > b; };
 constexpr auto kGreaterOrEqual = [](const Expr& a, const Expr& b) { return a >= b; };
 constexpr auto kAverage = [](const Expr& sum, int count) { return sum / count; };
 
-constexpr OperatorRow kRows[] = {
-    {"", "Abs", 6, unary<kNumber, kFn<Op::kAbs>>},
-    {"", "Acos", 7, unary<kReal, kFn<Op::kAcos>>},
-    {"", "Acosh", 9, unary<kReal, kFn<Op::kAcosh>>},
-    {"", "Add", 7, binary<kNumber, kFn2<Op::kAdd>>},
-    {"", "Affine", 1, with_attributes<kReal, kAffine>, 10},  // experimental, but old exporters wrote it
-    {"", "And", 7, binary<kLogical, kFn2<Op::kAnd>>},
-    {"", "Asin", 7, unary<kReal, kFn<Op::kAsin>>},
-    {"", "Asinh", 9, unary<kReal, kFn<Op::kAsinh>>},
-    {"", "Atan", 7, unary<kReal, kFn<Op::kAtan>>},
-    {"", "Atanh", 9, unary<kReal, kFn<Op::kAtanh>>},
-    {"", "BitCast", 26, bit_cast, 1000, "formula", kEveryType},
-    {"", "BitShift", 11, bit_shift},
-    {"", "BitwiseAnd", 18, binary<kInteger, kFn2<Op::kAnd>>, 1000, "formula", "integers"},
-    {"", "BitwiseNot", 18, unary<kInteger, kFn<Op::kNot>>, 1000, "formula", "integers"},
-    {"", "BitwiseOr", 18, binary<kInteger, kFn2<Op::kOr>>, 1000, "formula", "integers"},
-    {"", "BitwiseXor", 18, binary<kInteger, kFn2<Op::kXor>>, 1000, "formula", "integers"},
-    {"", "Cast", 6, [](Lowering& node) { cast_to(node, type_attribute(node)); }},
-    {"", "CastLike", 15, [](Lowering& node) { cast_to(node, node.type(node.in(1))); }},
-    {"", "Ceil", 6, unary<kReal, kFn<Op::kCeil>>},
-    {"", "Celu", 12, with_attributes<kReal, kCelu>},
-    {"", "Clip", 6, clip},
-    {"", "Cos", 7, unary<kReal, kFn<Op::kCos>>},
-    {"", "Cosh", 9, unary<kReal, kFn<Op::kCosh>>},
-    {"", "Div", 7, binary<kNumber, kFn2<Op::kDiv>>},
-    {"", "Elu", 6, named_activation},
-    {"", "Equal", 7, comparison<kAny, kFn2<Op::kEq>>},
-    {"", "Erf", 9, unary<kReal, kFn<Op::kErf>>},
-    {"", "Exp", 6, unary<kReal, kFn<Op::kExp>>},
-    {"", "Floor", 6, unary<kReal, kFn<Op::kFloor>>},
-    {"", "Gelu", 20, with_attributes<kReal, kGelu>},
-    {"", "Greater", 7, comparison<kNumber, kGreater>},
-    {"", "GreaterOrEqual", 12, comparison<kNumber, kGreaterOrEqual>},
-    {"", "HardSigmoid", 6, with_attributes<kReal, kHardSigmoid>},
-    {"", "HardSwish", 14, unary<kReal, [](const Expr& x) { return x * clamped(x * (1.0 / 6) + 0.5, 0, 1); }>},
-    {"", "IsInf", 10, predicate<kIsInf>},
-    {"", "IsNaN", 9, predicate<[](const Expr& x, const Lowering&) { return make(Op::kIsNan, {x}); }>},
-    {"", "LeakyRelu", 6, named_activation},
-    {"", "Less", 7, comparison<kNumber, kFn2<Op::kLt>>},
-    {"", "LessOrEqual", 12, comparison<kNumber, kFn2<Op::kLe>>},
-    {"", "Log", 6, unary<kReal, kFn<Op::kLog>>},
-    {"", "Max", 6, variadic<kFn2<Op::kMax>, kAsItIs>},
-    {"", "Mean", 6, variadic<kFn2<Op::kAdd>, kAverage>},
-    {"", "Min", 6, variadic<kFn2<Op::kMin>, kAsItIs>},
-    {"", "Mish", 18, unary<kReal, [](const Expr& x) { return x * tanh(softplus(x)); }>},
-    {"", "Mod", 10, modulo},
-    {"", "Mul", 7, binary<kNumber, kFn2<Op::kMul>>},
-    {"", "Neg", 6, unary<kNumber, kFn<Op::kNeg>>},
-    {"", "Not", 1, unary<kLogical, kFn<Op::kNot>>},
-    {"", "Or", 7, binary<kLogical, kFn2<Op::kOr>>},
-    {"", "PRelu", 7, prelu},
-    {"", "Pow", 7, power},
-    {"", "Reciprocal", 6, unary<kReal, [](const Expr& x) { return 1 / x; }>},
-    {"", "Relu", 6, named_activation},
-    {"", "Round", 11, unary<kReal, kFn<Op::kRound>>},
-    {"", "Selu", 6, with_attributes<kReal, kSelu>},
-    {"", "Shrink", 9, shrink},
-    {"", "Sigmoid", 6, named_activation},
-    {"", "Sign", 9, unary<kNumber, kSign>},
-    {"", "Sin", 7, unary<kReal, kFn<Op::kSin>>},
-    {"", "Sinh", 9, unary<kReal, kFn<Op::kSinh>>},
-    {"", "Softplus", 1, unary<kReal, softplus>},
-    {"", "Softsign", 1, named_activation},
-    {"", "Sqrt", 6, unary<kReal, kFn<Op::kSqrt>>},
-    {"", "Sub", 7, binary<kNumber, kFn2<Op::kSub>>},
-    {"", "Sum", 6, variadic<kFn2<Op::kAdd>, kAsItIs>},
-    {"", "SwiGLU", 28, swiglu},
-    {"", "Swish", 24, with_attributes<kReal, kSwish>},
-    {"", "Tan", 7, unary<kReal, kFn<Op::kTan>>},
-    {"", "Tanh", 6, named_activation},
-    {"", "ThresholdedRelu", 10, named_activation},
-    {"", "Where", 9, where},
-    {"", "Xor", 7, binary<kLogical, kFn2<Op::kXor>>},
-    {"com.microsoft", "BiasGelu", 1, biased<gelu>},
-    {"com.microsoft", "FastGelu", 1, biased<tanh_gelu>},
-    {"com.microsoft", "Gelu", 1, unary<kReal, gelu>},
-    {"com.microsoft", "QuickGelu", 1, with_attributes<kReal, kQuickGelu>},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> elementwise_operators() { return kRows; }
+std::span<const OperatorRow> elementwise_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "Abs", 6, unary<kNumber, kFn<Op::kAbs>>},
+      {"", "Acos", 7, unary<kReal, kFn<Op::kAcos>>},
+      {"", "Acosh", 9, unary<kReal, kFn<Op::kAcosh>>},
+      {"", "Add", 7, binary<kNumber, kFn2<Op::kAdd>>},
+      {"", "Affine", 1, with_attributes<kReal, kAffine>, 10},  // experimental, but old exporters wrote it
+      {"", "And", 7, binary<kLogical, kFn2<Op::kAnd>>},
+      {"", "Asin", 7, unary<kReal, kFn<Op::kAsin>>},
+      {"", "Asinh", 9, unary<kReal, kFn<Op::kAsinh>>},
+      {"", "Atan", 7, unary<kReal, kFn<Op::kAtan>>},
+      {"", "Atanh", 9, unary<kReal, kFn<Op::kAtanh>>},
+      {"", "BitCast", 26, bit_cast, 1000, "formula", kEveryType},
+      {"", "BitShift", 11, bit_shift},
+      {"", "BitwiseAnd", 18, binary<kInteger, kFn2<Op::kAnd>>, 1000, "formula", "integers"},
+      {"", "BitwiseNot", 18, unary<kInteger, kFn<Op::kNot>>, 1000, "formula", "integers"},
+      {"", "BitwiseOr", 18, binary<kInteger, kFn2<Op::kOr>>, 1000, "formula", "integers"},
+      {"", "BitwiseXor", 18, binary<kInteger, kFn2<Op::kXor>>, 1000, "formula", "integers"},
+      {"", "Cast", 6, [](Lowering& node) { cast_to(node, type_attribute(node)); }},
+      {"", "CastLike", 15, [](Lowering& node) { cast_to(node, node.type(node.in(1))); }},
+      {"", "Ceil", 6, unary<kReal, kFn<Op::kCeil>>},
+      {"", "Celu", 12, with_attributes<kReal, kCelu>},
+      {"", "Clip", 6, clip},
+      {"", "Cos", 7, unary<kReal, kFn<Op::kCos>>},
+      {"", "Cosh", 9, unary<kReal, kFn<Op::kCosh>>},
+      {"", "Div", 7, binary<kNumber, kFn2<Op::kDiv>>},
+      {"", "Elu", 6, named_activation},
+      {"", "Equal", 7, comparison<kAny, kFn2<Op::kEq>>},
+      {"", "Erf", 9, unary<kReal, kFn<Op::kErf>>},
+      {"", "Exp", 6, unary<kReal, kFn<Op::kExp>>},
+      {"", "Floor", 6, unary<kReal, kFn<Op::kFloor>>},
+      {"", "Gelu", 20, with_attributes<kReal, kGelu>},
+      {"", "Greater", 7, comparison<kNumber, kGreater>},
+      {"", "GreaterOrEqual", 12, comparison<kNumber, kGreaterOrEqual>},
+      {"", "HardSigmoid", 6, with_attributes<kReal, kHardSigmoid>},
+      {"", "HardSwish", 14,
+       unary<kReal, [](const Expr& x) { return x * clamped(x * (1.0 / 6) + 0.5, 0, 1); }>},
+      {"", "IsInf", 10, predicate<kIsInf>},
+      {"", "IsNaN", 9, predicate<[](const Expr& x, const Lowering&) { return make(Op::kIsNan, {x}); }>},
+      {"", "LeakyRelu", 6, named_activation},
+      {"", "Less", 7, comparison<kNumber, kFn2<Op::kLt>>},
+      {"", "LessOrEqual", 12, comparison<kNumber, kFn2<Op::kLe>>},
+      {"", "Log", 6, unary<kReal, kFn<Op::kLog>>},
+      {"", "Max", 6, variadic<kFn2<Op::kMax>, kAsItIs>},
+      {"", "Mean", 6, variadic<kFn2<Op::kAdd>, kAverage>},
+      {"", "Min", 6, variadic<kFn2<Op::kMin>, kAsItIs>},
+      {"", "Mish", 18, unary<kReal, [](const Expr& x) { return x * tanh(softplus(x)); }>},
+      {"", "Mod", 10, modulo},
+      {"", "Mul", 7, binary<kNumber, kFn2<Op::kMul>>},
+      {"", "Neg", 6, unary<kNumber, kFn<Op::kNeg>>},
+      {"", "Not", 1, unary<kLogical, kFn<Op::kNot>>},
+      {"", "Or", 7, binary<kLogical, kFn2<Op::kOr>>},
+      {"", "PRelu", 7, prelu},
+      {"", "Pow", 7, power},
+      {"", "Reciprocal", 6, unary<kReal, [](const Expr& x) { return 1 / x; }>},
+      {"", "Relu", 6, named_activation},
+      {"", "Round", 11, unary<kReal, kFn<Op::kRound>>},
+      {"", "Selu", 6, with_attributes<kReal, kSelu>},
+      {"", "Shrink", 9, shrink},
+      {"", "Sigmoid", 6, named_activation},
+      {"", "Sign", 9, unary<kNumber, kSign>},
+      {"", "Sin", 7, unary<kReal, kFn<Op::kSin>>},
+      {"", "Sinh", 9, unary<kReal, kFn<Op::kSinh>>},
+      {"", "Softplus", 1, unary<kReal, softplus>},
+      {"", "Softsign", 1, named_activation},
+      {"", "Sqrt", 6, unary<kReal, kFn<Op::kSqrt>>},
+      {"", "Sub", 7, binary<kNumber, kFn2<Op::kSub>>},
+      {"", "Sum", 6, variadic<kFn2<Op::kAdd>, kAsItIs>},
+      {"", "SwiGLU", 28, swiglu},
+      {"", "Swish", 24, with_attributes<kReal, kSwish>},
+      {"", "Tan", 7, unary<kReal, kFn<Op::kTan>>},
+      {"", "Tanh", 6, named_activation},
+      {"", "ThresholdedRelu", 10, named_activation},
+      {"", "Where", 9, where},
+      {"", "Xor", 7, binary<kLogical, kFn2<Op::kXor>>},
+      {"com.microsoft", "BiasGelu", 1, biased<gelu>},
+      {"com.microsoft", "FastGelu", 1, biased<tanh_gelu>},
+      {"com.microsoft", "Gelu", 1, unary<kReal, gelu>},
+      {"com.microsoft", "QuickGelu", 1, with_attributes<kReal, kQuickGelu>},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

@@ -228,19 +228,20 @@ void one_hot(Lowering& node) {
   node.out(0, f.emit(node.type(values)));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "Gather", 1, gather},
-    {"", "GatherElements", 11, gather_elements},
-    {"", "GatherND", 11, gather_nd},
-    {"", "OneHot", 9, one_hot},
-    {"", "Scatter", 9, scatter_elements, 11},
-    {"", "ScatterElements", 11, scatter_elements},
-    {"", "ScatterND", 11, scatter_nd},
-    {"", "TensorScatter", 24, tensor_scatter, 1000, "formula", kEveryType},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> gather_operators() { return kRows; }
+std::span<const OperatorRow> gather_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "Gather", 1, gather},
+      {"", "GatherElements", 11, gather_elements},
+      {"", "GatherND", 11, gather_nd},
+      {"", "OneHot", 9, one_hot},
+      {"", "Scatter", 9, scatter_elements, 11},
+      {"", "ScatterElements", 11, scatter_elements},
+      {"", "ScatterND", 11, scatter_nd},
+      {"", "TensorScatter", 24, tensor_scatter, 1000, "formula", kEveryType},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

@@ -197,23 +197,24 @@ void optional_get_element(Lowering& node) {
   node.out(0, node.operand(0));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "ConcatFromSequence", 11, concat_from_sequence},
-    {"", "Optional", 15, optional, 1000, "control"},
-    {"", "OptionalGetElement", 15, optional_get_element, 1000, "control"},
-    {"", "OptionalHasElement", 15, optional_has_element, 1000, "control"},
-    {"", "SequenceAt", 11, sequence_at},
-    {"", "SequenceConstruct", 11, sequence_construct, 1000, "control"},
-    {"", "SequenceEmpty", 11, sequence_empty, 1000, "control"},
-    {"", "SequenceErase", 11, sequence_erase, 1000, "control"},
-    {"", "SequenceInsert", 11, sequence_insert, 1000, "control"},
-    {"", "SequenceLength", 11, sequence_length, 1000, "control"},
-    {"", "SequenceMap", 17, sequence_map, 1000, "control"},
-    {"", "SplitToSequence", 11, split_to_sequence},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> list_operators() { return kRows; }
+std::span<const OperatorRow> list_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "ConcatFromSequence", 11, concat_from_sequence},
+      {"", "Optional", 15, optional, 1000, "control"},
+      {"", "OptionalGetElement", 15, optional_get_element, 1000, "control"},
+      {"", "OptionalHasElement", 15, optional_has_element, 1000, "control"},
+      {"", "SequenceAt", 11, sequence_at},
+      {"", "SequenceConstruct", 11, sequence_construct, 1000, "control"},
+      {"", "SequenceEmpty", 11, sequence_empty, 1000, "control"},
+      {"", "SequenceErase", 11, sequence_erase, 1000, "control"},
+      {"", "SequenceInsert", 11, sequence_insert, 1000, "control"},
+      {"", "SequenceLength", 11, sequence_length, 1000, "control"},
+      {"", "SequenceMap", 17, sequence_map, 1000, "control"},
+      {"", "SplitToSequence", 11, split_to_sequence},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

@@ -82,13 +82,14 @@ void softmax_cross_entropy(Lowering& node) {
   if (node.wants(1)) node.out(1, l.x);
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "NegativeLogLikelihoodLoss", 12, negative_log_likelihood},
-    {"", "SoftmaxCrossEntropyLoss", 12, softmax_cross_entropy},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> loss_operators() { return kRows; }
+std::span<const OperatorRow> loss_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "NegativeLogLikelihoodLoss", 12, negative_log_likelihood},
+      {"", "SoftmaxCrossEntropyLoss", 12, softmax_cross_entropy},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

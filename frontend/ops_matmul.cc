@@ -37,8 +37,8 @@ void gemm(Lowering& node) {
     y = y + (beta == 1 ? addend : addend * beta);
   }
   if (node.has("activation"))
-    y = activation(node, node.attribute("activation").s,
-                   {node.float_attr("activation_alpha", 0.01f), node.float_attr("activation_beta", 0)})(y);
+    y = activation(node, node.attribute("activation").s, node.float_attr("activation_alpha", 0.01f),
+                   node.float_attr("activation_beta", 0))(y);
   if (y->op != Op::kAcc) f.finish(y);
   node.out(0, f.emit(node.type(a)));
 }
@@ -207,17 +207,18 @@ void einsum(Lowering& node) {
   node.out(0, contract(node, operands, out, type));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "Einsum", 12, einsum},
-    {"", "Gemm", 7, gemm},
-    {"", "MatMul", 1, matmul},
-    {"com.microsoft", "FusedGemm", 1, gemm},
-    {"com.microsoft", "FusedMatMul", 1, matmul},
-    {"com.microsoft", "TransposeMatMul", 1, matmul},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> matmul_operators() { return kRows; }
+std::span<const OperatorRow> matmul_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "Einsum", 12, einsum},
+      {"", "Gemm", 7, gemm},
+      {"", "MatMul", 1, matmul},
+      {"com.microsoft", "FusedGemm", 1, gemm},
+      {"com.microsoft", "FusedMatMul", 1, matmul},
+      {"com.microsoft", "TransposeMatMul", 1, matmul},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

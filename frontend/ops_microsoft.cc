@@ -224,23 +224,24 @@ void qlinear_conv(Lowering& node) {
   node.out(0, on_channels_first(node, "QLinearConv", operands));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"com.microsoft", "Attention", 1, attention},
-    {"com.microsoft", "ExpandDims", 1, expand_dims, 1000, "formula", kEveryType},
-    {"com.microsoft", "GatherND", 1, as_in_onnx, 1000, "formula", kEveryType},
-    {"com.microsoft", "GridSample", 1, as_in_onnx},
-    {"com.microsoft", "MultiHeadAttention", 1, multi_head_attention},
-    {"com.microsoft", "NhwcMaxPool", 1, nhwc_max_pool, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "Pad", 1, as_in_onnx, 1000, "formula", "floats, integers"},
-    {"com.microsoft", "QLinearConv", 1, qlinear_conv, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "QLinearReduceMean", 1, qlinear_reduce_mean, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "QLinearWhere", 1, qlinear_where, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "Range", 1, range, 1000, "formula", "floats, integers"},
-    {"com.microsoft", "Trilu", 1, as_in_onnx, 1000, "formula", kEveryType},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> microsoft_operators() { return kRows; }
+std::span<const OperatorRow> microsoft_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"com.microsoft", "Attention", 1, attention},
+      {"com.microsoft", "ExpandDims", 1, expand_dims, 1000, "formula", kEveryType},
+      {"com.microsoft", "GatherND", 1, as_in_onnx, 1000, "formula", kEveryType},
+      {"com.microsoft", "GridSample", 1, as_in_onnx},
+      {"com.microsoft", "MultiHeadAttention", 1, multi_head_attention},
+      {"com.microsoft", "NhwcMaxPool", 1, nhwc_max_pool, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "Pad", 1, as_in_onnx, 1000, "formula", "floats, integers"},
+      {"com.microsoft", "QLinearConv", 1, qlinear_conv, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QLinearReduceMean", 1, qlinear_reduce_mean, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QLinearWhere", 1, qlinear_where, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "Range", 1, range, 1000, "formula", "floats, integers"},
+      {"com.microsoft", "Trilu", 1, as_in_onnx, 1000, "formula", kEveryType},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

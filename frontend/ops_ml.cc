@@ -488,7 +488,7 @@ void normalizer(Lowering& node) {
   {
     const Expr r = f.axis(rows), k = f.reduced(features), e = f.read(x, {r, k});
     if (how == "MAX") f.reduce(Combine::kMax, e);
-    if (how == "L1") f.sum(make(Op::kAbs, {e}));
+    if (how == "L1") f.sum(absolute(e));
     if (how == "L2") f.sum(e * e), f.finish(sqrt(f.acc()));
   }
   const TensorId norms = f.emit(Type::kFloat32);
@@ -665,27 +665,28 @@ void zip_map(Lowering& node) {
   node.out(0, node.in(0));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"ai.onnx.ml", "ArrayFeatureExtractor", 1, array_feature_extractor},
-    {"ai.onnx.ml", "Binarizer", 1, binarizer},
-    {"ai.onnx.ml", "FeatureVectorizer", 1, feature_vectorizer},
-    {"ai.onnx.ml", "Imputer", 1, imputer},
-    {"ai.onnx.ml", "LabelEncoder", 1, label_encoder},
-    {"ai.onnx.ml", "LinearClassifier", 1, linear_classifier},
-    {"ai.onnx.ml", "LinearRegressor", 1, linear_regressor},
-    {"ai.onnx.ml", "Normalizer", 1, normalizer},
-    {"ai.onnx.ml", "OneHotEncoder", 1, one_hot_encoder},
-    {"ai.onnx.ml", "SVMClassifier", 1, svm_classifier},
-    {"ai.onnx.ml", "SVMRegressor", 1, svm_regressor},
-    {"ai.onnx.ml", "Scaler", 1, scaler},
-    {"ai.onnx.ml", "TreeEnsemble", 5, tree_ensemble, 1000, "kernel"},
-    {"ai.onnx.ml", "TreeEnsembleClassifier", 1, tree_classifier, 1000, "kernel"},
-    {"ai.onnx.ml", "TreeEnsembleRegressor", 1, tree_regressor, 1000, "kernel"},
-    {"ai.onnx.ml", "ZipMap", 1, zip_map},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> ml_operators() { return kRows; }
+std::span<const OperatorRow> ml_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"ai.onnx.ml", "ArrayFeatureExtractor", 1, array_feature_extractor},
+      {"ai.onnx.ml", "Binarizer", 1, binarizer},
+      {"ai.onnx.ml", "FeatureVectorizer", 1, feature_vectorizer},
+      {"ai.onnx.ml", "Imputer", 1, imputer},
+      {"ai.onnx.ml", "LabelEncoder", 1, label_encoder},
+      {"ai.onnx.ml", "LinearClassifier", 1, linear_classifier},
+      {"ai.onnx.ml", "LinearRegressor", 1, linear_regressor},
+      {"ai.onnx.ml", "Normalizer", 1, normalizer},
+      {"ai.onnx.ml", "OneHotEncoder", 1, one_hot_encoder},
+      {"ai.onnx.ml", "SVMClassifier", 1, svm_classifier},
+      {"ai.onnx.ml", "SVMRegressor", 1, svm_regressor},
+      {"ai.onnx.ml", "Scaler", 1, scaler},
+      {"ai.onnx.ml", "TreeEnsemble", 5, tree_ensemble, 1000, "kernel"},
+      {"ai.onnx.ml", "TreeEnsembleClassifier", 1, tree_classifier, 1000, "kernel"},
+      {"ai.onnx.ml", "TreeEnsembleRegressor", 1, tree_regressor, 1000, "kernel"},
+      {"ai.onnx.ml", "ZipMap", 1, zip_map},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

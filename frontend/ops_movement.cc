@@ -45,8 +45,6 @@ TensorId reshaped(Lowering& node, TensorId x, const Shape& to) {
   return f.emit(node.type(x));
 }
 
-constexpr int64_t kLargest = int64_t{1} << 40;  // elements of a tensor
-
 void reshape(Lowering& node) {
   const TensorId x = node.in(0);
   if (const auto declared = node.declared_for(1)) return node.out(0, reshaped(node, x, *declared));
@@ -64,7 +62,7 @@ void reshape(Lowering& node) {
       inferred = &to[d];
     } else {
       node.require(to[d] >= 0, fmt::format("the shape {} is negative", to_string(to)));
-      known = known == 0 || to[d] > kLargest / known ? 0 : known * to[d];
+      known = known == 0 || to[d] > kMaxElements / known ? 0 : known * to[d];
     }
   }
   if (inferred) *inferred = known == 0 ? 0 : element_count(node.shape(x)) / known;
@@ -327,7 +325,7 @@ void tile(Lowering& node) {
   Formula f(node);
   std::vector<Expr> at;
   for (size_t d = 0; d < from.size(); ++d) {
-    node.require(repeats[d] >= 0 && repeats[d] < kLargest / std::max<int64_t>(from[d], 1),
+    node.require(repeats[d] >= 0 && repeats[d] < kMaxElements / std::max<int64_t>(from[d], 1),
                  "the repeats are out of range");
     const Expr out = f.axis(from[d] * repeats[d]);
     at.push_back(from[d] == 0 ? integer(0) : out % integer(from[d]));
@@ -377,7 +375,7 @@ void trilu(Lowering& node) {
   if (node.has_input(1)) {
     node.require(element_count(node.shape(node.in(1))) == 1, "k must be a scalar");
     k = node.is_constant(node.in(1))
-            ? integer(std::clamp(node.constant_ints(node.in(1), "k")[0], -kLargest, kLargest))
+            ? integer(std::clamp(node.constant_ints(node.in(1), "k")[0], -kMaxElements, kMaxElements))
             : cast(Type::kInt64, f.read(node.in(1), std::vector<Expr>(node.rank(node.in(1)), integer(0))));
   }
   const Expr diagonal = at.end()[-1] - at.end()[-2];
@@ -403,26 +401,27 @@ void reverse_sequence(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "Concat", 4, concat},
-    {"", "DepthToSpace", 1, depth_to_space},
-    {"", "Expand", 8, expand},
-    {"", "Flatten", 1, flatten},
-    {"", "Identity", 1, identity},
-    {"", "Reshape", 5, reshape},
-    {"", "ReverseSequence", 10, reverse_sequence},
-    {"", "Slice", 1, slice},
-    {"", "SpaceToDepth", 1, space_to_depth},
-    {"", "Split", 2, split},
-    {"", "Squeeze", 1, squeeze},
-    {"", "Tile", 6, tile},
-    {"", "Transpose", 1, transpose},
-    {"", "Trilu", 14, trilu},
-    {"", "Unsqueeze", 1, unsqueeze},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> movement_operators() { return kRows; }
+std::span<const OperatorRow> movement_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "Concat", 4, concat},
+      {"", "DepthToSpace", 1, depth_to_space},
+      {"", "Expand", 8, expand},
+      {"", "Flatten", 1, flatten},
+      {"", "Identity", 1, identity},
+      {"", "Reshape", 5, reshape},
+      {"", "ReverseSequence", 10, reverse_sequence},
+      {"", "Slice", 1, slice},
+      {"", "SpaceToDepth", 1, space_to_depth},
+      {"", "Split", 2, split},
+      {"", "Squeeze", 1, squeeze},
+      {"", "Tile", 6, tile},
+      {"", "Transpose", 1, transpose},
+      {"", "Trilu", 14, trilu},
+      {"", "Unsqueeze", 1, unsqueeze},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

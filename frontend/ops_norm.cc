@@ -364,7 +364,7 @@ void lp_normalization(Lowering& node) {
   const int64_t p = node.int_attr("p", 2);
   node.require(p == 1 || p == 2, "'p' must be 1 or 2");
   const int64_t axis = node.normalized_axis(node.int_attr("axis", -1), node.rank(x));
-  const auto power = [&](const Expr& e) { return p == 1 ? make(Op::kAbs, {e}) : e * e; };
+  const auto power = [&](const Expr& e) { return p == 1 ? absolute(e) : e * e; };
   const auto root = [&](const Expr& e) { return p == 1 ? e : sqrt(e); };
   const Type real = compute_type(node.type(x));
   const TensorId norm = reduced(node, x, {axis}, {Combine::kSum, power, root}, real);
@@ -410,7 +410,7 @@ void crop(Lowering& node) {
   const auto border = node.ints_attr("border", {}), scale = node.ints_attr("scale", {});
   node.require(node.rank(x) == 4 && border.size() == 4 && (scale.empty() || scale.size() == 2),
                "needs rank 4, a 'border' of 4 and a 'scale' of 2");
-  for (int64_t b : border) node.require(b >= 0 && b <= (int64_t{1} << 40), "the border makes no sense");
+  for (int64_t b : border) node.require(b >= 0 && b <= kMaxElements, "the border makes no sense");
   Shape shape = node.shape(x);
   for (int d : {0, 1}) {  // border is left, top, right, bottom
     const int64_t begin = border[1 - d], end = shape[2 + d] - border[3 - d];
@@ -427,28 +427,29 @@ void crop(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "BatchNormalization", 7, batch_normalization},
-    {"", "Crop", 1, crop},
-    {"", "GroupNormalization", 18, group_normalization},
-    {"", "Hardmax", 1, hardmax},
-    {"", "ImageScaler", 1, image_scaler},
-    {"", "InstanceNormalization", 6, instance_normalization},
-    {"", "LRN", 1, lrn},
-    {"", "LayerNormalization", 1, layer_normalization},  // exporters emit it before opset 17
-    {"", "LogSoftmax", 1, log_softmax},
-    {"", "LpNormalization", 1, lp_normalization},
-    {"", "MeanVarianceNormalization", 9, mean_variance_normalization},
-    {"", "RMSNormalization", 23, rms_normalization},
-    {"", "SimplifiedLayerNormalization", 1, rms_normalization},
-    {"", "Softmax", 1, softmax},
-    {"com.microsoft", "EmbedLayerNormalization", 1, embed_layer_normalization},
-    {"com.microsoft", "SkipLayerNormalization", 1, skip_normalization<Skip::kLayer>},
-    {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, skip_normalization<Skip::kRms>},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> norm_operators() { return kRows; }
+std::span<const OperatorRow> norm_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "BatchNormalization", 7, batch_normalization},
+      {"", "Crop", 1, crop},
+      {"", "GroupNormalization", 18, group_normalization},
+      {"", "Hardmax", 1, hardmax},
+      {"", "ImageScaler", 1, image_scaler},
+      {"", "InstanceNormalization", 6, instance_normalization},
+      {"", "LRN", 1, lrn},
+      {"", "LayerNormalization", 1, layer_normalization},  // exporters emit it before opset 17
+      {"", "LogSoftmax", 1, log_softmax},
+      {"", "LpNormalization", 1, lp_normalization},
+      {"", "MeanVarianceNormalization", 9, mean_variance_normalization},
+      {"", "RMSNormalization", 23, rms_normalization},
+      {"", "SimplifiedLayerNormalization", 1, rms_normalization},
+      {"", "Softmax", 1, softmax},
+      {"com.microsoft", "EmbedLayerNormalization", 1, embed_layer_normalization},
+      {"com.microsoft", "SkipLayerNormalization", 1, skip_normalization<Skip::kLayer>},
+      {"com.microsoft", "SkipSimplifiedLayerNormalization", 1, skip_normalization<Skip::kRms>},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

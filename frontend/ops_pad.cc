@@ -14,13 +14,11 @@ struct Padding {
   int64_t begin = 0, end = 0;
 };
 
-constexpr int64_t kLargest = int64_t{1} << 40;
-
 Shape padded_shape(const Lowering& node, const Shape& from, const std::vector<Padding>& padding) {
   Shape to;
   for (size_t d = 0; d < from.size(); ++d) {
     for (int64_t v : {padding[d].begin, padding[d].end})
-      node.require(v > -kLargest && v < kLargest, "the padding is out of range");
+      node.require(v > -kMaxElements && v < kMaxElements, "the padding is out of range");
     to.push_back(from[d] + padding[d].begin + padding[d].end);
     node.require(to[d] >= 0, fmt::format("the padding takes away more than dimension {} has", d));
   }
@@ -103,7 +101,7 @@ TensorId padded_at_run_time(Lowering& node, TensorId x, const Shape& to, const s
         return cast(Type::kInt64, f.read(node.in(input), {integer(k)}));
       };
       const Expr axis = node.has_input(3) ? element(3) : integer(k);
-      const Expr pads = min(max(element(1), integer(-kLargest)), integer(kLargest));
+      const Expr pads = min(max(element(1), integer(-kMaxElements)), integer(kMaxElements));
       begin = select(is_dimension(axis, d, rank), pads, begin);
     }
     const Expr at = out[d] - begin, holds = integer(0) <= at && at < integer(from[d]);
@@ -171,20 +169,21 @@ void center_crop_pad(Lowering& node) {
   std::vector<Padding> padding(node.rank(x));
   for (size_t k = 0; k < axes.size(); ++k) {
     const int64_t d = node.normalized_axis(axes[k], node.rank(x));
-    node.require(wanted[k] >= 0 && wanted[k] < kLargest, "the shape is out of range");
+    node.require(wanted[k] >= 0 && wanted[k] < kMaxElements, "the shape is out of range");
     const int64_t more = wanted[k] - node.shape(x)[d];
     padding[d] = {more / 2, more - more / 2};
   }
   node.out(0, padded(node, x, padding, kAbsent));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "CenterCropPad", 18, center_crop_pad, 1000, "formula", kEveryType},
-    {"", "Pad", 2, pad},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> pad_operators() { return kRows; }
+std::span<const OperatorRow> pad_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "CenterCropPad", 18, center_crop_pad, 1000, "formula", kEveryType},
+      {"", "Pad", 2, pad},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

@@ -83,7 +83,7 @@ void lp_pool(Lowering& node) {
   const Window window = pooling_window(node, x);
   Formula f(node);
   const Expr value = f.read(x, pooling(node, f, x, window).x);
-  const Expr magnitude = make(Op::kAbs, {value});
+  const Expr magnitude = absolute(value);
   if (p == 1) {
     f.sum(magnitude);
   } else if (p == 2) {
@@ -135,15 +135,16 @@ void max_unpool(Lowering& node) {
   node.out(0, f.emit(node.type(x), to));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "AveragePool", 7, average_pool},
-    {"", "LpPool", 2, lp_pool},
-    {"", "MaxPool", 1, max_pool},
-    {"", "MaxUnpool", 9, max_unpool},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> pool_operators() { return kRows; }
+std::span<const OperatorRow> pool_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "AveragePool", 7, average_pool},
+      {"", "LpPool", 2, lp_pool},
+      {"", "MaxPool", 1, max_pool},
+      {"", "MaxUnpool", 9, max_unpool},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

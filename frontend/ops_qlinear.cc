@@ -11,8 +11,6 @@
 namespace arenac {
 namespace {
 
-Expr real(const Expr& x) { return cast(Type::kFloat32, x); }
-
 // Both operands, and the result's target, of an element-wise operator of two.
 struct Pair {
   Quantized a, b;
@@ -79,16 +77,14 @@ TensorId mapped(Lowering& node, const Quantized& x, const Target& y, const Unary
   return f.emit(y.type);
 }
 
-void qlinear_unary(Lowering& node, const std::string& function, const std::vector<float>& parameters) {
+void qlinear_unary(Lowering& node, const std::string& function, std::optional<float> alpha) {
   const Quantized x = quantized_input(node, 0);
   const Target y = quantized_target(node, 3, node.type(x.q));
-  node.out(0, mapped(node, x, y, activation(node, function, parameters)));
+  node.out(0, mapped(node, x, y, activation(node, function, alpha)));
 }
 
 void qlinear_sigmoid(Lowering& node) { qlinear_unary(node, "Sigmoid", {}); }
-void qlinear_leaky_relu(Lowering& node) {
-  qlinear_unary(node, "LeakyRelu", {node.float_attr("alpha", 0.01f)});
-}
+void qlinear_leaky_relu(Lowering& node) { qlinear_unary(node, "LeakyRelu", node.float_attr("alpha", 0.01f)); }
 
 void qlinear_softmax(Lowering& node) {
   const Quantized x = quantized_input(node, 0);
@@ -248,23 +244,24 @@ void dynamic_quantize_matmul(Lowering& node) {
   node.out(0, real_product(node, a, b, optional_input(node, 4)));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"com.microsoft", "DynamicQuantizeMatMul", 1, dynamic_quantize_matmul},
-    {"com.microsoft", "MatMulIntegerToFloat", 1, matmul_integer_to_float, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "QGemm", 1, qgemm, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "QLinearAdd", 1, qlinear_add, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "QLinearAveragePool", 1, qlinear_average_pool, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "QLinearConcat", 1, qlinear_concat, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "QLinearGlobalAveragePool", 1, qlinear_global_average_pool, 1000, "formula",
-     "int8, uint8"},
-    {"com.microsoft", "QLinearLeakyRelu", 1, qlinear_leaky_relu, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "QLinearMul", 1, qlinear_mul, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "QLinearSigmoid", 1, qlinear_sigmoid, 1000, "formula", "int8, uint8"},
-    {"com.microsoft", "QLinearSoftmax", 1, qlinear_softmax, 1000, "formula", "int8, uint8"},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> qlinear_operators() { return kRows; }
+std::span<const OperatorRow> qlinear_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"com.microsoft", "DynamicQuantizeMatMul", 1, dynamic_quantize_matmul},
+      {"com.microsoft", "MatMulIntegerToFloat", 1, matmul_integer_to_float, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QGemm", 1, qgemm, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QLinearAdd", 1, qlinear_add, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QLinearAveragePool", 1, qlinear_average_pool, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QLinearConcat", 1, qlinear_concat, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QLinearGlobalAveragePool", 1, qlinear_global_average_pool, 1000, "formula",
+       "int8, uint8"},
+      {"com.microsoft", "QLinearLeakyRelu", 1, qlinear_leaky_relu, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QLinearMul", 1, qlinear_mul, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QLinearSigmoid", 1, qlinear_sigmoid, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QLinearSoftmax", 1, qlinear_softmax, 1000, "formula", "int8, uint8"},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

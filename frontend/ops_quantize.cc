@@ -141,20 +141,21 @@ void qlinear_conv(Lowering& node) {
   node.out(0, f.emit(y.type, c.shape));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "ConvInteger", 10, conv_integer},
-    {"", "DequantizeLinear", 10, dequantize_linear},
-    {"", "DynamicQuantizeLinear", 11, dynamic_quantize_linear},
-    {"", "MatMulInteger", 10, matmul_integer},
-    {"", "QLinearConv", 10, qlinear_conv},
-    {"", "QLinearMatMul", 10, qlinear_matmul},
-    {"", "QuantizeLinear", 10, quantize_linear},
-    {"com.microsoft", "DequantizeLinear", 1, dequantize_linear, 1000, "formula", "integers"},
-    {"com.microsoft", "QuantizeLinear", 1, quantize_linear},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> quantize_operators() { return kRows; }
+std::span<const OperatorRow> quantize_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "ConvInteger", 10, conv_integer},
+      {"", "DequantizeLinear", 10, dequantize_linear},
+      {"", "DynamicQuantizeLinear", 11, dynamic_quantize_linear},
+      {"", "MatMulInteger", 10, matmul_integer},
+      {"", "QLinearConv", 10, qlinear_conv},
+      {"", "QLinearMatMul", 10, qlinear_matmul},
+      {"", "QuantizeLinear", 10, quantize_linear},
+      {"com.microsoft", "DequantizeLinear", 1, dequantize_linear, 1000, "formula", "integers"},
+      {"com.microsoft", "QuantizeLinear", 1, quantize_linear},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

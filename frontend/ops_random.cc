@@ -168,18 +168,19 @@ void dropout(Lowering& node) {
   node.out(1, m.emit(Type::kBool));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "Bernoulli", 15, bernoulli},
-    {"", "Dropout", 7, dropout},
-    {"", "Multinomial", 7, multinomial},
-    {"", "RandomNormal", 1, random_normal},
-    {"", "RandomNormalLike", 1, random_normal},
-    {"", "RandomUniform", 1, random_uniform},
-    {"", "RandomUniformLike", 1, random_uniform},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> random_operators() { return kRows; }
+std::span<const OperatorRow> random_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "Bernoulli", 15, bernoulli},
+      {"", "Dropout", 7, dropout},
+      {"", "Multinomial", 7, multinomial},
+      {"", "RandomNormal", 1, random_normal},
+      {"", "RandomNormalLike", 1, random_normal},
+      {"", "RandomUniform", 1, random_uniform},
+      {"", "RandomUniformLike", 1, random_uniform},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

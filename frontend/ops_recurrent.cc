@@ -11,47 +11,18 @@
 #include <algorithm>
 #include <optional>
 
+#include "frontend/activation.h"
 #include "frontend/importer.h"
 #include "frontend/ops.h"
 
 namespace arenac {
 namespace {
 
-struct Activation {
-  const char* name;
-  float alpha, beta;  // defaults
-  Expr (*apply)(const Expr& x, double alpha, double beta);
-};
-
-Expr sigmoid(const Expr& x) { return 1 / (1 + exp(-x)); }
-
-constexpr Activation kActivations[] = {
-    {"Affine", 1, 0, [](const Expr& x, double a, double b) { return x * a + b; }},
-    {"Elu", 1, 0, [](const Expr& x, double a, double) { return select(x >= 0, x, (exp(x) - 1) * a); }},
-    {"HardSigmoid", 0.2f, 0.5f, [](const Expr& x, double a, double b) { return max(min(x * a + b, 1), 0); }},
-    {"LeakyRelu", 0.01f, 0, [](const Expr& x, double a, double) { return select(x >= 0, x, x * a); }},
-    {"Relu", 0, 0, [](const Expr& x, double, double) { return max(x, 0); }},
-    {"ScaledTanh", 1, 1, [](const Expr& x, double a, double b) { return tanh(x * b) * a; }},
-    {"Sigmoid", 0, 0, [](const Expr& x, double, double) { return sigmoid(x); }},
-    {"Softplus", 0, 0,
-     [](const Expr& x, double, double) { return max(x, 0) + log(1 + exp(-make(Op::kAbs, {x}))); }},
-    {"Softsign", 0, 0, [](const Expr& x, double, double) { return x / (1 + make(Op::kAbs, {x})); }},
-    {"Tanh", 0, 0, [](const Expr& x, double, double) { return tanh(x); }},
-    {"ThresholdedRelu", 1, 0,
-     [](const Expr& x, double a, double) {
-       return select(x >= constant(x->type, a), x, constant(x->type, 0.0));
-     }},
-};
-
-struct BoundActivation {
-  const Activation* how;
-  double alpha, beta;
-  Expr operator()(const Expr& x) const { return how->apply(x, alpha, beta); }
-};
+using Activation = std::function<Expr(const Expr&)>;
 
 // `per_direction` activations for each direction, from the attributes or `defaults`.
-std::vector<BoundActivation> activations(const Lowering& node, int64_t directions,
-                                         const std::vector<std::string>& defaults) {
+std::vector<Activation> activations(const Lowering& node, int64_t directions,
+                                    const std::vector<std::string>& defaults) {
   std::vector<std::string> names;
   if (node.has("activations")) names = node.attribute("activations").strings;
   if (names.empty())
@@ -62,18 +33,11 @@ std::vector<BoundActivation> activations(const Lowering& node, int64_t direction
       node.has("activation_alpha") ? node.attribute("activation_alpha").floats : std::vector<float>{};
   const auto betas =
       node.has("activation_beta") ? node.attribute("activation_beta").floats : std::vector<float>{};
-  std::vector<BoundActivation> all;
+  std::vector<Activation> result;
   for (size_t k = 0; k < names.size(); ++k) {
-    const auto how = std::find_if(std::begin(kActivations), std::end(kActivations), [&](const Activation& a) {
-      return names[k].size() == std::string_view(a.name).size() &&
-             std::equal(names[k].begin(), names[k].end(), a.name, [](char x, char y) {
-               return std::tolower(static_cast<unsigned char>(x)) == std::tolower(y);
-             });
-    });
-    node.require(how != std::end(kActivations), fmt::format("activation '{}' is unknown", names[k]));
-    all.push_back({how, k < alphas.size() ? alphas[k] : how->alpha, k < betas.size() ? betas[k] : how->beta});
+    result.push_back(activation(node, names[k], nth(alphas, k), nth(betas, k)));
   }
-  return all;
+  return result;
 }
 
 struct Cell;
@@ -98,7 +62,7 @@ struct States {
 struct Cell {
   int64_t gates;
   std::vector<std::string> activations;
-  States (*step)(const Layer& layer, int64_t direction, const std::vector<BoundActivation>& act,
+  States (*step)(const Layer& layer, int64_t direction, const std::vector<Activation>& act,
                  const States& before, const Expr& t);
 };
 
@@ -155,7 +119,7 @@ TensorId state_step(const Layer& l, TensorId before, const Expr& t, const Value&
   return f.emit(l.type);
 }
 
-States rnn_step(const Layer& l, int64_t d, const std::vector<BoundActivation>& act, const States& before,
+States rnn_step(const Layer& l, int64_t d, const std::vector<Activation>& act, const States& before,
                 const Expr& t) {
   const TensorId p = input_part(l, d, t, 0, 1, {Bias::kInput, Bias::kRecurrent});
   const TensorId g =
@@ -170,7 +134,7 @@ States rnn_step(const Layer& l, int64_t d, const std::vector<BoundActivation>& a
 }
 
 // Gates z, r, h. The candidate reads r * h, before or after the product with R.
-States gru_step(const Layer& l, int64_t d, const std::vector<BoundActivation>& act, const States& before,
+States gru_step(const Layer& l, int64_t d, const std::vector<Activation>& act, const States& before,
                 const Expr& t) {
   const bool after = l.node.int_attr("linear_before_reset", 0) != 0;
   const TensorId zr_in = input_part(l, d, t, 0, 2, {Bias::kInput, Bias::kRecurrent});
@@ -205,7 +169,7 @@ States gru_step(const Layer& l, int64_t d, const std::vector<BoundActivation>& a
 }
 
 // Gates i, o, f, c; peepholes i, o, f.
-States lstm_step(const Layer& l, int64_t d, const std::vector<BoundActivation>& act, const States& before,
+States lstm_step(const Layer& l, int64_t d, const std::vector<Activation>& act, const States& before,
                  const Expr& t) {
   const TensorId p = input_part(l, d, t, 0, 4, {Bias::kInput, Bias::kRecurrent});
   const TensorId g =
@@ -262,8 +226,7 @@ Nests store_y(const Layer& l, const Expr& t) {
   return {nest};
 }
 
-Outcome run_direction(const Layer& l, int64_t direction, bool reversed,
-                      const std::vector<BoundActivation>& act) {
+Outcome run_direction(const Layer& l, int64_t direction, bool reversed, const std::vector<Activation>& act) {
   Importer& importer = l.node.importer();
   const std::string& origin = l.node.onnx_node().origin;
   const auto state = [&] { return importer.add_tensor(origin, l.type, {l.batch, l.hidden}); };
@@ -389,14 +352,15 @@ void recurrent(Lowering& node) {
   if (node.wants(2) && !c.empty()) node.out(2, gathered(layer, c));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "GRU", 7, recurrent, 1000, "control"},
-    {"", "LSTM", 7, recurrent, 1000, "control"},
-    {"", "RNN", 7, recurrent, 1000, "control"},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> recurrent_operators() { return kRows; }
+std::span<const OperatorRow> recurrent_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "GRU", 7, recurrent, 1000, "control"},
+      {"", "LSTM", 7, recurrent, 1000, "control"},
+      {"", "RNN", 7, recurrent, 1000, "control"},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

@@ -71,16 +71,15 @@ TensorId reduce(Lowering& node, TensorId x, const std::vector<int64_t>& dims, co
 }
 
 // Floats as they are; integers in float64.
-Expr real(const Expr& x) { return is_float(x->type) ? x : cast(Type::kFloat64, x); }
+Expr in_floats(const Expr& x) { return is_float(x->type) ? x : cast(Type::kFloat64, x); }
 Expr square(const Expr& x) { return x * x; }
-Expr absolute(const Expr& x) { return make(Op::kAbs, {x}); }
 
 constexpr auto kSame = [](const Expr& x) { return x; };
 constexpr auto kSquare = [](const Expr& x) { return square(x); };
-constexpr auto kRealSquare = [](const Expr& x) { return square(real(x)); };
+constexpr auto kRealSquare = [](const Expr& x) { return square(in_floats(x)); };
 constexpr auto kAbsolute = [](const Expr& x) { return absolute(x); };
 constexpr auto kRoot = [](const Expr& x) { return sqrt(x); };
-constexpr auto kLog = [](const Expr& x) { return log(real(x)); };
+constexpr auto kLog = [](const Expr& x) { return log(in_floats(x)); };
 
 template <Combine kCombine, auto kBefore = kSame, auto kAfter = kSame>
 void reduction(Lowering& node) {
@@ -105,10 +104,10 @@ void log_sum_exp(Lowering& node) {
   const auto dims = axes_of(node, x);
   const Type type = is_float(node.type(x)) ? compute_type(node.type(x)) : Type::kFloat64;
   const auto finite = [](const Expr& m) { return select(make(Op::kIsInf, {m}), constant(m->type, 0), m); };
-  const Reduction largest{Combine::kMax, [](const Expr& e) { return real(e); }, finite};
+  const Reduction largest{Combine::kMax, [](const Expr& e) { return in_floats(e); }, finite};
   const TensorId m = reduced(node, x, dims, largest, type);
   const TensorId shifted = pointwise(
-      node, type, [](const Expr& e, const Expr& top) { return exp(real(e) - top); }, x, m);
+      node, type, [](const Expr& e, const Expr& top) { return exp(in_floats(e) - top); }, x, m);
   const TensorId logs = reduced(node, shifted, dims, {Combine::kSum, {}, kLog}, type);
   const TensorId y = pointwise(
       node, node.type(x), [](const Expr& l, const Expr& top) { return l + top; }, logs, m);
@@ -172,26 +171,27 @@ void global_lp_pool(Lowering& node) {
   node.out(0, reduced(node, x, spatial_dims(node, x), {Combine::kSum, power, root}, node.type(x)));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "ArgMax", 1, arg_extreme<Combine::kMax>},
-    {"", "ArgMin", 1, arg_extreme<Combine::kMin>},
-    {"", "GlobalAveragePool", 1, global_average_pool},
-    {"", "GlobalLpPool", 2, global_lp_pool},
-    {"", "GlobalMaxPool", 1, global_max_pool},
-    {"", "ReduceL1", 1, reduction<Combine::kSum, kAbsolute>},
-    {"", "ReduceL2", 1, reduction<Combine::kSum, kRealSquare, kRoot>},
-    {"", "ReduceLogSum", 1, reduction<Combine::kSum, kSame, kLog>},
-    {"", "ReduceLogSumExp", 1, log_sum_exp},
-    {"", "ReduceMax", 1, reduction<Combine::kMax>},
-    {"", "ReduceMean", 1, mean},
-    {"", "ReduceMin", 1, reduction<Combine::kMin>},
-    {"", "ReduceProd", 1, reduction<Combine::kProduct>},
-    {"", "ReduceSum", 1, reduction<Combine::kSum>},
-    {"", "ReduceSumSquare", 1, reduction<Combine::kSum, kSquare>},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> reduce_operators() { return kRows; }
+std::span<const OperatorRow> reduce_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "ArgMax", 1, arg_extreme<Combine::kMax>},
+      {"", "ArgMin", 1, arg_extreme<Combine::kMin>},
+      {"", "GlobalAveragePool", 1, global_average_pool},
+      {"", "GlobalLpPool", 2, global_lp_pool},
+      {"", "GlobalMaxPool", 1, global_max_pool},
+      {"", "ReduceL1", 1, reduction<Combine::kSum, kAbsolute>},
+      {"", "ReduceL2", 1, reduction<Combine::kSum, kRealSquare, kRoot>},
+      {"", "ReduceLogSum", 1, reduction<Combine::kSum, kSame, kLog>},
+      {"", "ReduceLogSumExp", 1, log_sum_exp},
+      {"", "ReduceMax", 1, reduction<Combine::kMax>},
+      {"", "ReduceMean", 1, mean},
+      {"", "ReduceMin", 1, reduction<Combine::kMin>},
+      {"", "ReduceProd", 1, reduction<Combine::kProduct>},
+      {"", "ReduceSum", 1, reduction<Combine::kSum>},
+      {"", "ReduceSumSquare", 1, reduction<Combine::kSum, kSquare>},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

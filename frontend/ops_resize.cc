@@ -241,7 +241,7 @@ void set_extents(const Lowering& node, const Rule& rule, const std::vector<doubl
     Dim& d = dims[k];
     node.require(d.input > 0, "an empty dimension cannot be resized");
     const bool by_scale = !scales.empty();
-    node.require(by_scale ? scales[k] > 0 && scales[k] < 1e9 : sizes[k] > 0 && sizes[k] < (int64_t{1} << 40),
+    node.require(by_scale ? scales[k] > 0 && scales[k] < 1e9 : sizes[k] > 0 && sizes[k] < kMaxElements,
                  "scales and sizes must be positive");
     d.scale = by_scale ? scales[k] : static_cast<double>(sizes[k]) / static_cast<double>(d.input);
     const double part = rule.coordinates == "tf_crop_and_resize" ? d.roi_end - d.roi_begin : 1;
@@ -309,13 +309,14 @@ void resize(Lowering& node) {
   node.out(0, resized(node, x, rule, dims));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "Resize", 10, resize},
-    {"", "Upsample", 7, resize, 10},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> resize_operators() { return kRows; }
+std::span<const OperatorRow> resize_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "Resize", 10, resize},
+      {"", "Upsample", 7, resize, 10},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

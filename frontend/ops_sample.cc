@@ -85,7 +85,7 @@ TensorId positions(Lowering& node, TensorId x, TensorId grid, const Sampling& s)
 // Cubic convolution with a = -0.75 (Keys, 1981).
 Expr cubic_weight(const Expr& distance) {
   constexpr double a = -0.75;
-  const Expr s = make(Op::kAbs, {distance});
+  const Expr s = absolute(distance);
   return select(s < 1, ((a + 2) * s - (a + 3)) * s * s + 1,
                 select(s < 2, ((a * s - 5 * a) * s + 8 * a) * s - 4 * a, constant(s->type, 0)));
 }
@@ -129,7 +129,7 @@ void grid_sample(Lowering& node) {
       const bool linear = s.interpolation == Interpolation::kLinear;
       i = i + (linear ? f.reduced(2) : f.reduced(4) - 1);
       const Expr distance = p - cast(p->type, i);
-      const Expr w = linear ? 1 - make(Op::kAbs, {distance}) : cubic_weight(distance);
+      const Expr w = linear ? 1 - absolute(distance) : cubic_weight(distance);
       weight = weight.empty() ? w : weight * w;
     }
     if (s.border == Border::kZeros) {
@@ -274,15 +274,16 @@ void roi_align(Lowering& node) {
   node.out(0, converted(node, y, node.type(x)));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "AffineGrid", 20, affine_grid},
-    {"", "GridSample", 16, grid_sample},
-    {"", "MaxRoiPool", 1, max_roi_pool},
-    {"", "RoiAlign", 10, roi_align, 1000, "kernel"},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> sample_operators() { return kRows; }
+std::span<const OperatorRow> sample_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "AffineGrid", 20, affine_grid},
+      {"", "GridSample", 16, grid_sample},
+      {"", "MaxRoiPool", 1, max_roi_pool},
+      {"", "RoiAlign", 10, roi_align, 1000, "kernel"},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

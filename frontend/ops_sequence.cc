@@ -60,14 +60,15 @@ void det(Lowering& node) {
   node.out(0, converted(node, y[0], node.type(x)));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "CumProd", 26, cumulate<1>, 1000, "kernel", "floats, int32, int64, uint32, uint64"},
-    {"", "CumSum", 11, cumulate<0>, 1000, "kernel"},
-    {"", "Det", 11, det, 1000, "kernel"},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> sequence_operators() { return kRows; }
+std::span<const OperatorRow> sequence_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "CumProd", 26, cumulate<1>, 1000, "kernel", "floats, int32, int64, uint32, uint64"},
+      {"", "CumSum", 11, cumulate<0>, 1000, "kernel"},
+      {"", "Det", 11, det, 1000, "kernel"},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

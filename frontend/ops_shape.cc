@@ -137,17 +137,18 @@ void eye_like(Lowering& node) {
   node.out(0, f.emit(type));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "Constant", 1, constant_node},
-    {"", "ConstantOfShape", 9, constant_of_shape},
-    {"", "EyeLike", 9, eye_like},
-    {"", "Range", 11, range},
-    {"", "Shape", 1, shape},
-    {"", "Size", 1, size},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> shape_operators() { return kRows; }
+std::span<const OperatorRow> shape_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "Constant", 1, constant_node},
+      {"", "ConstantOfShape", 9, constant_of_shape},
+      {"", "EyeLike", 9, eye_like},
+      {"", "Range", 11, range},
+      {"", "Shape", 1, shape},
+      {"", "Size", 1, size},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

@@ -174,14 +174,15 @@ void mel_weight_matrix(Lowering& node) {
   node.out(0, node.constant(std::move(value)));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "BlackmanWindow", 17, window<42, 50, 8, 100>}, {"", "DFT", 17, dft},
-    {"", "HammingWindow", 17, window<25, 21, 0, 46>},   {"", "HannWindow", 17, window<1, 1, 0, 2>},
-    {"", "MelWeightMatrix", 17, mel_weight_matrix},     {"", "STFT", 17, stft},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> signal_operators() { return kRows; }
+std::span<const OperatorRow> signal_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "BlackmanWindow", 17, window<42, 50, 8, 100>}, {"", "DFT", 17, dft},
+      {"", "HammingWindow", 17, window<25, 21, 0, 46>},   {"", "HannWindow", 17, window<1, 1, 0, 2>},
+      {"", "MelWeightMatrix", 17, mel_weight_matrix},     {"", "STFT", 17, stft},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

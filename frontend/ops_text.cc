@@ -112,12 +112,13 @@ void tf_idf_vectorizer(Lowering& node) {
   node.out(0, node.rank(x) == 2 ? y : node.apply("Reshape", {y, node.constant_ints({columns})}));
 }
 
-constexpr OperatorRow kRows[] = {
-    {"", "TfIdfVectorizer", 9, tf_idf_vectorizer},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> text_operators() { return kRows; }
+std::span<const OperatorRow> text_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"", "TfIdfVectorizer", 9, tf_idf_vectorizer},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

@@ -122,14 +122,15 @@ void momentum(Lowering& node) {
   });
 }
 
-constexpr OperatorRow kRows[] = {
-    {"ai.onnx.preview.training", "Adagrad", 1, adagrad},
-    {"ai.onnx.preview.training", "Adam", 1, adam},
-    {"ai.onnx.preview.training", "Momentum", 1, momentum},
-};
-
 }  // namespace
 
-std::span<const OperatorRow> training_operators() { return kRows; }
+std::span<const OperatorRow> training_operators() {
+  static constexpr OperatorRow kRows[] = {
+      {"ai.onnx.preview.training", "Adagrad", 1, adagrad},
+      {"ai.onnx.preview.training", "Adam", 1, adam},
+      {"ai.onnx.preview.training", "Momentum", 1, momentum},
+  };
+  return kRows;
+}
 
 }  // namespace arenac

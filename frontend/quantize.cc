@@ -14,8 +14,6 @@ void require_integers(const Lowering& node, TensorId q) {
                fmt::format("elements of type {} are not quantised", info(node.type(q)).name));
 }
 
-Expr real(const Expr& x) { return cast(Type::kFloat32, x); }
-
 // The parameter of a product's operand: one, one for each index `at` of a vector, or of the output's rank.
 Expr parameter(const Lowering& node, Formula& f, const IntegerProduct& p, TensorId v, const Expr& at,
                size_t from_end) {

@@ -28,6 +28,8 @@ Target quantized_target(const Lowering& node, int k, Type fallback);
 
 bool all_zero(const Lowering& node, TensorId zero_point);  // absent, or known to hold only zeros
 
+inline Expr real(const Expr& x) { return cast(Type::kFloat32, x); }
+
 // q - zero in int32; saturate(round(steps) + zero), where `steps` is real / scale. `zero` may be empty: 0.
 Expr centred(const Expr& q, const Expr& zero);
 Expr saturated(Type type, const Expr& steps, const Expr& zero);

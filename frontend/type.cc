@@ -41,7 +41,6 @@ constexpr TypeInfo kInfos[] = {
     {Type::kUint2, "uint2", "uint8_t", 1, false, false, 25, 2},
 };
 static_assert(std::size(kInfos) == kTypes);
-constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 template <typename T>
 T get(const std::byte* at) {

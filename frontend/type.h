@@ -70,7 +70,9 @@ struct ShapeError : UserError {
   using UserError::UserError;
 };
 
-// Number of elements; throws ShapeError when the product exceeds 2^40 or an extent is negative.
+constexpr int64_t kMaxElements = int64_t{1} << 40;
+
+// Number of elements; throws ShapeError when the product exceeds kMaxElements or an extent is negative.
 int64_t element_count(const Shape& shape);
 std::string to_string(const Shape& shape);  // "[1,3,224,224]", "[]" for a scalar
 

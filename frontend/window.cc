@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "frontend/facts.h"
+
 namespace arenac {
 namespace {
 
@@ -14,8 +16,6 @@ std::vector<int64_t> per_dimension(const Lowering& node, const std::string& name
     node.require(v >= low && v < kLargestWindow, fmt::format("'{}' holds {}, which makes no sense", name, v));
   return values;
 }
-
-int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // Output extent for explicit padding. A last window that would start in the end padding is dropped.
 int64_t output_extent(const WindowDim& d, int64_t ceil_mode) {

@@ -19,11 +19,11 @@ namespace arenac {
 namespace {
 
 // What a node touches, the blocks of control nodes included.
-struct Accesses {
+struct Touched {
   std::set<TensorId> reads, writes;
 };
 
-void collect(const Node& node, Accesses& accesses) {
+void collect(const Node& node, Touched& accesses) {
   accesses.reads.insert(node.reads.begin(), node.reads.end());
   accesses.writes.insert(node.writes.begin(), node.writes.end());
   const auto inside = [&](const Block& block) {
@@ -37,8 +37,8 @@ void collect(const Node& node, Accesses& accesses) {
   }
 }
 
-Accesses accesses_of(const Node& node) {
-  Accesses accesses;
+Touched accesses_of(const Node& node) {
+  Touched accesses;
   collect(node, accesses);
   return accesses;
 }
@@ -62,7 +62,7 @@ std::map<const Node*, int64_t> workspaces(const Graph& graph) {
     for (size_t id = 0; id < occupied.size(); ++id) {
       const Occupancy& o = occupied[id];
       if (o.empty() || o.front().begin < 2 * begin || o.back().end > 2 * s + 2) continue;
-      const int64_t bytes = element_count(graph.tensors[id].shape) * size_of(graph.tensors[id].type);
+      const int64_t bytes = bytes_of(graph.tensors[id]);
       load[static_cast<size_t>(o.front().begin - 2 * begin)] += bytes;
       load[static_cast<size_t>(o.back().end - 2 * begin)] -= bytes;
     }
@@ -104,9 +104,9 @@ class Builder {
       const int op = static_cast<int>(flow_.nodes.size());
       flow_.nodes.push_back(static_cast<int>(k));
       operator_of_[&node] = op;
-      const Accesses accesses = accesses_of(node);
+      const Touched accesses = accesses_of(node);
       std::set<int> after;
-      Accesses& mine = accesses_.emplace_back();
+      Touched& mine = accesses_.emplace_back();
       for (TensorId id : accesses.reads)
         if (!graph_.tensors[root(id)].constant) mine.reads.insert(root(id));
       for (TensorId id : accesses.writes) mine.writes.insert(root(id));
@@ -183,7 +183,7 @@ class Builder {
     std::set<TensorId> free(graph_.inputs.begin(), graph_.inputs.end());
     free.insert(graph_.outputs.begin(), graph_.outputs.end());
     std::set<TensorId> touched;
-    for (const Accesses& a : accesses_)
+    for (const Touched& a : accesses_)
       for (const auto* ids : {&a.reads, &a.writes})
         for (TensorId id : *ids)
           if (!inner_.count(id)) touched.insert(id);
@@ -196,8 +196,7 @@ class Builder {
             readers.emplace_back();
       const auto t = static_cast<size_t>(place->second);
       const Tensor& tensor = graph_.tensors[id];
-      flow_.problem.tensors[t].bytes =
-          std::max(flow_.problem.tensors[t].bytes, element_count(tensor.shape) * size_of(tensor.type));
+      flow_.problem.tensors[t].bytes = std::max(flow_.problem.tensors[t].bytes, bytes_of(tensor));
       if (free.count(id)) is_free_[t] = true;
       writers[t].insert(writers_[id].begin(), writers_[id].end());
       readers[t].insert(readers_[id].begin(), readers_[id].end());
@@ -245,7 +244,7 @@ class Builder {
   boost::disjoint_sets_with_storage<> storage_;
   Dataflow flow_;
   std::map<const Node*, int> operator_of_;
-  std::vector<Accesses> accesses_;  // per operator: storages
+  std::vector<Touched> accesses_;  // per operator: storages
   std::map<TensorId, std::set<int>> writers_, readers_;
   std::set<TensorId> inner_;
   std::map<TensorId, int> tensor_of_;

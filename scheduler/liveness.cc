@@ -7,9 +7,9 @@ namespace {
 
 using Live = std::vector<bool>;
 
-class Walk {
+class LivenessWalk {
  public:
-  Walk(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts)
+  LivenessWalk(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts)
       : graph_(graph), steps_(steps), layouts_(layouts), first_write_(graph.tensors.size(), -1) {
     for (int s = static_cast<int>(steps.size()); s-- > 0;)
       if (steps[s].kind == StepKind::kRun)
@@ -129,7 +129,7 @@ class Walk {
 
 std::vector<Occupancy> occupancies(const Graph& graph, const std::vector<Step>& steps,
                                    const std::vector<Layout>& layouts) {
-  Walk walk(graph, steps, layouts);
+  LivenessWalk walk(graph, steps, layouts);
   Live live(graph.tensors.size());
   for (TensorId id : graph.outputs) live[layouts[id].root] = true;
   walk.backwards(0, static_cast<int>(steps.size()), live, true);

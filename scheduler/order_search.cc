@@ -23,9 +23,9 @@ struct Budget {
 };
 
 // Walks the down-sets of one segment; the operators before it have run.
-class Walk {
+class SegmentWalk {
  public:
-  Walk(const OrderProblem& problem, Interval segment)
+  SegmentWalk(const OrderProblem& problem, Interval segment)
       : segment_(segment), frontier_(problem), set_(static_cast<size_t>(size() + 63) / 64) {
     for (int op = 0; op < segment.begin; ++op) frontier_.run(op);
   }
@@ -121,7 +121,7 @@ struct Found {
   int64_t peak;
 };
 
-int64_t peak_of(Walk& walk, const std::vector<int>& order) {
+int64_t peak_of(SegmentWalk& walk, const std::vector<int>& order) {
   int64_t peak = 0;
   walk.back_to(0);
   for (int op : order) {
@@ -133,7 +133,7 @@ int64_t peak_of(Walk& walk, const std::vector<int>& order) {
 
 // Beam search over down-sets by size; keeps those of lowest peak, then of fewest bytes alive. No order when
 // nothing below `upper` is found in time.
-std::optional<Found> beam(Walk& walk, int64_t level, int64_t upper, size_t width, Deadline deadline) {
+std::optional<Found> beam(SegmentWalk& walk, int64_t level, int64_t upper, size_t width, Deadline deadline) {
   struct Entry {
     int64_t peak, bytes;
     std::vector<uint64_t> set;
@@ -176,7 +176,7 @@ std::optional<Found> beam(Walk& walk, int64_t level, int64_t upper, size_t width
 // bound.
 class LevelSearch {
  public:
-  LevelSearch(Walk& walk, int64_t level, int64_t upper, Budget& budget)
+  LevelSearch(SegmentWalk& walk, int64_t level, int64_t upper, Budget& budget)
       : walk_(walk),
         level_(level),
         upper_(upper),
@@ -274,7 +274,7 @@ class LevelSearch {
     if (next < upper_) later_.push({next, state});
   }
 
-  Walk& walk_;
+  SegmentWalk& walk_;
   int64_t level_;
   const int64_t upper_;
   Budget& budget_;
@@ -329,7 +329,7 @@ OrderResult optimal_order(const OrderProblem& problem, const OrderLimits& limits
   for (size_t k : hardest) {
     if (peaks[k] <= level) continue;
     if (has_passed(limits.deadline)) break;
-    Walk walk(problem, segments[k]);
+    SegmentWalk walk(problem, segments[k]);
     const auto keep = [&](const std::optional<Found>& found) {
       if (!found || found->peak >= peaks[k]) return;
       peaks[k] = found->peak;

@@ -191,8 +191,7 @@ class Facts {
     int64_t bytes = 0;
     for (const RowAccess& read : slabs.reads) {
       const Tensor& t = graph_.tensors[read.tensor];
-      if (!is_input(read.tensor) && read.rows[0].end < rows_of(read.tensor).count)
-        bytes += element_count(t.shape) * size_of(t.type);
+      if (!is_input(read.tensor) && read.rows[0].end < rows_of(read.tensor).count) bytes += bytes_of(t);
     }
     return bytes;
   }

@@ -60,9 +60,7 @@ class Bound {
   }
 
   TensorId of(TensorId id) const { return group_[id] == id ? id : of(group_[id]); }
-  int64_t size(TensorId id) const {
-    return element_count(graph_.tensors[id].shape) * size_of(graph_.tensors[id].type);
-  }
+  int64_t size(TensorId id) const { return bytes_of(graph_.tensors[id]); }
   static bool contains(const std::vector<TensorId>& all, TensorId id) {
     return std::find(all.begin(), all.end(), id) != all.end();
   }

@@ -67,8 +67,6 @@ int position(const std::vector<std::string>& names, const std::string& name) {
   return static_cast<int>(std::find(names.begin(), names.end(), name) - names.begin());
 }
 
-int64_t bytes_of(const Tensor& t) { return element_count(t.shape) * size_of(t.type); }
-
 Value random_value(const Tensor& tensor, std::mt19937& random) {
   Value value(tensor.type, tensor.shape);
   std::uniform_real_distribution<float> uniform(-1, 1);
