@@ -16,6 +16,8 @@
 #include "frontend/inline.h"
 #include "frontend/integer_sums.h"
 #include "frontend/padding.h"
+#include "frontend/scaled_weights.h"
+#include "frontend/unflatten.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
 #include "scheduler/precision.h"
@@ -146,8 +148,8 @@ std::string schedule_words(const Schedule& schedule) {
 }  // namespace
 
 Graph rewritten(Graph imported) {
-  return with_common_nodes(with_integer_sums(
-      with_merged_padding(with_inlined_elements(with_free_precision(std::move(imported))))));
+  return with_common_nodes(with_unflattened_operands(with_scaled_weights(with_integer_sums(
+      with_merged_padding(with_inlined_elements(with_free_precision(std::move(imported))))))));
 }
 
 Compilation compile(const CompileOptions& options) {

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <limits>
-#include <set>
 
 #include "frontend/facts.h"
-#include "frontend/interpret.h"
 #include "frontend/merge.h"
 
 namespace arenac {
@@ -92,40 +90,11 @@ class Rewriter {
     if (!sums_within(std::numeric_limits<int32_t>::max(), summed, more.ids, graph_)) return std::nullopt;
     operands = std::move(more);
     Expr value = cast(Type::kFloat32, accumulator(Type::kInt32));
-    if (!factors.scales.empty()) value = value * tabulated(product(factors.scales), nest, operands);
+    if (!factors.scales.empty()) value = value * tabulated(product(factors.scales), nest, operands, graph_);
     summed.finish = nest.finish.empty() ? value : substitute(nest.finish, [&](const Expr& x) -> Expr {
       return x->op == Op::kAcc ? value : Expr();
     });
     return summed;
-  }
-
-  // The same value read from a constant where one axis at most and constants determine it.
-  Expr tabulated(const Expr& scale, const Nest& nest, Operands& operands) {
-    std::set<int> axes, reads;
-    any_of(scale, [&](const Expr& x) {
-      if (x->op == Op::kAxis) axes.insert(x->index);
-      if (x->op == Op::kRead) reads.insert(x->index);
-      return false;
-    });
-    const auto known = [&](int k) { return graph_.tensors[operands.ids[k]].constant != nullptr; };
-    const bool fixed = axes.size() <= 1 && std::all_of(reads.begin(), reads.end(), known);
-    if (!fixed || reads.empty() || (!axes.empty() && *axes.begin() < 0) || scale->op == Op::kRead)
-      return scale;
-    const int along = axes.empty() ? -1 : *axes.begin();
-    const int64_t extent = axes.empty() ? 1 : nest.axes[along].extent;
-    const Expr body = substitute(scale, [&](const Expr& x) { return x->op == Op::kAxis ? axis(0) : Expr(); });
-    Nest table;
-    table.axes = {{extent, false}}, table.store = {axis(0)}, table.body = body;
-    const Node maker = with_used_operands(
-        {"", "", operands.ids, {static_cast<TensorId>(graph_.tensors.size())}, Nests{table}});
-    graph_.tensors.push_back({"scales", Type::kFloat32, {extent}, nullptr});
-    std::vector<std::shared_ptr<const Value>> values(graph_.tensors.size());
-    for (TensorId id : maker.reads) values[id] = graph_.tensors[id].constant;
-    std::vector<int64_t> iterations;
-    run_node(maker, graph_, values, iterations);
-    graph_.tensors.back().constant = values.back();
-    const Expr at = axes.empty() ? integer(0) : axis(along);
-    return read(operands.of(maker.writes[0]), Type::kFloat32, {at});
   }
 
   Graph graph_;

@@ -1,8 +1,10 @@
 #include "frontend/merge.h"
 
 #include <algorithm>
+#include <set>
 
 #include "frontend/error.h"
+#include "frontend/interpret.h"
 
 namespace arenac {
 
@@ -69,6 +71,25 @@ std::vector<int> times_written(const Graph& graph) {
   return written;
 }
 
+std::vector<int> times_read(const Graph& graph) {
+  std::vector<int> read(graph.tensors.size());
+  for (TensorId id : graph.outputs) ++read[id];
+  const auto count = [&](const auto& self, const Block& block) -> void {
+    for (const Node& node : block) {
+      for (TensorId id : node.reads) ++read[id];
+      if (const If* branch = std::get_if<If>(&node.body)) {
+        self(self, branch->then_block), self(self, branch->else_block);
+      } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+        for (const auto& id : {loop->count, loop->condition})
+          if (id) ++read[*id];
+        self(self, loop->body);
+      }
+    }
+  };
+  count(count, graph.block);
+  return read;
+}
+
 bool is_plain(const Nest& nest) {
   return nest.combine == Combine::kNone && nest.where.empty() && nest.finish.empty();
 }
@@ -93,6 +114,43 @@ Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& i
   ARENAC_CHECK(dimensions, "the axes are the result's dimensions");
   for (int d : *dimensions) axes.push_back(d < 0 ? integer(0) : indices[d]);
   return element_at(node, nest, axes, operands);
+}
+
+bool is_fixed(const Expr& e, const Operands& operands, const Graph& graph) {
+  return !any_of(e, [&](const Expr& x) {
+    return x->op == Op::kAcc || (x->op == Op::kAxis && x->index < 0) ||
+           (x->op == Op::kRead && !graph.tensors[operands.ids[x->index]].constant);
+  });
+}
+
+TensorId add_constant(Graph& graph, const std::string& name, const Shape& shape, const Expr& element,
+                      const Operands& operands) {
+  Nest nest = copy_nest(element->type, shape);
+  nest.body = element;
+  const auto id = static_cast<TensorId>(graph.tensors.size());
+  graph.tensors.push_back({name, element->type, shape, nullptr});
+  const Node maker = with_used_operands({"", "", operands.ids, {id}, Nests{std::move(nest)}});
+  std::vector<std::shared_ptr<const Value>> values(graph.tensors.size());
+  for (TensorId read : maker.reads) values[read] = graph.tensors[read].constant;
+  std::vector<int64_t> iterations;
+  run_node(maker, graph, values, iterations);
+  graph.tensors[id].constant = values[id];
+  return id;
+}
+
+Expr tabulated(const Expr& e, const Nest& nest, Operands& operands, Graph& graph) {
+  std::set<int> axes;
+  bool reads = false;
+  any_of(e, [&](const Expr& x) {
+    if (x->op == Op::kAxis) axes.insert(x->index);
+    reads |= x->op == Op::kRead;
+    return false;
+  });
+  if (!reads || axes.size() > 1 || e->op == Op::kRead || !is_fixed(e, operands, graph)) return e;
+  const Expr element = substitute(e, [](const Expr& x) { return x->op == Op::kAxis ? axis(0) : Expr(); });
+  const int64_t extent = axes.empty() ? 1 : nest.axes[*axes.begin()].extent;
+  const TensorId table = add_constant(graph, "scales", {extent}, element, operands);
+  return read(operands.of(table), e->type, {axes.empty() ? integer(0) : axis(*axes.begin())});
 }
 
 }  // namespace arenac

@@ -28,6 +28,9 @@ std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indic
 // tensor outlives the iteration.
 std::vector<int> times_written(const Graph& graph);
 
+// Per tensor how many nodes read it, in all blocks, and once more where it is an output.
+std::vector<int> times_read(const Graph& graph);
+
 // Without a combination, bounds or a finish: the body is the element.
 bool is_plain(const Nest& nest);
 
@@ -38,5 +41,17 @@ Expr element_at(const Node& node, const Nest& nest, const std::vector<Expr>& axe
 // The element at `indices` of the result, of `shape`, of a node that is one plain nest with a store that
 // dimension_of_axes accepts: an expression of a node with `operands`.
 Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& indices, Operands& operands);
+
+// Whether the expression is known before the run but for the axes of its nest: reads of constants only, no
+// sum, no number of an iteration.
+bool is_fixed(const Expr& e, const Operands& operands, const Graph& graph);
+
+// A constant whose element at axis(0), axis(1), ... is `element`, a fixed expression.
+TensorId add_constant(Graph& graph, const std::string& name, const Shape& shape, const Expr& element,
+                      const Operands& operands);
+
+// The same value read from a constant that is added, where the expression is fixed, reads anything and names
+// one axis of the nest at most; else the expression as it is.
+Expr tabulated(const Expr& e, const Nest& nest, Operands& operands, Graph& graph);
 
 }  // namespace arenac

@@ -82,10 +82,7 @@ std::optional<Padding> padding_of(const Node& node, const Graph& graph) {
 class Merger {
  public:
   explicit Merger(Graph graph)
-      : graph_(std::move(graph)), reads_(graph_.tensors.size()), written_(times_written(graph_)) {
-    for (TensorId id : graph_.outputs) ++reads_[id];
-    count_reads(graph_.block);
-  }
+      : graph_(std::move(graph)), reads_(times_read(graph_)), written_(times_written(graph_)) {}
 
   Graph run() {
     rewrite(graph_.block);
@@ -93,19 +90,6 @@ class Merger {
   }
 
  private:
-  void count_reads(const Block& block) {
-    for (const Node& node : block) {
-      for (TensorId id : node.reads) ++reads_[id];
-      if (const If* branch = std::get_if<If>(&node.body)) {
-        count_reads(branch->then_block), count_reads(branch->else_block);
-      } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
-        for (const auto& id : {loop->count, loop->condition})
-          if (id) ++reads_[*id];
-        count_reads(loop->body);
-      }
-    }
-  }
-
   // Only where padding and its readers are nodes of one block.
   void rewrite(Block& block) {
     for (Node& node : block) {
@@ -204,7 +188,7 @@ class Merger {
   }
 
   Graph graph_;
-  std::vector<int> reads_, written_;  // per tensor: by nodes of any block; read also as an output
+  std::vector<int> reads_, written_;
 };
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "frontend/facts.h"
 #include "frontend/integer_sums.h"
 #include "frontend/interpret.h"
 #include "frontend/merge.h"
@@ -9,24 +10,33 @@
 namespace arenac {
 namespace {
 
-constexpr int64_t kLeastReduced = 8;  // elements a result
+constexpr int64_t kLeastReduced = 8;  // elements a result; bytes of the operand for one of all sums
 
-// Whether the nest reduces elements of one operand, each once, and does nothing else with it.
+// Whether the nest reduces elements of one operand, each for one result (pooling) or all for every result
+// (fully connected layers), and does nothing else with it.
 bool accumulates(const Node& node, const Graph& graph) {
   const Nests* nests = std::get_if<Nests>(&node.body);
   if (!nests || nests->size() != 1 || node.writes.size() != 1) return false;
   const Nest& nest = nests->front();
   if (nest.combine == Combine::kNone || nest.accumulate || !nest.where.empty()) return false;
-  int64_t kept = 1, reduced = 1, read = 0;
-  int operands = 0;
+  int64_t kept = 1, reduced = 1;
   for (const Axis& a : nest.axes) (a.reduced ? reduced : kept) *= a.extent;
+  const Expr* operand = nullptr;
+  int operands = 0;
   any_of(nest.body, [&](const Expr& e) {
-    if (e->op != Op::kRead) return false;
-    const Tensor& t = graph.tensors[node.reads[e->index]];
-    if (element_count(t.shape) > 1) ++operands, read = t.constant ? 0 : element_count(t.shape);
+    if (e->op != Op::kRead || graph.tensors[node.reads[e->index]].constant) return false;
+    if (element_count(graph.tensors[node.reads[e->index]].shape) > 1) ++operands, operand = &e;
     return false;
   });
-  return operands == 1 && read == kept * reduced && reduced >= kLeastReduced && kept > 0;
+  if (operands != 1 || kept == 0 || reduced < kLeastReduced) return false;
+  const Tensor& tensor = graph.tensors[node.reads[(*operand)->index]];
+  bool by_result = false;
+  for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a)
+    for (const Expr& index : (*operand)->args)
+      by_result |= !nest.axes[a].reduced && nest.axes[a].extent > 1 && names_axis(index, a);
+  if (by_result) return element_count(tensor.shape) == kept * reduced;
+  return element_count(tensor.shape) == reduced &&
+         bytes_of(tensor) >= kLeastReduced * kept * size_of(nest.body->type);
 }
 
 // out[i...] at the place that `nest` writes, without the reduced axes.

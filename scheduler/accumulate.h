@@ -2,6 +2,7 @@
 //
 //   out[c] = finish(sum(y,x) in[c,y,x])    becomes    acc[c] = 0;  acc[c] += in[c,y,x] for all y, x;
 //                                                     out[c] = finish(acc[c])
+//   out[n] = finish(sum(c,y,x) in[c,y,x] * w[c,y,x,n])  likewise
 #pragma once
 
 #include "frontend/graph.h"
@@ -9,8 +10,8 @@
 namespace arenac {
 
 // The graph with its reductions of one large operand to few results (global pooling, means over rows and
-// columns) in that form. The order in which elements are added stays. Slower by itself: the sums are in
-// memory.
+// columns, fully connected layers) in that form. The order in which elements are added stays. Slower by
+// itself: the sums are in memory.
 Graph with_accumulators(Graph graph);
 
 }  // namespace arenac

@@ -12,6 +12,7 @@
 #include "frontend/error.h"
 #include "frontend/inline.h"
 #include "frontend/padding.h"
+#include "frontend/unflatten.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
 
@@ -68,8 +69,8 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   Compilation c;
   c.name = name;
   verify(graph);
-  c.graph = std::make_unique<const Graph>(
-      with_common_nodes(with_merged_padding(with_inlined_elements(std::move(graph)))));
+  c.graph = std::make_unique<const Graph>(with_common_nodes(
+      with_unflattened_operands(with_merged_padding(with_inlined_elements(std::move(graph))))));
   verify(*c.graph);
   c.schedule = scheduler_named(way.scheduler).schedule(*c.graph, targets().at(way.target), kNoDeadline);
   c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools, {}, states);

@@ -6,9 +6,8 @@
 #include <algorithm>
 #include <string>
 
+#include "driver/compile.h"
 #include "frontend/import.h"
-#include "frontend/inline.h"
-#include "frontend/integer_sums.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
 #include "planner/lifetime.h"
@@ -37,8 +36,7 @@ INSTANTIATE_TEST_SUITE_P(Of, FusedArena,
 Graph graph_of(const std::string& model) {
   const auto row = std::find_if(models::model_table().begin(), models::model_table().end(),
                                 [&](const models::ModelRow& r) { return r.name == model; });
-  return with_integer_sums(
-      with_inlined_elements(import_bytes(models::serialize(row->make()), std::string(row->name))));
+  return rewritten(import_bytes(models::serialize(row->make()), std::string(row->name)));
 }
 
 struct Found {

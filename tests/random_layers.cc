@@ -126,7 +126,7 @@ class Generator {
   void image_layer() {
     const Var x = any_var();
     if (x.shape.size() < 3) return matrix_layer();
-    switch (below(22)) {
+    switch (below(23)) {
       case 0:
       case 1:
       case 2:
@@ -159,6 +159,8 @@ class Generator {
         return normalisation(x);
       case 19:
         return one_in(2) ? excitation(x) : transpose(x);
+      case 20:
+        return fully_connected(x);
       default:
         return pointwise(x);
     }
@@ -374,6 +376,20 @@ class Generator {
           x.shape);
     else
       add(fmt::format("Softmax<axis = {}>", axis), {x.name}, x.shape);
+  }
+
+  // Of all of an image, flattened.
+  void fully_connected(const Var& x) {
+    const int64_t count = element_count(x.shape) / x.shape[0], units = between(2, 8);
+    if (count * units > kMostElements) return;
+    const Shape flat = {x.shape[0], count};
+    if (one_in(2))
+      add("Flatten<axis = 1>", {x.name}, flat);
+    else
+      add("Reshape", {x.name, ints({0, -1})}, flat);
+    if (one_in(2)) pointwise(vars_.back());
+    add("MatMul", {vars_.back().name, weights({count, units})}, {x.shape[0], units});
+    clip();
   }
 
   // x * sigmoid(mean of x)

@@ -1,0 +1,261 @@
+#include "frontend/unflatten.h"
+
+#include <algorithm>
+#include <map>
+
+#include "frontend/facts.h"
+#include "frontend/merge.h"
+
+namespace arenac {
+namespace {
+
+// A dimension and the extents that take its place, their product its own.
+struct Split {
+  int dimension;
+  std::vector<int64_t> extents;
+  bool operator==(const Split&) const = default;
+  auto operator<=>(const Split&) const = default;
+};
+
+template <typename T>
+void replace_one(std::vector<T>& all, int at, const std::vector<T>& by) {
+  all.erase(all.begin() + at);
+  all.insert(all.begin() + at, by.begin(), by.end());
+}
+
+// The axis that an index is, and no more than that; -1: none.
+int lone_axis(const Expr& index) { return index->op == Op::kAxis ? std::max(index->index, -1) : -1; }
+
+// The extents of the dimensions that one axis of a read walks together, the last one fastest, if it walks all
+// of two or more: {16, 4, 4} for x[i1 / 16, i1 / 4 % 4, i1 % 4], i1 < 256.
+std::vector<int64_t> joined_extents(const std::vector<Expr>& indices, const Shape& shape, int a,
+                                    const std::vector<Interval>& axes) {
+  std::vector<size_t> dims;
+  int64_t stride = 1;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (names_axis(indices[d], a)) dims.push_back(d), stride *= shape[d];
+  if (dims.size() < 2 || stride != axes[a].end) return {};
+  std::vector<int64_t> extents;
+  for (size_t d : dims) {
+    stride /= shape[d];
+    const Expr digit = simplify_index((axis(a) / integer(stride)) % integer(shape[d]), axes);
+    if (!same(digit, indices[d])) return {};
+    extents.push_back(shape[d]);
+  }
+  return extents;
+}
+
+class Unflattener {
+ public:
+  explicit Unflattener(Graph graph)
+      : graph_(std::move(graph)), reads_(times_read(graph_)), written_(times_written(graph_)) {}
+
+  Graph run() {
+    rewrite(graph_.block);
+    return std::move(graph_);
+  }
+
+ private:
+  using Splits = std::map<TensorId, Split>;
+
+  void rewrite(Block& block) {
+    for (Node& node : block) {
+      if (If* branch = std::get_if<If>(&node.body)) {
+        rewrite(branch->then_block), rewrite(branch->else_block);
+      } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
+        rewrite(loop->body);
+      }
+    }
+    for (size_t p = 0; p < block.size(); ++p)
+      while (const auto joined = joined_by(block[p]))
+        if (!unflatten(block, p, *joined)) break;
+  }
+
+  // ---- the condition
+
+  // The dimension of its result in which a copy joins several of its operand's.
+  std::optional<Split> joined_by(const Node& node) const {
+    const Nests* nests = std::get_if<Nests>(&node.body);
+    if (!nests || nests->size() != 1 || !may_change(node.writes[0])) return std::nullopt;
+    const Nest& nest = nests->front();
+    const Expr* from = copied_read(nest, node, graph_);
+    if (!from || !is_plain(nest)) return std::nullopt;
+    const Shape& shape = graph_.tensors[node.writes[0]].shape;
+    if (!dimension_of_axes(nest.store, shape, nest.axes)) return std::nullopt;
+    const auto axes = axis_intervals(nest);
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const int a = lone_axis(nest.store[d]);
+      if (a < 0) continue;
+      const Shape& operand = graph_.tensors[node.reads[(*from)->index]].shape;
+      const auto extents = joined_extents((*from)->args, operand, a, axes);
+      if (!extents.empty()) return Split{static_cast<int>(d), extents};
+    }
+    return std::nullopt;
+  }
+
+  // No output, and nothing but one node of nests writes it.
+  bool may_change(TensorId id) const {
+    return written_[id] == 1 && std::count(graph_.outputs.begin(), graph_.outputs.end(), id) == 0;
+  }
+
+  // Per axis of the nest the extents that take its place, for reads of `splits`; nothing where one of those
+  // reads has another index than an axis.
+  std::optional<std::map<int, std::vector<int64_t>>> split_axes(const Nest& nest, const Node& node,
+                                                                const Splits& splits) const {
+    std::map<int, std::vector<int64_t>> axes;
+    bool fits = true;
+    visit_reads(nest, [&](const Expr& e) {
+      const auto at = splits.find(node.reads[e->index]);
+      if (at == splits.end()) return;
+      const auto& [dimension, extents] = at->second;
+      const int a = lone_axis(e->args[dimension]);
+      fits &= a >= 0 && nest.axes[a].extent == graph_.tensors[at->first].shape[dimension] &&
+              axes.emplace(a, extents).first->second == extents;
+    });
+    return fits ? std::optional(axes) : std::nullopt;
+  }
+
+  // Adds the split of the node's result where one follows from its operands'. False where the node cannot
+  // follow them.
+  bool follow(const Node& node, Splits& splits) const {
+    const Nests* nests = std::get_if<Nests>(&node.body);
+    if (!nests) return false;
+    const TensorId out = node.writes[0];
+    std::optional<Split> result;
+    for (const Nest& nest : *nests) {
+      const auto axes = split_axes(nest, node, splits);
+      if (!axes) return false;
+      for (const auto& [a, extents] : *axes)
+        for (size_t d = 0; d < nest.store.size(); ++d) {
+          if (!names_axis(nest.store[d], a)) continue;
+          const Split split{static_cast<int>(d), extents};
+          if (result.value_or(split) != split) return false;
+          result = split;
+        }
+    }
+    if (!result) return true;
+    const int64_t extent = graph_.tensors[out].shape[result->dimension];
+    for (const Nest& nest : *nests) {
+      const int a = lone_axis(nest.store[result->dimension]);
+      if (a < 0 || nest.axes[a].extent != extent) return false;
+    }
+    return may_change(out) && splits.emplace(out, *result).second;
+  }
+
+  // ---- the rewrite
+
+  bool unflatten(Block& block, size_t p, const Split& joined) {
+    Splits splits = {{block[p].writes[0], joined}};
+    std::vector<size_t> followers;
+    int reads = 0;
+    for (size_t c = p + 1; c < block.size(); ++c) {
+      const auto read = std::count_if(block[c].reads.begin(), block[c].reads.end(),
+                                      [&](TensorId id) { return splits.contains(id); });
+      if (read == 0) continue;
+      if (!follow(block[c], splits)) return false;
+      reads += static_cast<int>(read), followers.push_back(c);
+    }
+    for (const auto& [id, split] : splits) reads -= reads_[id];
+    if (reads != 0) return false;  // some are elsewhere
+    block[p] = apart(block[p], splits);
+    for (size_t c : followers) block[c] = apart(block[c], splits);
+    for (const auto& [id, split] : splits)
+      replace_one(graph_.tensors[id].shape, split.dimension, split.extents);
+    return true;
+  }
+
+  // The node on the tensors as they are split; graph_ still has them as they were.
+  Node apart(Node node, const Splits& splits) {
+    Operands operands{node.reads};
+    const auto result = splits.find(node.writes[0]);
+    for (Nest& nest : std::get<Nests>(node.body)) {
+      std::map<int, std::vector<int64_t>> axes = *split_axes(nest, node, splits);
+      if (result != splits.end())
+        axes.emplace(lone_axis(nest.store[result->second.dimension]), result->second.extents);
+      nest = apart(nest, axes, splits, result == splits.end() ? -1 : result->second.dimension, operands);
+    }
+    node.reads = std::move(operands.ids);
+    return with_used_operands(std::move(node));
+  }
+
+  Nest apart(const Nest& nest, const std::map<int, std::vector<int64_t>>& split, const Splits& splits,
+             int stored, Operands& operands) {
+    Nest result = nest;
+    result.axes.clear();
+    std::vector<std::vector<Expr>> parts;  // per axis: those in its place
+    std::vector<Expr> whole;               // per axis: its index, made of them
+    for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a) {
+      const auto at = split.find(a);
+      std::vector<Expr>& mine = parts.emplace_back();
+      Expr index = integer(0);
+      for (int64_t extent : at == split.end() ? std::vector{nest.axes[a].extent} : at->second) {
+        mine.push_back(axis(static_cast<int>(result.axes.size())));
+        result.axes.push_back({extent, nest.axes[a].reduced});
+        index = index * integer(extent) + mine.back();
+      }
+      whole.push_back(mine.size() == 1 ? mine[0] : index);
+    }
+    const auto intervals = axis_intervals(result);
+    const auto renamed = [&](const auto& self, const Expr& e) -> Expr {
+      return e.empty() ? e : substitute(e, [&](const Expr& x) -> Expr {
+        if (x->op == Op::kAxis && x->index >= 0) return whole[x->index];
+        if (x->op != Op::kRead) return {};
+        std::vector<Expr> indices;
+        for (const Expr& index : x->args) indices.push_back(simplify_index(self(self, index), intervals));
+        return read_apart(x, indices, parts, split, splits, operands);
+      });
+    };
+    for (Bound& bound : result.where) bound.index = simplify_index(renamed(renamed, bound.index), intervals);
+    for (Expr& index : result.store) index = simplify_index(renamed(renamed, index), intervals);
+    if (stored >= 0) replace_one(result.store, stored, parts[lone_axis(nest.store[stored])]);
+    result.body = renamed(renamed, nest.body), result.finish = renamed(renamed, nest.finish);
+    return result;
+  }
+
+  // A read, its indices rewritten already: of a tensor that is split, or of a constant, which can be.
+  Expr read_apart(const Expr& x, std::vector<Expr> indices, const std::vector<std::vector<Expr>>& parts,
+                  const std::map<int, std::vector<int64_t>>& split, const Splits& splits,
+                  Operands& operands) {
+    TensorId id = operands.ids[x->index];
+    const auto own = splits.find(id);
+    for (int d = static_cast<int>(x->args.size());
+         d-- > 0;) {  // from the last: those before keep their place
+      const int a = lone_axis(x->args[d]);
+      const auto at = split.find(a);
+      if (a < 0 || at == split.end()) continue;
+      const bool fixed = graph_.tensors[id].constant && graph_.tensors[id].shape[d] == product(at->second);
+      if (fixed)
+        id = constant_apart(id, {d, at->second});
+      else if (own == splits.end() || own->second.dimension != d)
+        continue;
+      replace_one(indices, d, parts[a]);
+    }
+    return read(operands.of(id), x->type, std::move(indices));
+  }
+
+  static int64_t product(const std::vector<int64_t>& extents) { return element_count(extents); }
+
+  TensorId constant_apart(TensorId id, const Split& split) {
+    const auto [at, fresh] = apart_.try_emplace({id, split}, static_cast<TensorId>(graph_.tensors.size()));
+    if (fresh) {
+      Tensor tensor = graph_.tensors[id];
+      auto value = std::make_shared<Value>(*tensor.constant);
+      replace_one(tensor.shape, split.dimension, split.extents);
+      value->shape = tensor.shape;
+      tensor.constant = std::move(value);
+      tensor.folded_from = nullptr;
+      graph_.tensors.push_back(std::move(tensor));
+    }
+    return at->second;
+  }
+
+  Graph graph_;
+  std::vector<int> reads_, written_;
+  std::map<std::pair<TensorId, Split>, TensorId> apart_;  // constants
+};
+
+}  // namespace
+
+Graph with_unflattened_operands(Graph graph) { return Unflattener(std::move(graph)).run(); }
+
+}  // namespace arenac

@@ -1,0 +1,90 @@
+// Fully connected layers read images as they are, where that keeps every bit, and take them by rows.
+#include "frontend/unflatten.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "frontend/import.h"
+#include "frontend/inline.h"
+#include "scheduler/schedule.h"
+#include "tests/emitted.h"
+#include "tests/random_graph.h"
+#include "tests/same_bits.h"
+
+namespace arenac {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+Graph graph_of(const std::string& text) {
+  return with_inlined_elements(import_text(R"(<ir_version: 8, opset_import: ["" : 17]> g )" + text));
+}
+
+// The graph's text; the outputs are the same bits as before.
+std::string unflattened(const std::string& text) {
+  const Graph before = graph_of(text), after = with_unflattened_operands(before);
+  for (unsigned seed = 0; seed < 3; ++seed) assert_same_bits(before, after, seed, Numbers::kAny);
+  return dump(after);
+}
+
+// Numbers that differ.
+std::string weights(const char* name, const Shape& shape) {
+  std::vector<int64_t> values;
+  for (int64_t k = 0; k < element_count(shape); ++k) values.push_back(k * 7 % 13 - 6);
+  return fmt::format("float[{}] {} = {{{}}}", fmt::join(shape, ", "), name, fmt::join(values, ", "));
+}
+
+TEST(Unflatten, LetsSumsReadImages) {
+  const std::string text = unflattened("(float[2, 3, 4, 5] x) => (float[2, 2] y) <" + weights("w", {60, 2}) +
+                                       "> { i = Softmax<axis = 1>(x)  f = Flatten(i)  y = MatMul(f, w) }");
+  EXPECT_THAT(text, HasSubstr("float32[2,3,4,5] <-"));
+  EXPECT_THAT(text, HasSubstr("i1<2 +i2<3 +i3<4 +i4<5"));
+  EXPECT_THAT(text, HasSubstr("[i2, i3, i4, i1]"));  // of the weights
+}
+
+TEST(Unflatten, LeadsThroughElementwiseNodes) {
+  const std::string text = unflattened(
+      "(float[2, 3, 4] x) => (float[2, 2] y) <" + weights("w", {12, 2}) + ", " + weights("b", {12}) +
+      "> { i = Softmax<axis = 1>(x)  f = Flatten(i)  s = Softmax<axis = 0>(f)  a = Add(s, b)"
+      "  y = MatMul(a, w) }");
+  EXPECT_THAT(text, Not(HasSubstr(" mod ")));
+}
+
+TEST(Unflatten, StaysWhereSomebodyWantsOneDimension) {
+  const auto text = [](const char* outputs, const char* more) {
+    return fmt::format(
+        "(float[2, 3, 4] x) => (float[2, 2] y, {}) <{}, int64[1] one = {{1}}, int64[1] far = {{9}}> "
+        "{{ i = Softmax<axis = 1>(x)  f = Flatten(i)  y = MatMul(f, w)  {} }}",
+        outputs, weights("w", {12, 2}), more);
+  };
+  EXPECT_THAT(unflattened(text("float[2, 12] f", "")), HasSubstr(" mod "));
+  EXPECT_THAT(unflattened(text("float[2, 12] z", "z = Softmax(f)")), HasSubstr(" mod "));
+  // A part of it, from the middle of a row.
+  EXPECT_THAT(
+      unflattened(text("float[2] z", "s = Slice(f, one, far, one)  z = ReduceSum<keepdims = 0>(s, one)")),
+      HasSubstr(" mod "));
+}
+
+// A fully connected layer of an image of which only rows are there.
+TEST(Unflatten, LetsFullyConnectedLayersTakeRows) {
+  const std::string text =
+      "(float[1, 1, 24, 24] x) => (float[1, 4] y) <" + weights("c", {6, 1, 3, 3}) + ", " +
+      weights("d", {6, 6, 3, 3}) + ", " + weights("w", {2400, 4}) +
+      "> { a = Conv(x, c)  r = Relu(a)  s = Conv(r, d)  f = Flatten(s)  y = MatMul(f, w) }";
+  std::vector<Emitted> batch;
+  for (const char* scheduler : {"layerwise", "fused"})
+    batch.push_back({compile_graph(graph_of(text), scheduler, {.scheduler = scheduler})});
+  for (Emitted& e : batch) e.inputs = random_inputs(*e.compilation.graph, 1, Numbers::kAny);
+  run_emitted(batch, compilers()[0]);
+  for (const Emitted& e : batch) ASSERT_EQ(e.fault, "");
+  EXPECT_EQ(batch[0].outputs[0].bytes, batch[1].outputs[0].bytes);
+  EXPECT_LT(batch[1].compilation.plan.pools[0].size,
+            20 * 6 * 4 * 6);  // 4 rows, and what columns are rounded to
+}
+
+}  // namespace
+}  // namespace arenac
