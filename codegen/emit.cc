@@ -1,6 +1,7 @@
 #include "codegen/emit.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
@@ -9,6 +10,7 @@
 #include "codegen/c_nest.h"
 #include "codegen/c_ramp.h"
 #include "codegen/c_text.h"
+#include "codegen/shared_kernels.h"
 #include "codegen/weights.h"
 #include "frontend/error.h"
 #include "frontend/kernels.h"
@@ -54,7 +56,14 @@ class Emitter {
   }
 
   std::vector<File> run() {
-    const std::string steps = this->steps();  // first: it finds the kernels and helpers
+    std::string steps = this->steps();  // first: it finds the kernels and helpers
+    if (options_.code == Code::kSmall) {
+      std::vector<std::string> signatures;
+      for (const auto& [signature, name] : kernels_) signatures.push_back(signature);
+      shared_ = shared_kernels(signatures, upper_ + "_RESTRICT");
+      kernels_.clear(), called_.clear(), kernel_text_.clear();
+      steps = this->steps();
+    }
     std::vector<File> files = {{name_ + ".h", header()}, {name_ + ".c", source(steps)}};
     for (File& file : weight_files(weights_, schedule_, name_)) files.push_back(std::move(file));
     files.push_back({name_ + "_map.json", to_json(map_)});
@@ -469,7 +478,12 @@ class Emitter {
     for (int operand : kernel.reads) arguments += pointer(node.reads[operand]) + ", ";
     arguments += pointer(y);
     for (int symbol : kernel.symbols) arguments += fmt::format(", t{}", symbol);
-    c.line("{}({}); /* {}: {} */", kernel_name(kernel.signature, node.op), arguments, s,
+    const auto row = shared_.rows.find(kernel.signature);
+    if (row == shared_.rows.end())
+      return c.line("{}({}); /* {}: {} */", kernel_name(kernel.signature, node.op), arguments, s,
+                    c_comment(node.origin));
+    const std::string name = shared_name(shared_.kernels[row->second.kernel], node.op);
+    c.line("{0}({1}, {0}_numbers[{2}]); /* {3}: {4} */", name, arguments, row->second.row, s,
            c_comment(node.origin));
   }
 
@@ -483,6 +497,20 @@ class Emitter {
       kernel_text_ += fmt::format("\nstatic void {}{}", at->second, signature);
     }
     return at->second;
+  }
+
+  // Of a kernel that reads its numbers from a table, which stands before its first use.
+  std::string shared_name(const SharedKernel& kernel, const std::string& op) {
+    const bool fresh = !kernels_.contains(kernel.signature);
+    const std::string name = kernel_name(kernel.signature, op);
+    if (fresh) {
+      kernel_text_ += fmt::format("\nstatic const int {}_numbers[{}][{}] = {{\n", name, kernel.rows.size(),
+                                  kernel.rows[0].size());
+      for (const std::vector<int>& row : kernel.rows)
+        kernel_text_ += fmt::format("  {{{}}},\n", fmt::join(row, ", "));
+      kernel_text_ += "};\n";
+    }
+    return name;
   }
 
   void call_kernel(CText& c, size_t s, const Node& node, const Call& call) {
@@ -673,6 +701,7 @@ class Emitter {
   std::vector<std::string> buffers_;
   Helpers helpers_;
   std::map<std::string, std::string> kernels_;  // parameters and body -> name
+  SharedKernels shared_;                        // empty: none
   std::set<std::string> called_;                // C kernel instances
   std::string kernel_text_;
 };

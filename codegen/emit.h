@@ -36,11 +36,16 @@ struct File {
 // kAuto: readable arrays up to 64 KB in all, octal strings up to 4 MB, an assembler file beyond.
 enum class WeightsForm : uint8_t { kAuto, kC, kIncbin, kBin };
 
+// kFast: each kernel with its numbers in it. kSmall: kernels that differ in numbers only are one, and a
+// table.
+enum class Code : uint8_t { kFast, kSmall };
+
 struct EmitOptions {
   std::string name;  // a C identifier
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
-  std::string version;                     // of arenac, for the header's first line
+  std::string version;  // of arenac, for the header's first line
+  Code code = Code::kFast;
   std::vector<std::string> sections = {};  // of the linker, for each pool's static memory; "" or none: any
 };
 

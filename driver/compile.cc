@@ -190,7 +190,7 @@ Compilation compile(const CompileOptions& options) {
   progress.finished("map", "", [&] { return text_report(c.map); });
 
   c.files = emit(c.schedule, c.lifetimes, c.plan, c.map,
-                 {c.name, options.io, options.weights, ARENAC_VERSION, options.sections});
+                 {c.name, options.io, options.weights, ARENAC_VERSION, options.code, options.sections});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
   return c;
 }

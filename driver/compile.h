@@ -44,6 +44,7 @@ struct CompileOptions {
   std::vector<StreamInput> streams;  // none: the model of one stretch of time that it is
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
+  Code code = Code::kFast;
   std::string dump_after;  // one of kStages; empty: none
   Verbosity verbosity = Verbosity::kNormal;
 };

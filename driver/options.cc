@@ -33,7 +33,7 @@ memory; 4 run or verify found a difference; 70 a fault of arenac itself.)";
 struct Raw {
   std::vector<std::string> dims, shapes, values, pools, pins, states, streams;
   std::optional<int64_t> capacity;
-  std::string io = "external", weights, optimize = "balanced";
+  std::string io = "external", weights, optimize = "balanced", code = "fast";
   bool quiet = false, verbose = false, json = false;
   std::map<std::string, std::string> reports;  // name -> file
 };
@@ -165,6 +165,10 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   command.add_option("--time", compile.seconds, "bound on the searches for a schedule and a plan")
       ->check(CLI::PositiveNumber)
       ->type_name("SECONDS");
+  command
+      .add_option("--code", raw.code, "each kernel by itself, or those alike as one with a table of numbers")
+      ->check(CLI::IsMember({"fast", "small"}))
+      ->capture_default_str();
   repeatable("--pool", raw.pools, "a memory, fastest first")
       ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena]");
   repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
@@ -393,6 +397,7 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (raw.quiet && raw.verbose) wrong_usage("--quiet and --verbose exclude each other");
   if (compile.ram && *compile.ram < 0) wrong_usage("--ram needs a size in bytes, such as 65536 or 64K");
   interpret_pools(raw, compile);
+  compile.code = raw.code == "small" ? Code::kSmall : Code::kFast;
   compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;
   static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},
                                                               {"c", WeightsForm::kC},

@@ -78,7 +78,7 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   const auto wrong = verify(c.lifetimes.problem, c.plan);
   ARENAC_CHECK(!wrong, *wrong);
   c.map = make_map(c.schedule, c.lifetimes, c.plan, way.io);
-  c.files = emit(c.schedule, c.lifetimes, c.plan, c.map, {name, way.io, WeightsForm::kC, "test"});
+  c.files = emit(c.schedule, c.lifetimes, c.plan, c.map, {name, way.io, WeightsForm::kC, "test", way.code});
   return c;
 }
 

@@ -18,6 +18,7 @@ struct Way {
   size_t target = 0;  // of targets()
   std::vector<Pool> pools = {};
   std::string scheduler = "layerwise";
+  Code code = Code::kFast;
 };
 
 // What compile() does, from a graph.

@@ -30,6 +30,7 @@ Way way_of(unsigned seed, const std::string& scheduler) {
   way.io = seed % 2 ? Io::kArena : Io::kExternal;
   way.target = seed / 2 % targets().size();
   way.scheduler = scheduler;
+  way.code = seed / 3 % 2 == 0 ? Code::kFast : Code::kSmall;
   return way;
 }
 

@@ -27,6 +27,7 @@ Way way_of(unsigned seed) {
   Way way;
   way.io = seed % 2 ? Io::kArena : Io::kExternal;
   way.target = seed / 2 % targets().size();
+  way.code = seed / 3 % 2 == 0 ? Code::kFast : Code::kSmall;
   way.scheduler = schedulers().at(seed / 2 / targets().size() % schedulers().size()).name;
   return way;
 }
