@@ -44,9 +44,9 @@ Expr product(const std::vector<Expr>& factors) {
   return all;
 }
 
-class Rewriter {
+class IntegerSummer {
  public:
-  explicit Rewriter(Graph graph) : graph_(std::move(graph)) {}
+  explicit IntegerSummer(Graph graph) : graph_(std::move(graph)) {}
 
   Graph run() {
     rewrite(graph_.block);
@@ -112,6 +112,6 @@ bool sums_within(int64_t limit, const Nest& nest, const std::vector<TensorId>& r
   return most <= limit;
 }
 
-Graph with_integer_sums(Graph graph) { return Rewriter(std::move(graph)).run(); }
+Graph with_integer_sums(Graph graph) { return IntegerSummer(std::move(graph)).run(); }
 
 }  // namespace arenac

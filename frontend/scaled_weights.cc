@@ -6,7 +6,7 @@ namespace arenac {
 namespace {
 
 // acc * scale + shift; each empty for none.
-struct Affine {
+struct ScaledSum {
   Expr scale, shift;
 };
 
@@ -17,8 +17,8 @@ bool names_sum(const Expr& e) {
 Expr scaled(const Expr& e, Op op, const Expr& by) { return e.empty() ? e : make(op, {e, by}); }
 
 // The expression as such a form, its scale and shift fixed.
-std::optional<Affine> affine_in_sum(const Expr& e, const Operands& operands, const Graph& graph) {
-  if (e->op == Op::kAcc) return Affine{};
+std::optional<ScaledSum> affine_in_sum(const Expr& e, const Operands& operands, const Graph& graph) {
+  if (e->op == Op::kAcc) return ScaledSum{};
   if (e->op != Op::kAdd && e->op != Op::kSub && e->op != Op::kMul && e->op != Op::kDiv) return std::nullopt;
   const size_t side = names_sum(e->args[0]) ? 0 : 1;
   const Expr& other = e->args[1 - side];
@@ -46,17 +46,17 @@ std::optional<Affine> affine_in_sum(const Expr& e, const Operands& operands, con
 }
 
 // The largest part of the expression that is affine in the sum.
-std::optional<std::pair<Expr, Affine>> largest_affine(const Expr& e, const Operands& operands,
-                                                      const Graph& graph) {
+std::optional<std::pair<Expr, ScaledSum>> largest_affine(const Expr& e, const Operands& operands,
+                                                         const Graph& graph) {
   if (auto form = affine_in_sum(e, operands, graph)) return std::pair(e, std::move(*form));
   for (const Expr& arg : e->args)
     if (names_sum(arg)) return largest_affine(arg, operands, graph);
   return std::nullopt;
 }
 
-class Rewriter {
+class WeightScaler {
  public:
-  explicit Rewriter(Graph graph) : graph_(std::move(graph)), reads_(times_read(graph_)) {}
+  explicit WeightScaler(Graph graph) : graph_(std::move(graph)), reads_(times_read(graph_)) {}
 
   Graph run() {
     rewrite(graph_.block);
@@ -141,6 +141,6 @@ class Rewriter {
 
 }  // namespace
 
-Graph with_scaled_weights(Graph graph) { return Rewriter(std::move(graph)).run(); }
+Graph with_scaled_weights(Graph graph) { return WeightScaler(std::move(graph)).run(); }
 
 }  // namespace arenac
