@@ -161,6 +161,61 @@ void as_in_onnx(Lowering& node) {
   for (int k = 0; k < node.output_count(); ++k) node.out(k, results[static_cast<size_t>(k)]);
 }
 
+// ai.onnx's, its positions an operand earlier. One position is that of the first place, or every place has
+// its own; without 'num_heads' the caches tell how large a head is.
+void rotary_embedding(Lowering& node) {
+  const TensorId x = node.in(0), cosines = node.in(2), sines = node.in(3);
+  TensorId positions = node.in(1);
+  node.require(node.float_attr("scale", 1) == 1, "a 'scale' other than 1 is not supported");
+  node.require(node.int_attr("is_packed_batching", 0) == 0, "'is_packed_batching' is not supported");
+  const Shape shape = node.shape(x), cache = node.shape(cosines);
+  node.require((shape.size() == 3 || shape.size() == 4) && cache.size() == 2,
+               "needs an input of rank 3 or 4 and caches of rank 2");
+  node.require(!is_float(node.type(positions)), "the positions must be integers");
+  if (node.shape(positions) == Shape{1}) {
+    Formula f(node);
+    const auto at = f.axes({shape[0], shape[shape.size() - 2]});
+    f.body(cast(Type::kInt64, f.read(positions, {integer(0)})) + at[1]);
+    positions = f.emit(Type::kInt64);
+  }
+  OnnxNode other = node.onnx_node();
+  other.domain = "", other.opset = 23, other.inputs = {x, cosines, sines, positions};
+  if (shape.size() == 3 && node.int_attr("num_heads", 0) == 0 && cache[1] > 0)
+    other.attributes["num_heads"].i = shape[2] / (2 * cache[1]);
+  node.out(0, node.importer().lower(other).at(0));
+}
+
+// softmax(data + bias) over all dimensions from 'axis' on. Where the bias has fewer rows of these, each is
+// for as many rows in turn, or all of them for the first rows, then again.
+void bias_softmax(Lowering& node) {
+  const TensorId x = node.in(0), bias = node.in(1);
+  const Shape shape = node.shape(x);
+  const auto axis = static_cast<size_t>(node.normalized_axis(node.int_attr("axis", 1), node.rank(x)));
+  const int64_t rows = element_count({shape.begin(), shape.begin() + axis});
+  const int64_t width = element_count({shape.begin() + axis, shape.end()});
+  const int64_t biases = width > 0 ? element_count(node.shape(bias)) / width : 0;
+  node.require(biases > 0 && biases * width == element_count(node.shape(bias)) && rows % biases == 0 &&
+                   node.type(bias) == node.type(x) && is_float(node.type(x)),
+               fmt::format("the bias {} does not fit {}", to_string(node.shape(bias)), to_string(shape)));
+  const bool in_turn = node.int_attr("is_inner_broadcast", 0) != 0;
+  const int64_t times = rows / biases;
+  const auto reshaped = [&](TensorId id, const Shape& to) {
+    return node.apply("Reshape", {id, node.constant_ints(to)});
+  };
+  const TensorId sum =
+      node.apply("Add", {reshaped(x, in_turn ? Shape{biases, times, width} : Shape{times, biases, width}),
+                         reshaped(bias, in_turn ? Shape{biases, 1, width} : Shape{1, biases, width})});
+  node.out(0, reshaped(softmax_over(node, sum, {2}, node.type(x)), shape));
+}
+
+void conv_transpose_with_dynamic_pads(Lowering& node) {
+  OnnxNode other = node.onnx_node();
+  other.domain = "", other.op = "ConvTranspose", other.opset = 11;
+  if (node.has_input(2)) other.attributes["pads"].ints = node.constant_ints(node.in(2), "the pads");
+  other.inputs = {node.in(0), node.in(1), optional_input(node, 3)};
+  node.out(0, node.importer().lower(other).at(0));
+}
+
 void range(Lowering& node) {
   const TensorId start = node.in(0);
   const TensorId step = node.has_input(2) ? node.in(2) : node.scalar(node.type(start), 1);
@@ -229,6 +284,8 @@ void qlinear_conv(Lowering& node) {
 std::span<const OperatorRow> microsoft_operators() {
   static constexpr OperatorRow kRows[] = {
       {"com.microsoft", "Attention", 1, attention},
+      {"com.microsoft", "BiasSoftmax", 1, bias_softmax},
+      {"com.microsoft", "ConvTransposeWithDynamicPads", 1, conv_transpose_with_dynamic_pads},
       {"com.microsoft", "ExpandDims", 1, expand_dims, 1000, "formula", kEveryType},
       {"com.microsoft", "GatherND", 1, as_in_onnx, 1000, "formula", kEveryType},
       {"com.microsoft", "GridSample", 1, as_in_onnx},
@@ -239,6 +296,7 @@ std::span<const OperatorRow> microsoft_operators() {
       {"com.microsoft", "QLinearReduceMean", 1, qlinear_reduce_mean, 1000, "formula", "int8, uint8"},
       {"com.microsoft", "QLinearWhere", 1, qlinear_where, 1000, "formula", "int8, uint8"},
       {"com.microsoft", "Range", 1, range, 1000, "formula", "floats, integers"},
+      {"com.microsoft", "RotaryEmbedding", 1, rotary_embedding},
       {"com.microsoft", "Trilu", 1, as_in_onnx, 1000, "formula", kEveryType},
   };
   return kRows;

@@ -1,4 +1,5 @@
 // Operators of com.microsoft against their definitions, written out in loops.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -205,6 +206,57 @@ TEST(AsInOnnx, TakesTheOperatorOfThatName) {
     })",
                      {integers(Type::kInt64, {2, 2}, {1, 2, 3, 4})}),
               ElementsAre(1, 2, 0, 4));
+}
+
+// Row r of the bias is for the rows 2 r and 2 r + 1 of the data, or for r and r + 2.
+TEST(BiasSoftmax, TakesARowOfTheBiasForSeveral) {
+  std::mt19937 random(5);
+  const Value x = random_value(random, {4, 2, 3}), bias = random_value(random, {2, 6});
+  for (const bool in_turn : {false, true}) {
+    std::vector<double> want;
+    for (int64_t r = 0; r < 4; ++r) {
+      const auto power = [&](int64_t k) {
+        return std::exp(at(x, {r, k / 3, k % 3}) + at(bias, {in_turn ? r / 2 : r % 2, k}));
+      };
+      double sum = 0;
+      for (int64_t k = 0; k < 6; ++k) sum += power(k);
+      for (int64_t k = 0; k < 6; ++k) want.push_back(power(k) / sum);
+    }
+    expect_near(output(fmt::format("(float[4,2,3] x, float[2,6] b) => (float[4,2,3] y) {{ y = "
+                                   "com.microsoft.BiasSoftmax<axis = 1, is_inner_broadcast = {}>(x, b) }}",
+                                   int{in_turn}),
+                       {x, bias}),
+                want);
+  }
+}
+
+TEST(RotaryEmbedding, TakesPositionsFirst) {
+  std::mt19937 random(6);
+  const Value x = random_value(random, {2, 3, 8}), cosines = random_value(random, {5, 2}),
+              sines = random_value(random, {5, 2});
+  const auto rotated = [&](const std::string& node, const std::string& positions) {
+    return numbers(*interpret(import_text(R"(<ir_version: 10, opset_import: ["" : 23, "com.microsoft" : 1]>
+        g (float[2,3,8] x, float[5,2] c, float[5,2] s) => (float[2,3,8] y) <int64)" +
+                                          positions + "> { y = " + node + " }"),
+                              {x, cosines, sines})
+                        .back());
+  };
+  const auto want = rotated("RotaryEmbedding<num_heads = 2>(x, c, s, p)", "[2,3] p = {2,3,4, 2,3,4}");
+  expect_near(rotated("com.microsoft.RotaryEmbedding<num_heads = 2>(x, p, c, s)", "[2,3] p = {2,3,4, 2,3,4}"),
+              want);
+  expect_near(rotated("com.microsoft.RotaryEmbedding(x, p, c, s)", "[1] p = {2}"), want);
+}
+
+TEST(ConvTransposeWithDynamicPads, TakesPadsAsAnOperand) {
+  std::mt19937 random(7);
+  const Value x = random_value(random, {1, 2, 3, 3}), w = random_value(random, {2, 1, 3, 3}),
+              b = random_value(random, {1});
+  const std::string operands = "(float[1,2,3,3] x, float[2,1,3,3] w, float[1] b) => (float[1,1,a,b] y) ";
+  expect_near(
+      output(operands + "<int64[4] p = {1, 0, 1, 1}> { y = "
+                        "com.microsoft.ConvTransposeWithDynamicPads<strides = [2, 2]>(x, w, p, b) }",
+             {x, w, b}),
+      output(operands + "{ y = ConvTranspose<strides = [2, 2], pads = [1, 0, 1, 1]>(x, w, b) }", {x, w, b}));
 }
 
 }  // namespace
