@@ -163,7 +163,9 @@ Compilation compile(const CompileOptions& options) {
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
 
   Streamed model = streamed(rewritten(import_model(options.model, options.import)), options.streams);
-  c.graph = std::make_unique<const Graph>(std::move(model.graph));
+  const Deadline deadline = schedulers_deadline(options);
+  c.graph = std::make_unique<const Graph>(
+      with_reordered_sums(std::move(model.graph), options.sums, {.deadline = deadline}));
   c.states = options.states;
   c.states.insert(c.states.end(), model.states.begin(), model.states.end());
   verify(*c.graph);
@@ -171,7 +173,6 @@ Compilation compile(const CompileOptions& options) {
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);
   progress.finished("graph", counted(c.graph->block.size(), "node"), [&] { return dump(*c.graph); });
 
-  const Deadline deadline = schedulers_deadline(options);
   if (options.ram && options.scheduler.empty())
     plan_within(*options.ram, schedules_by_peak(*c.graph, target, deadline), options, target, c);
   else if (options.ram)

@@ -17,6 +17,7 @@
 #include "planner/lifetime.h"
 #include "planner/problem.h"
 #include "scheduler/schedule.h"
+#include "scheduler/sums.h"
 
 namespace arenac {
 
@@ -45,6 +46,7 @@ struct CompileOptions {
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
   Code code = Code::kFast;
+  Reorder sums = Reorder::kExact;
   std::string dump_after;  // one of kStages; empty: none
   Verbosity verbosity = Verbosity::kNormal;
 };

@@ -34,7 +34,7 @@ struct Raw {
   std::vector<std::string> dims, shapes, values, pools, pins, states, streams;
   std::optional<int64_t> capacity;
   std::string io = "external", weights, optimize = "balanced", code = "fast";
-  bool quiet = false, verbose = false, json = false;
+  bool quiet = false, verbose = false, json = false, reassociate = false;
   std::map<std::string, std::string> reports;  // name -> file
 };
 
@@ -169,6 +169,8 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       .add_option("--code", raw.code, "each kernel by itself, or those alike as one with a table of numbers")
       ->check(CLI::IsMember({"fast", "small"}))
       ->capture_default_str();
+  command.add_flag("--reassociate", raw.reassociate,
+                   "sums of several tensors in the order that needs least memory: floats round elsewhere");
   repeatable("--pool", raw.pools, "a memory, fastest first")
       ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena]");
   repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
@@ -397,6 +399,7 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (raw.quiet && raw.verbose) wrong_usage("--quiet and --verbose exclude each other");
   if (compile.ram && *compile.ram < 0) wrong_usage("--ram needs a size in bytes, such as 65536 or 64K");
   interpret_pools(raw, compile);
+  compile.sums = raw.reassociate ? Reorder::kAny : Reorder::kExact;
   compile.code = raw.code == "small" ? Code::kSmall : Code::kFast;
   compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;
   static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},

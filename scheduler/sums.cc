@@ -1,0 +1,210 @@
+#include "scheduler/sums.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+
+#include "frontend/merge.h"
+#include "scheduler/ordered.h"
+
+namespace arenac {
+namespace {
+
+// What is added, an expression of one of the block's nodes.
+struct Term {
+  size_t node;
+  Expr value;
+};
+
+struct SumTree {
+  size_t root;                // the node that holds the last addition, maybe with more around it
+  Expr last;                  // that addition
+  std::vector<size_t> inner;  // the nodes of the others, which do nothing else: two less than terms
+  std::vector<Term> terms;
+};
+
+// Finds the trees of additions of one element each in a graph's block.
+class Finder {
+ public:
+  Finder(const Graph& graph, Reorder reorder)
+      : graph_(graph), reorder_(reorder), reads_(times_read(graph)), written_(times_written(graph)) {
+    for (size_t k = 0; k < graph.block.size(); ++k)
+      for (TensorId id : graph.block[k].writes) writer_[id] = k;
+  }
+
+  std::vector<SumTree> run() {
+    std::vector<SumTree> trees;
+    std::vector<bool> taken(graph_.block.size());
+    for (size_t k = graph_.block.size(); k-- > 0;) {
+      const auto last = taken[k] ? std::nullopt : addition_in(k);
+      if (!last) continue;
+      SumTree tree{k, *last, {}, {}};
+      collect(k, *last, tree);
+      for (size_t inner : tree.inner) taken[inner] = true;
+      if (tree.terms.size() > 2) trees.push_back(std::move(tree));
+    }
+    return trees;
+  }
+
+ private:
+  const Nest* nest_of(size_t k) const {
+    const Nests* nests = std::get_if<Nests>(&graph_.block[k].body);
+    if (!nests || nests->size() != 1 || !is_plain(nests->front())) return nullptr;
+    const Nest& nest = nests->front();
+    const Shape& shape = graph_.tensors[graph_.block[k].writes[0]].shape;
+    if (nest.axes.size() != shape.size()) return nullptr;
+    for (size_t d = 0; d < shape.size(); ++d) {
+      const bool walks = same(nest.store[d], axis(static_cast<int>(d)));
+      if (nest.axes[d].extent != shape[d] || !(walks || (shape[d] == 1 && is_constant(nest.store[d], 0))))
+        return nullptr;
+    }
+    return &nest;
+  }
+
+  // Whether the expression reads anything as large as the node's result that the run computes.
+  bool reads_large(size_t k, const Expr& e) const {
+    const Node& node = graph_.block[k];
+    const int64_t count = element_count(graph_.tensors[node.writes[0]].shape);
+    return any_of(e, [&](const Expr& x) {
+      if (x->op != Op::kRead) return false;
+      const Tensor& t = graph_.tensors[node.reads[x->index]];
+      return !t.constant && element_count(t.shape) >= count;
+    });
+  }
+
+  // The addition of two large operands that is all that the node does with large ones.
+  std::optional<Expr> addition_in(size_t k) const {
+    const Nest* nest = nest_of(k);
+    if (!nest) return std::nullopt;
+    std::optional<Expr> found;
+    any_of(nest->body, [&](const Expr& e) {
+      if (e->op != Op::kAdd || !reads_large(k, e->args[0]) || !reads_large(k, e->args[1])) return false;
+      found = e;
+      return true;
+    });
+    if (!found || (reorder_ == Reorder::kExact && is_float((*found)->type))) return std::nullopt;
+    const Expr around = substitute(
+        nest->body, [&](const Expr& e) { return same(e, *found) ? constant(e->type, 0) : Expr(); });
+    return reads_large(k, around) ? std::nullopt : found;
+  }
+
+  // The node that computes the term, if it is the sum of two others and of no use but here.
+  std::optional<size_t> inner_sum(size_t k, const Expr& term) const {
+    if (term->op != Op::kRead) return std::nullopt;
+    const TensorId id = graph_.block[k].reads[term->index];
+    const auto writer = writer_.find(id);
+    const Tensor &from = graph_.tensors[id], &to = graph_.tensors[graph_.block[k].writes[0]];
+    if (writer == writer_.end() || reads_[id] != 1 || written_[id] != 1 || from.shape != to.shape ||
+        from.type != term->type || !nest_of(writer->second))
+      return std::nullopt;
+    for (TensorId read : graph_.block[writer->second].reads)  // which is then read later
+      if (written_[read] > 1) return std::nullopt;
+    int uses = 0;
+    any_of(nest_of(k)->body, [&](const Expr& e) {
+      uses += e->op == Op::kRead && e->index == term->index;
+      return false;
+    });
+    if (uses != 1) return std::nullopt;
+    for (size_t d = 0; d < from.shape.size(); ++d)
+      if (from.shape[d] > 1 && !same(term->args[d], axis(static_cast<int>(d)))) return std::nullopt;
+    const auto sum = addition_in(writer->second);
+    return sum && same(*sum, nest_of(writer->second)->body) ? std::optional(writer->second) : std::nullopt;
+  }
+
+  void collect(size_t k, const Expr& sum, SumTree& tree) const {
+    for (const Expr& term : sum->args) {
+      if (const auto inner = inner_sum(k, term)) {
+        tree.inner.push_back(*inner);
+        collect(*inner, nest_of(*inner)->body, tree);
+      } else {
+        tree.terms.push_back({k, term});
+      }
+    }
+  }
+
+  const Graph& graph_;
+  const Reorder reorder_;
+  std::vector<int> reads_, written_;
+  std::map<TensorId, size_t> writer_;
+};
+
+// The graph with the terms of each tree added in the order in which `order` makes them available.
+Graph chained(const Graph& graph, const std::vector<SumTree>& trees, const std::vector<int>& order) {
+  std::vector<int> written(graph.tensors.size(), -1);  // per tensor: when, -1 for inputs
+  for (size_t k = 0; k < graph.block.size(); ++k)
+    for (TensorId id : graph.block[order.empty() ? k : static_cast<size_t>(order[k])].writes)
+      written[id] = static_cast<int>(k);
+  const auto available = [&](const Term& term) {
+    int when = -1;
+    any_of(term.value, [&](const Expr& e) {
+      if (e->op == Op::kRead) when = std::max(when, written[graph.block[term.node].reads[e->index]]);
+      return false;
+    });
+    return when;
+  };
+
+  std::map<size_t, std::vector<Node>> instead;  // of the roots
+  std::vector<bool> gone(graph.block.size());
+  for (const SumTree& tree : trees) {
+    std::vector<Term> terms = tree.terms;
+    std::stable_sort(terms.begin(), terms.end(),
+                     [&](const Term& a, const Term& b) { return available(a) < available(b); });
+    std::vector<Node>& chain = instead[tree.root];
+    const Node& root = graph.block[tree.root];
+    const Nest& nest = std::get<Nests>(root.body)[0];
+    std::vector<Expr> axes;
+    for (size_t d = 0; d < nest.axes.size(); ++d) axes.push_back(axis(static_cast<int>(d)));
+    const auto element = [&](const Term& term, Operands& operands) {
+      Nest alone = nest;
+      alone.body = term.value;
+      return element_at(graph.block[term.node], alone, axes, operands);
+    };
+    for (size_t k = 0; k + 1 < terms.size(); ++k) {
+      const bool is_last = k + 2 == terms.size();
+      Operands operands;
+      if (is_last) operands.ids = root.reads;
+      const Expr before = k == 0 ? element(terms[0], operands)
+                                 : read(operands.of(chain.back().writes[0]), tree.last->type, axes);
+      const Expr sum = before + element(terms[k + 1], operands);
+      Nest added = nest;
+      added.body =
+          !is_last ? sum
+                   : substitute(nest.body, [&](const Expr& e) { return same(e, tree.last) ? sum : Expr(); });
+      if (is_last) {
+        chain.push_back({root.origin, root.op, operands.ids, root.writes, Nests{added}});
+      } else {
+        const Node& inner = graph.block[tree.inner[k]];
+        chain.push_back({inner.origin, inner.op, operands.ids, inner.writes, Nests{added}});
+      }
+      chain.back() = with_used_operands(std::move(chain.back()));
+    }
+    for (size_t inner : tree.inner) gone[inner] = true;
+  }
+  Graph result = graph;
+  result.block.clear();
+  for (size_t k = 0; k < graph.block.size(); ++k) {
+    if (gone[k]) continue;
+    const auto chain = instead.find(k);
+    if (chain == instead.end())
+      result.block.push_back(graph.block[k]);
+    else
+      result.block.insert(result.block.end(), chain->second.begin(), chain->second.end());
+  }
+  return result;
+}
+
+}  // namespace
+
+Graph with_reordered_sums(Graph graph, Reorder reorder, const OrderLimits& limits) {
+  if (Finder(graph, reorder).run().empty()) return graph;
+  Ordered best = best_order(graph, limits);
+  for (bool falls = true; falls && !has_passed(limits.deadline);) {
+    Graph other = chained(graph, Finder(graph, reorder).run(), best.order);
+    Ordered ordered = best_order(other, limits);
+    falls = ordered.report.peak < best.report.peak;
+    if (falls) graph = std::move(other), best = std::move(ordered);
+  }
+  return graph;
+}
+
+}  // namespace arenac
