@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <optional>
-#include <regex>
 
 namespace arenac {
 namespace {
@@ -26,41 +26,81 @@ std::optional<int> number_of(const std::string& text) {
 
 bool is_space(const Token& token) { return token.text.find_first_not_of(" \n") == std::string::npos; }
 
+bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+bool begins_name(const std::string& text) {
+  return is_word(text[0]) && !std::isdigit(static_cast<unsigned char>(text[0]));
+}
+
+// Names, numbers as a whole, blanks and single other characters.
 std::vector<Token> split(const std::string& text) {
-  static const std::regex kToken(R"([A-Za-z_]\w*|[0-9][\w.]*|[ \n]+|[^ \n])");
   std::vector<Token> tokens;
-  for (std::sregex_iterator at(text.begin(), text.end(), kToken), end; at != end; ++at)
-    tokens.push_back({at->str()});
+  for (size_t from = 0, to; from < text.size(); from = to) {
+    to = from + 1;
+    if (text[from] == ' ' || text[from] == '\n') {
+      while (to < text.size() && (text[to] == ' ' || text[to] == '\n')) ++to;
+    } else if (is_word(text[from])) {
+      const bool number = std::isdigit(static_cast<unsigned char>(text[from]));
+      const auto goes_on = [&](char c) {
+        const bool exponent = (c == '-' || c == '+') && (text[to - 1] == 'e' || text[to - 1] == 'E');
+        return is_word(c) || (number && (c == '.' || exponent));
+      };
+      while (to < text.size() && goes_on(text[to])) ++to;
+    }
+    tokens.push_back({text.substr(from, to - from)});
+  }
   return tokens;
 }
 
-// Where a stretch of index arithmetic that begins at a token ends: one behind its last token; `at` if none
-// begins there.
-size_t end_of_indices(const std::vector<Token>& tokens, size_t at) {
-  const auto is = [&](size_t k, const char* text) { return k < tokens.size() && tokens[k].text == text; };
-  const auto closing = [&](size_t from, const char* open, const char* close) {
+class Indices {
+ public:
+  explicit Indices(std::vector<Token>& tokens) : tokens_(tokens) {}
+
+  // Opens the numbers of index arithmetic.
+  void open() {
+    for (size_t begin = 0; begin < tokens_.size(); ++begin) open(begin, end_of(begin));
+  }
+
+ private:
+  bool is(size_t k, const char* text) const { return k < tokens_.size() && tokens_[k].text == text; }
+
+  // One behind what closes the bracket at a token.
+  size_t closing(size_t at) const {
     int depth = 0;
-    for (size_t k = from; k < tokens.size(); ++k) {
-      depth += is(k, open) - is(k, close);
+    for (size_t k = at; k < tokens_.size(); ++k) {
+      depth += is(k, "(") || is(k, "[");
+      depth -= is(k, ")") || is(k, "]");
       if (depth == 0) return k + 1;
     }
-    return from;
-  };
-  if (is(at, "[")) return is(at + 2, "]") ? at : closing(at, "[", "]");  // [4] declares an array
-  if ((is(at, "for") || is(at, "if")) && is(at + 2, "(")) return closing(at + 2, "(", ")");
-  if (is(at, "const") && is(at + 2, "int"))
-    return static_cast<size_t>(std::find_if(tokens.begin() + at, tokens.end(),
-                                            [](const Token& token) { return token.text == ";"; }) -
-                               tokens.begin());
-  if (is(at, "uint32_t") && is(at + 1, ")") && is(at + 2, "(")) return closing(at + 2, "(", ")");
-  return at;
-}
+    return tokens_.size();
+  }
+
+  // Where a stretch of index arithmetic that begins at a token ends: one behind its last token; `at` if none
+  // begins there.
+  size_t end_of(size_t at) const {
+    if (is(at, "[")) return is(at + 2, "]") ? at : closing(at);  // [4] declares an array
+    if ((is(at, "for") || is(at, "if")) && is(at + 2, "(")) return closing(at + 2);
+    if (is(at, "uint32_t") && is(at + 1, ")") && is(at + 2, "(")) return closing(at + 2);  // a zero point
+    if (!is(at, "const") || !is(at + 2, "int")) return at;
+    while (at < tokens_.size() && !is(at, ";")) ++at;
+    return at;
+  }
+
+  // Arguments of functions and macros stay: they may have to be constants, or of a narrower type.
+  void open(size_t begin, size_t end) {
+    for (size_t k = begin; k < end; ++k) {
+      if (begins_name(tokens_[k].text) && is(k + 1, "("))
+        k = closing(k + 1) - 1;
+      else
+        tokens_[k].is_open = number_of(tokens_[k].text).has_value();
+    }
+  }
+
+  std::vector<Token>& tokens_;
+};
 
 std::vector<Token> tokens_of(const std::string& signature) {
   std::vector<Token> tokens = split(signature);
-  for (size_t begin = 0; begin < tokens.size(); ++begin)
-    for (size_t k = begin, end = end_of_indices(tokens, begin); k < end; ++k)
-      tokens[k].is_open = number_of(tokens[k].text).has_value();
+  Indices(tokens).open();
   return tokens;
 }
 
@@ -133,11 +173,11 @@ SharedKernels shared_kernels(const std::vector<std::string>& signatures, const s
   for (const auto& [shape, members] : families) {
     if (members.size() < 2) continue;
     std::vector<std::vector<Token>> family;
-    const bool alike = std::all_of(members.begin(), members.end(), [&](const std::string& member) {
-      return shape_of(tokens_of(member)) == shape_of(tokens_of(members[0]));
-    });
-    for (const std::string& member : members)
-      family.push_back(tokens_of(alike ? member : without(member, restrict_macro + " ")));
+    for (const std::string& member : members) family.push_back(tokens_of(member));
+    const std::string first = shape_of(family[0]);
+    if (!std::all_of(family.begin(), family.end(), [&](const auto& f) { return shape_of(f) == first; }))
+      for (size_t k = 0; k < members.size(); ++k)
+        family[k] = tokens_of(without(members[k], restrict_macro + " "));
     const auto kernel = shared(family, members[0].size());
     if (!kernel) continue;
     for (size_t k = 0; k < members.size(); ++k) result.rows[members[k]] = {result.kernels.size(), k};

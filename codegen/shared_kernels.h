@@ -8,8 +8,7 @@
 //     for (int i = 0; i < k0; ++i) y[i] = x[k1 * i + 1]; }
 //   {{16, 8}, {32, 4}}
 //
-// What is compared is the text: whatever the emitter writes can be shared, and kernels of another shape are
-// left as they are.
+// What is compared is the text; kernels of another shape are left as they are.
 #pragma once
 
 #include <map>
@@ -31,9 +30,9 @@ struct SharedKernels {
   std::map<std::string, Row> rows;  // per signature that was given; only those that share a kernel
 };
 
-// Of the kernels' parameters and bodies, distinct. Numbers that may differ are those of indices: in
-// subscripts, in the heads of `for` and `if`, in `const int` and under a cast to uint32_t. `restrict_macro`
-// on some of the parameters is left out where not all have it.
+// Of the kernels' parameters and bodies, distinct. Numbers that may differ are those of indices (in
+// subscripts, in the heads of `for` and `if`, in `const int`) and zero points (`(uint32_t)(-128)`), but for
+// arguments of functions. `restrict_macro` on some of the parameters is left out where not all have it.
 SharedKernels shared_kernels(const std::vector<std::string>& signatures, const std::string& restrict_macro);
 
 }  // namespace arenac

@@ -39,6 +39,17 @@ Closed of_values(const Value& value, std::vector<Closed> box) {
   if (is_float(value.type) || value.count() == 0) return of_type(value.type);
   if (box.size() != value.shape.size())
     box.assign(value.shape.size(), {0, INT64_MAX});  // read by its address
+  Closed hull_of_all = {INT64_MAX, INT64_MIN};
+  const auto add = [&](int64_t element) {
+    const int64_t v = load(value, element).i;
+    hull_of_all = {std::min(hull_of_all.low, v), std::max(hull_of_all.high, v)};
+  };
+  bool whole = true;
+  for (size_t d = 0; d < box.size(); ++d) whole &= box[d].low <= 0 && box[d].high >= value.shape[d] - 1;
+  if (whole) {
+    for (int64_t e = 0; e < value.count(); ++e) add(e);
+    return hull_of_all;
+  }
   std::vector<int64_t> elements = {0};
   for (size_t d = 0; d < box.size(); ++d) {
     const int64_t last = value.shape[d] - 1;
@@ -49,11 +60,7 @@ Closed of_values(const Value& value, std::vector<Closed> box) {
       for (int64_t i = low; i <= high; ++i) all.push_back(e * value.shape[d] + i);
     elements = std::move(all);
   }
-  Closed hull_of_all = {INT64_MAX, INT64_MIN};
-  for (int64_t e : elements) {
-    const int64_t v = load(value, e).i;
-    hull_of_all = {std::min(hull_of_all.low, v), std::max(hull_of_all.high, v)};
-  }
+  for (int64_t e : elements) add(e);
   return hull_of_all;
 }
 
@@ -82,12 +89,18 @@ Closed range(const Expr& e, const std::vector<Interval>& axes, std::span<const T
       const bool fits = !is_float(e->args[0]->type) && from.low >= to.low && from.high <= to.high;
       return fits ? from : to;
     }
-    case Op::kNeg:
-      return {-arg(0).high, -arg(0).low};
-    case Op::kAdd:
-      return {clamp(__int128{arg(0).low} + arg(1).low), clamp(__int128{arg(0).high} + arg(1).high)};
-    case Op::kSub:
-      return {clamp(__int128{arg(0).low} - arg(1).high), clamp(__int128{arg(0).high} - arg(1).low)};
+    case Op::kNeg: {
+      const Closed a = arg(0);
+      return {-a.high, -a.low};
+    }
+    case Op::kAdd: {
+      const Closed a = arg(0), b = arg(1);
+      return {clamp(__int128{a.low} + b.low), clamp(__int128{a.high} + b.high)};
+    }
+    case Op::kSub: {
+      const Closed a = arg(0), b = arg(1);
+      return {clamp(__int128{a.low} - b.high), clamp(__int128{a.high} - b.low)};
+    }
     case Op::kMul:
       return times(arg(0), arg(1));
     case Op::kDiv: {
@@ -103,10 +116,14 @@ Closed range(const Expr& e, const std::vector<Interval>& axes, std::span<const T
       const int64_t base = floor_div(a.low, b.low) * b.low;
       return {a.low - base, a.high - base};
     }
-    case Op::kMin:
-      return {std::min(arg(0).low, arg(1).low), std::min(arg(0).high, arg(1).high)};
-    case Op::kMax:
-      return {std::max(arg(0).low, arg(1).low), std::max(arg(0).high, arg(1).high)};
+    case Op::kMin: {
+      const Closed a = arg(0), b = arg(1);
+      return {std::min(a.low, b.low), std::min(a.high, b.high)};
+    }
+    case Op::kMax: {
+      const Closed a = arg(0), b = arg(1);
+      return {std::max(a.low, b.low), std::max(a.high, b.high)};
+    }
     case Op::kSelect:
       return hull(arg(1), arg(2));
     default:

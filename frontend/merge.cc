@@ -140,16 +140,17 @@ TensorId add_constant(Graph& graph, const std::string& name, const Shape& shape,
 
 Expr tabulated(const Expr& e, const Nest& nest, Operands& operands, Graph& graph) {
   std::set<int> axes;
-  bool reads = false;
+  int64_t read_from = 0;  // elements
   any_of(e, [&](const Expr& x) {
     if (x->op == Op::kAxis) axes.insert(x->index);
-    reads |= x->op == Op::kRead;
+    if (x->op == Op::kRead) read_from += element_count(graph.tensors[operands.ids[x->index]].shape);
     return false;
   });
-  if (!reads || axes.size() > 1 || e->op == Op::kRead || !is_fixed(e, operands, graph)) return e;
+  if (read_from == 0 || axes.size() > 1 || e->op == Op::kRead || !is_fixed(e, operands, graph)) return e;
   const Expr element = substitute(e, [](const Expr& x) { return x->op == Op::kAxis ? axis(0) : Expr(); });
   const int64_t extent = axes.empty() ? 1 : nest.axes[*axes.begin()].extent;
-  const TensorId table = add_constant(graph, "scales", {extent}, element, operands);
+  if (extent > read_from) return e;
+  const TensorId table = add_constant(graph, "table", {extent}, element, operands);
   return read(operands.of(table), e->type, {axes.empty() ? integer(0) : axis(*axes.begin())});
 }
 

@@ -1,9 +1,17 @@
 #include "frontend/scaled_weights.h"
 
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+#include "frontend/facts.h"
 #include "frontend/merge.h"
 
 namespace arenac {
 namespace {
+
+constexpr int64_t kMostWeights = 1 << 24;  // elements: more take long
+constexpr int64_t kMostScales = 1 << 16;
 
 // acc * scale + shift; each empty for none.
 struct ScaledSum {
@@ -80,40 +88,52 @@ class WeightScaler {
     if (nest.combine != Combine::kSum || nest.finish.empty() || !is_float(nest.body->type)) return;
     Operands operands{node.reads};
     const auto found = largest_affine(nest.finish, operands, graph_);
-    if (!found || found->second.scale.empty()) return;
+    if (!found || found->second.scale.empty() || names_sum_beside(nest.finish, found->first)) return;
     const auto& [part, form] = *found;
-    const Expr* weights = weights_for(nest.body, form.scale, operands);
+    const auto weights = weights_for(nest.body, nest.body, form.scale, operands);
     if (!weights) return;
+    const auto scaled = scaled_weights(*weights, form.scale, operands);
+    if (!scaled) return;
 
-    const Expr scaled =
-        read(operands.of(scaled_weights(*weights, form.scale, operands)), (*weights)->type, (*weights)->args);
+    const Expr read_scaled = read(operands.of(*scaled), (*weights)->type, (*weights)->args);
     Expr sum = accumulator(nest.body->type);
     if (!form.shift.empty()) sum = sum + tabulated(form.shift, nest, operands, graph_);
     Expr finish = substitute(nest.finish, [&](const Expr& x) { return same(x, part) ? sum : Expr(); });
-    // Whatever else names the sum means the one before it was scaled.
-    const Expr rest = substitute(
-        nest.finish, [&](const Expr& x) { return same(x, part) ? constant(part->type, 0) : Expr(); });
-    if (names_sum(rest)) return;
-    nest.body = substitute(nest.body, [&](const Expr& x) { return same(x, *weights) ? scaled : Expr(); });
+    nest.body =
+        substitute(nest.body, [&](const Expr& x) { return same(x, *weights) ? read_scaled : Expr(); });
     nest.finish = finish->op == Op::kAcc ? Expr() : std::move(finish);
     node.reads = std::move(operands.ids);
     node = with_used_operands(std::move(node));
   }
 
-  // A factor of the body that can take the scale; null if there is none.
-  const Expr* weights_for(const Expr& body, const Expr& scale, const Operands& operands) const {
-    if (body->op == Op::kMul) {
-      const Expr* left = weights_for(body->args[0], scale, operands);
-      return left ? left : weights_for(body->args[1], scale, operands);
+  // Whether the sum as it is before it is scaled is of use, too.
+  static bool names_sum_beside(const Expr& e, const Expr& part) {
+    if (same(e, part)) return false;
+    return e->op == Op::kAcc || std::any_of(e->args.begin(), e->args.end(),
+                                            [&](const Expr& arg) { return names_sum_beside(arg, part); });
+  }
+
+  // A factor of the body, read there only, that can take the scale.
+  std::optional<Expr> weights_for(const Expr& factor, const Expr& body, const Expr& scale,
+                                  const Operands& operands) const {
+    if (factor->op == Op::kMul) {
+      auto left = weights_for(factor->args[0], body, scale, operands);
+      return left ? left : weights_for(factor->args[1], body, scale, operands);
     }
-    if (body->op != Op::kRead || body->type != scale->type) return nullptr;
-    const TensorId id = operands.ids[body->index];
+    if (factor->op != Op::kRead || factor->type != scale->type) return std::nullopt;
+    const TensorId id = operands.ids[factor->index];
     const Tensor& tensor = graph_.tensors[id];
-    if (!tensor.constant || tensor.folded_from || tensor.type != body->type || reads_[id] != 1)
-      return nullptr;
-    const Expr apart = by_dimension(scale, body, [](int) { return integer(0); });
+    if (!tensor.constant || tensor.folded_from || tensor.type != factor->type || reads_[id] != 1 ||
+        tensor.constant->count() > kMostWeights)
+      return std::nullopt;
+    int uses = 0;
+    any_of(body, [&](const Expr& x) {
+      uses += x->op == Op::kRead && x->index == factor->index;
+      return false;
+    });
+    const Expr apart = by_dimension(scale, factor, [](int) { return integer(0); });
     const bool covers = !any_of(apart, [](const Expr& x) { return x->op == Op::kAxis; });
-    return covers ? &body : nullptr;
+    return uses == 1 && covers ? std::optional(factor) : std::nullopt;
   }
 
   // The scale with `of_dimension` d in place of what the weights' dimension d is indexed by.
@@ -126,13 +146,31 @@ class WeightScaler {
     });
   }
 
-  TensorId scaled_weights(const Expr& weights, const Expr& scale, Operands operands) {
-    const Tensor& tensor = graph_.tensors[operands.ids[weights->index]];
-    std::vector<Expr> dims;
-    for (size_t d = 0; d < tensor.shape.size(); ++d) dims.push_back(axis(static_cast<int>(d)));
+  // Nothing where a product is out of the type's range.
+  std::optional<TensorId> scaled_weights(const Expr& weights, const Expr& scale, const Operands& operands) {
     const Expr by = by_dimension(scale, weights, [](int d) { return axis(d); });
-    return add_constant(graph_, tensor.name, tensor.shape, read(weights->index, weights->type, dims) * by,
-                        operands);
+    const Tensor tensor = graph_.tensors[operands.ids[weights->index]];
+    Shape extents = tensor.shape;  // of the scale
+    for (size_t d = 0; d < extents.size(); ++d)
+      if (!names_axis(by, static_cast<int>(d))) extents[d] = std::min<int64_t>(extents[d], 1);
+    if (element_count(extents) > kMostScales) return std::nullopt;
+    const Value factors = *graph_.tensors[add_constant(graph_, "", extents, by, operands)].constant;
+    graph_.tensors.pop_back();
+
+    auto products = std::make_shared<Value>(*tensor.constant);
+    const auto strides = row_major_strides(extents);
+    const double least = tensor.type == Type::kFloat64 ? DBL_MIN : FLT_MIN;
+    for (int64_t k = 0; k < products->count(); ++k) {
+      int64_t rest = k, at = 0;
+      for (size_t d = extents.size(); d-- > 0; rest /= tensor.shape[d])
+        if (extents[d] > 1) at += rest % tensor.shape[d] * strides[d];
+      const double weight = load(*products, k).f;
+      store(*products, k, {.f = weight * load(factors, at).f});
+      const double product = load(*products, k).f;
+      if (!std::isfinite(product) || (std::abs(product) < least && product != weight)) return std::nullopt;
+    }
+    graph_.tensors.push_back({tensor.name, tensor.type, tensor.shape, std::move(products)});
+    return static_cast<TensorId>(graph_.tensors.size()) - 1;
   }
 
   Graph graph_;

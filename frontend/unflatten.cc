@@ -13,7 +13,6 @@ namespace {
 struct Split {
   int dimension;
   std::vector<int64_t> extents;
-  bool operator==(const Split&) const = default;
   auto operator<=>(const Split&) const = default;
 };
 
@@ -67,30 +66,34 @@ class Unflattener {
       }
     }
     for (size_t p = 0; p < block.size(); ++p)
-      while (const auto joined = joined_by(block[p]))
-        if (!unflatten(block, p, *joined)) break;
+      for (bool changed = true; changed;) {
+        changed = false;
+        for (const Split& joined : joined_by(block[p]))
+          if (!changed) changed = unflatten(block, p, joined);
+      }
   }
 
   // ---- the condition
 
-  // The dimension of its result in which a copy joins several of its operand's.
-  std::optional<Split> joined_by(const Node& node) const {
+  // The dimensions of its result in each of which a copy joins several of its operand's.
+  std::vector<Split> joined_by(const Node& node) const {
     const Nests* nests = std::get_if<Nests>(&node.body);
-    if (!nests || nests->size() != 1 || !may_change(node.writes[0])) return std::nullopt;
+    if (!nests || nests->size() != 1 || !may_change(node.writes[0])) return {};
     const Nest& nest = nests->front();
     const Expr* from = copied_read(nest, node, graph_);
-    if (!from || !is_plain(nest)) return std::nullopt;
+    if (!from || !is_plain(nest)) return {};
     const Shape& shape = graph_.tensors[node.writes[0]].shape;
-    if (!dimension_of_axes(nest.store, shape, nest.axes)) return std::nullopt;
+    if (!dimension_of_axes(nest.store, shape, nest.axes)) return {};
     const auto axes = axis_intervals(nest);
+    std::vector<Split> all;
     for (size_t d = 0; d < shape.size(); ++d) {
       const int a = lone_axis(nest.store[d]);
       if (a < 0) continue;
       const Shape& operand = graph_.tensors[node.reads[(*from)->index]].shape;
       const auto extents = joined_extents((*from)->args, operand, a, axes);
-      if (!extents.empty()) return Split{static_cast<int>(d), extents};
+      if (!extents.empty()) all.push_back({static_cast<int>(d), extents});
     }
-    return std::nullopt;
+    return all;
   }
 
   // No output, and nothing but one node of nests writes it.
@@ -148,15 +151,19 @@ class Unflattener {
     Splits splits = {{block[p].writes[0], joined}};
     std::vector<size_t> followers;
     int reads = 0;
-    for (size_t c = p + 1; c < block.size(); ++c) {
+    const auto all_reads = [&] {
+      int count = 0;
+      for (const auto& [id, split] : splits) count += reads_[id];
+      return count;
+    };
+    for (size_t c = p + 1; c < block.size() && reads < all_reads(); ++c) {
       const auto read = std::count_if(block[c].reads.begin(), block[c].reads.end(),
                                       [&](TensorId id) { return splits.contains(id); });
       if (read == 0) continue;
       if (!follow(block[c], splits)) return false;
       reads += static_cast<int>(read), followers.push_back(c);
     }
-    for (const auto& [id, split] : splits) reads -= reads_[id];
-    if (reads != 0) return false;  // some are elsewhere
+    if (reads != all_reads()) return false;  // some are elsewhere
     block[p] = apart(block[p], splits);
     for (size_t c : followers) block[c] = apart(block[c], splits);
     for (const auto& [id, split] : splits)
@@ -223,7 +230,8 @@ class Unflattener {
       const int a = lone_axis(x->args[d]);
       const auto at = split.find(a);
       if (a < 0 || at == split.end()) continue;
-      const bool fixed = graph_.tensors[id].constant && graph_.tensors[id].shape[d] == product(at->second);
+      const bool fixed =
+          graph_.tensors[id].constant && graph_.tensors[id].shape[d] == element_count(at->second);
       if (fixed)
         id = constant_apart(id, {d, at->second});
       else if (own == splits.end() || own->second.dimension != d)
@@ -232,8 +240,6 @@ class Unflattener {
     }
     return read(operands.of(id), x->type, std::move(indices));
   }
-
-  static int64_t product(const std::vector<int64_t>& extents) { return element_count(extents); }
 
   TensorId constant_apart(TensorId id, const Split& split) {
     const auto [at, fresh] = apart_.try_emplace({id, split}, static_cast<TensorId>(graph_.tensors.size()));

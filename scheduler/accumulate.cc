@@ -1,5 +1,6 @@
 #include "scheduler/accumulate.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "frontend/facts.h"
@@ -10,10 +11,11 @@
 namespace arenac {
 namespace {
 
-constexpr int64_t kLeastReduced = 8;  // elements a result; bytes of the operand for one of all sums
+constexpr int64_t kLeastReduced = 8;  // elements a result
+constexpr int64_t kSmallestPart = 8;  // of the operand's bytes: the sums that all of it goes into
 
-// Whether the nest reduces elements of one operand, each for one result (pooling) or all for every result
-// (fully connected layers), and does nothing else with it.
+// Whether the nest reduces elements of one operand and does nothing else with it: each for one result
+// (pooling), or all for every one of few results (fully connected layers), if it has rows.
 bool accumulates(const Node& node, const Graph& graph) {
   const Nests* nests = std::get_if<Nests>(&node.body);
   if (!nests || nests->size() != 1 || node.writes.size() != 1) return false;
@@ -22,10 +24,15 @@ bool accumulates(const Node& node, const Graph& graph) {
   int64_t kept = 1, reduced = 1;
   for (const Axis& a : nest.axes) (a.reduced ? reduced : kept) *= a.extent;
   const Expr* operand = nullptr;
-  int operands = 0;
+  int operands = 0, constants = 0;
   any_of(nest.body, [&](const Expr& e) {
-    if (e->op != Op::kRead || graph.tensors[node.reads[e->index]].constant) return false;
-    if (element_count(graph.tensors[node.reads[e->index]].shape) > 1) ++operands, operand = &e;
+    if (e->op != Op::kRead) return false;
+    const Tensor& t = graph.tensors[node.reads[e->index]];
+    if (element_count(t.shape) <= 1) return false;
+    if (t.constant)
+      ++constants;
+    else
+      ++operands, operand = &e;
     return false;
   });
   if (operands != 1 || kept == 0 || reduced < kLeastReduced) return false;
@@ -34,9 +41,10 @@ bool accumulates(const Node& node, const Graph& graph) {
   for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a)
     for (const Expr& index : (*operand)->args)
       by_result |= !nest.axes[a].reduced && nest.axes[a].extent > 1 && names_axis(index, a);
-  if (by_result) return element_count(tensor.shape) == kept * reduced;
-  return element_count(tensor.shape) == reduced &&
-         bytes_of(tensor) >= kLeastReduced * kept * size_of(nest.body->type);
+  if (by_result) return constants == 0 && element_count(tensor.shape) == kept * reduced;
+  const auto dims = std::count_if(tensor.shape.begin(), tensor.shape.end(), [](int64_t n) { return n > 1; });
+  return dims > 1 && element_count(tensor.shape) == reduced &&
+         bytes_of(tensor) >= kSmallestPart * kept * size_of(nest.body->type);
 }
 
 // out[i...] at the place that `nest` writes, without the reduced axes.

@@ -88,6 +88,8 @@ std::vector<int> column_axes(const Node& node, const Slabs& slabs, TensorId stor
     // What clears sums runs once: it touches neither rows nor columns.
     const bool clears = axis < 0 && n + 1 < nests.size() && nests[n + 1].accumulate;
     if (!one || (axis < 0 && !clears) || (axis >= 0 && axis == slabs.nests[n].axis)) return {};
+    // Sums go on along a row: of several rows, the columns of all would come before the next ones.
+    if (nest.accumulate && slabs.nests[n].width > 1) return {};
     axes.push_back(axis);
   }
   return axes;

@@ -301,6 +301,23 @@ TEST(Hostile, AHugeConstantIsNotFolded) {
             "");
 }
 
+// Hundreds of operations on one element before they are summed up: what is asked of them must not be asked
+// twice of their operands.
+TEST(Hostile, ALongChainIsNoTrouble) {
+  for (const char* op : {"Add", "Sub", "Max"}) {
+    std::string body;
+    for (int k = 0; k < 250; ++k) body += fmt::format("  v{} = {}(v{}, x)\n", k + 1, op, k);
+    EXPECT_EQ(verdict(parsed(kHead +
+                             "g (int32[1, 1, 9, 9] x) => (int32[1] y) <int64[4] all = {0, 1, 2, 3}> {\n"
+                             "  v0 = Neg(x)\n" +
+                             body +
+                             "  s = ReduceSum<keepdims = 0>(v250, all)  one = Constant<value_ints = [1]>()"
+                             "  y = Reshape(s, one) }")),
+              "")
+        << op;
+  }
+}
+
 TEST(Refusal, OfVersions) {
   EXPECT_THAT(
       verdict(parsed(

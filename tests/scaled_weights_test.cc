@@ -95,6 +95,26 @@ TEST(ScaledWeights, LetActivationsThatNameTheSumTwiceSeeItScaled) {
               HasSubstr("Add"));
 }
 
+TEST(ScaledWeights, StayWhereTheyAreReadTwice) {
+  EXPECT_THAT(exact("(float[2, 3] x) => (float[2] y) <float[3] w = {1, 2, 3}, float s = {2}>"
+                    " { p = Einsum<equation = \"ab,b,b->a\">(x, w, w)  y = Mul(p, s) }"),
+              HasSubstr("acc * "));
+  EXPECT_THAT(exact("(float[8, 1] x) => (float[8] y) <float[4] w = {1, 2, 3, 4}, float s = {2}>"
+                    " { a = Add(x, w)  p = MatMul(a, w)  y = Mul(p, s) }"),
+              HasSubstr("acc * "));
+}
+
+TEST(ScaledWeights, StayWhereAProductIsOutOfRange) {
+  for (const char* numbers : {"w = {1e20, 1}, float s = {1e30}", "w = {1e-30, 1}, float s = {1e-20}"})
+    EXPECT_THAT(
+        exact(fmt::format(
+            "(float[3, 2] x) => (float[3] y) <float[2] {}> {{ p = MatMul(x, w)  y = Mul(p, s) }}", numbers)),
+        HasSubstr("acc * "));
+  EXPECT_THAT(exact("(float[3, 2] x) => (float[3] y) <float[2] w = {0, 1}, float s = {4}>"
+                    " { p = MatMul(x, w)  y = Mul(p, s) }"),
+              Not(HasSubstr("acc * ")));
+}
+
 TEST(ScaledWeights, AreCloseForAnyScales) {
   const auto [before, after] = rewrite(
       "(float[2, 8] x) => (float[2, 2] y) <float[8, 2] w = {1, -2, 3, 4, 5, -6, 7, 8, 9, 1, 2, 3, -4, 5, 6, "

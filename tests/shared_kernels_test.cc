@@ -57,6 +57,9 @@ TEST(SharedKernels, AreNoneWhereMoreThanIndicesDiffers) {
   EXPECT_THAT(none("y[i1 + 1] = 2.0f;", "y[i1 + 1] = 3.0f;"), IsEmpty());
   EXPECT_THAT(none("float a0[4]; y[0] = a0[l];", "float a0[8]; y[0] = a0[l];"), IsEmpty());
   EXPECT_THAT(none("y[i1 + 1] = 2;", "y[i1 - 1] = 2;"), IsEmpty());
+  EXPECT_THAT(none("if (x0[i1] < 9.5e-07) y[i1] = 2;", "if (x0[i1] < 9.5e-06) y[i1] = 2;"), IsEmpty());
+  EXPECT_THAT(none("y[m_mod(i1, 5)] = 2;", "y[m_mod(i1, 6)] = 2;"), IsEmpty());
+  EXPECT_THAT(none("y[i1 + INT64_C(5)] = 2;", "y[i1 + INT64_C(6)] = 2;"), IsEmpty());
   EXPECT_THAT(none("y[i1 + 1] = 2;", "y[i1 + 99999999999] = 2;"), IsEmpty());
 }
 

@@ -31,10 +31,11 @@ std::string unflattened(const std::string& text) {
   return dump(after);
 }
 
-// Numbers that differ.
+// Numbers that differ, and whose sums round.
 std::string weights(const char* name, const Shape& shape) {
-  std::vector<int64_t> values;
-  for (int64_t k = 0; k < element_count(shape); ++k) values.push_back(k * 7 % 13 - 6);
+  std::vector<double> values;
+  for (int64_t k = 0; k < element_count(shape); ++k)
+    values.push_back(static_cast<double>(k * 7 % 13 - 6) / 10);
   return fmt::format("float[{}] {} = {{{}}}", fmt::join(shape, ", "), name, fmt::join(values, ", "));
 }
 
@@ -69,21 +70,40 @@ TEST(Unflatten, StaysWhereSomebodyWantsOneDimension) {
       HasSubstr(" mod "));
 }
 
-// A fully connected layer of an image of which only rows are there.
-TEST(Unflatten, LetsFullyConnectedLayersTakeRows) {
+TEST(Unflatten, LeavesOneOfSeveralDimensionsApart) {
   const std::string text =
-      "(float[1, 1, 24, 24] x) => (float[1, 4] y) <" + weights("c", {6, 1, 3, 3}) + ", " +
-      weights("d", {6, 6, 3, 3}) + ", " + weights("w", {2400, 4}) +
-      "> { a = Conv(x, c)  r = Relu(a)  s = Conv(r, d)  f = Flatten(s)  y = MatMul(f, w) }";
+      unflattened("(float[2, 3, 4, 5] x) => (float[6, 2] y) <" + weights("w", {20, 2}) +
+                  ", int64[2] to = {6, 20}> { i = Softmax<axis = 1>(x)  r = Reshape(i, to)"
+                  "  y = MatMul(r, w) }");
+  EXPECT_THAT(text, HasSubstr("float32[6,4,5] <-"));
+}
+
+// The same bytes by every scheduler, and rows in place of the image.
+void expect_rows(const std::string& text, int64_t most_bytes) {
   std::vector<Emitted> batch;
-  for (const char* scheduler : {"layerwise", "fused"})
+  for (const char* scheduler : {"layerwise", "fused", "rows", "columns", "windows", "strips", "smallest"})
     batch.push_back({compile_graph(graph_of(text), scheduler, {.scheduler = scheduler})});
   for (Emitted& e : batch) e.inputs = random_inputs(*e.compilation.graph, 1, Numbers::kAny);
   run_emitted(batch, compilers()[0]);
-  for (const Emitted& e : batch) ASSERT_EQ(e.fault, "");
-  EXPECT_EQ(batch[0].outputs[0].bytes, batch[1].outputs[0].bytes);
-  EXPECT_LT(batch[1].compilation.plan.pools[0].size,
-            20 * 6 * 4 * 6);  // 4 rows, and what columns are rounded to
+  for (const Emitted& e : batch) {
+    ASSERT_EQ(e.fault, "");
+    EXPECT_EQ(e.outputs[0].bytes, batch[0].outputs[0].bytes) << e.compilation.name;
+  }
+  EXPECT_LT(batch[1].compilation.plan.pools[0].size, most_bytes);
+}
+
+TEST(Unflatten, LetsFullyConnectedLayersTakeRows) {
+  // 4 rows of an image, and what columns are rounded to
+  expect_rows("(float[1, 1, 24, 24] x) => (float[1, 4] y) <" + weights("c", {6, 1, 3, 3}) + ", " +
+                  weights("d", {6, 6, 3, 3}) + ", " + weights("w", {2400, 4}) +
+                  "> { a = Conv(x, c)  r = Relu(a)  s = Conv(r, d)  f = Flatten(s)  y = MatMul(f, w) }",
+              20 * 6 * 4 * 6);
+  expect_rows(
+      "(float[1, 2, 24, 24] x) => (float[1, 5] y) <" + weights("c", {4, 2, 3, 3}) + ", " +
+          weights("d", {4, 1, 3, 3}) + ", " + weights("w", {256, 5}) +
+          "> { a = Conv<pads = [1, 1, 1, 1]>(x, c)  r = Relu(a)  s = Conv<group = 4, strides = [3, 3]>(r, d)"
+          "  f = Flatten(s)  y = MatMul(f, w) }",
+      24 * 4 * 4 * 5);
 }
 
 }  // namespace
