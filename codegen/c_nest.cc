@@ -68,11 +68,12 @@ class NestWriter {
 
   std::string parameters() const {
     const bool mixed = std::find(sharing_.begin(), sharing_.end(), Sharing::kMixed) != sharing_.end();
-    const std::string only = mixed ? "" : upper_case(prefix_) + "_RESTRICT ";
+    const auto only = [&](bool apart) { return apart ? upper_case(prefix_) + "_RESTRICT " : ""; };
     std::string list;
     for (int operand : kernel_.reads)
-      list += fmt::format("const {} *{}{}, ", info(read_types_[operand]).c_name, only, pointer_.at(operand));
-    list += fmt::format("{} *{}y", info(write_type_).c_name, only);
+      list += fmt::format("const {} *{}{}, ", info(read_types_[operand]).c_name,
+                          only(sharing_[operand] == Sharing::kApart), pointer_.at(operand));
+    list += fmt::format("{} *{}y", info(write_type_).c_name, only(!mixed));
     for (int symbol : kernel_.symbols) list += fmt::format(", int t{}", symbol);
     return list;
   }

@@ -21,6 +21,7 @@
 #include "planner/planners.h"
 #include "planner/verify.h"
 #include "scheduler/precision.h"
+#include "scheduler/sums.h"
 
 namespace arenac {
 namespace {
@@ -76,6 +77,7 @@ int64_t total_size(const Plan& plan) {
 
 // The part of --time that the scheduler may take; what comes after it seldom searches long.
 constexpr double kSchedulersTime = 0.9;
+constexpr double kSumsTime = 0.3;  // of that, for the order of sums
 
 // When the scheduler's searches end that begin now.
 Deadline schedulers_deadline(const CompileOptions& options) {
@@ -164,8 +166,10 @@ Compilation compile(const CompileOptions& options) {
 
   Streamed model = streamed(rewritten(import_model(options.model, options.import)), options.streams);
   const Deadline deadline = schedulers_deadline(options);
-  c.graph = std::make_unique<const Graph>(
-      with_reordered_sums(std::move(model.graph), options.sums, {.deadline = deadline}));
+  if (options.sums == Sums::kReordered)
+    model.graph =
+        with_reordered_sums(std::move(model.graph), {.deadline = deadline_in(kSumsTime * options.seconds)});
+  c.graph = std::make_unique<const Graph>(std::move(model.graph));
   c.states = options.states;
   c.states.insert(c.states.end(), model.states.begin(), model.states.end());
   verify(*c.graph);

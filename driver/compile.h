@@ -17,7 +17,6 @@
 #include "planner/lifetime.h"
 #include "planner/problem.h"
 #include "scheduler/schedule.h"
-#include "scheduler/sums.h"
 
 namespace arenac {
 
@@ -28,6 +27,9 @@ enum class Verbosity { kQuiet, kNormal, kVerbose };
 
 // What to prefer: the smallest arena, the same without computing anything twice, or whole layers.
 enum class Optimize { kRam, kBalanced, kSpeed };
+
+// kReordered: see scheduler/sums.h.
+enum class Sums { kAsGiven, kReordered };
 
 struct CompileOptions {
   std::string model;  // path
@@ -46,7 +48,7 @@ struct CompileOptions {
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
   Code code = Code::kFast;
-  Reorder sums = Reorder::kExact;
+  Sums sums = Sums::kAsGiven;
   std::string dump_after;  // one of kStages; empty: none
   Verbosity verbosity = Verbosity::kNormal;
 };

@@ -399,7 +399,7 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (raw.quiet && raw.verbose) wrong_usage("--quiet and --verbose exclude each other");
   if (compile.ram && *compile.ram < 0) wrong_usage("--ram needs a size in bytes, such as 65536 or 64K");
   interpret_pools(raw, compile);
-  compile.sums = raw.reassociate ? Reorder::kAny : Reorder::kExact;
+  compile.sums = raw.reassociate ? Sums::kReordered : Sums::kAsGiven;
   compile.code = raw.code == "small" ? Code::kSmall : Code::kFast;
   compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;
   static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},

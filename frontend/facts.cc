@@ -70,7 +70,17 @@ Closed times(Closed a, Closed b) {
   return {clamp(*std::min_element(products, products + 4)), clamp(*std::max_element(products, products + 4))};
 }
 
+Closed unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
+                       std::span<const Tensor* const> reads);
+
+// What leaves a narrow type comes in again at its other end.
 Closed range(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {
+  const Closed unwrapped = unwrapped_range(e, axes, reads), type = of_type(e->type);
+  return unwrapped.low >= type.low && unwrapped.high <= type.high ? unwrapped : type;
+}
+
+Closed unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
+                       std::span<const Tensor* const> reads) {
   const auto arg = [&](int k) { return range(e->args[k], axes, reads); };
   switch (e->op) {
     case Op::kConst:

@@ -50,8 +50,8 @@ bool is_fixed(const Expr& e, const Operands& operands, const Graph& graph);
 TensorId add_constant(Graph& graph, const std::string& name, const Shape& shape, const Expr& element,
                       const Operands& operands);
 
-// The same value read from a constant that is added, where the expression is fixed, names one axis of the nest
-// at most, and the constants that it reads are as long; else the expression as it is.
+// The same value read from a constant that is added, where the expression is fixed, names one axis of the
+// nest at most, and the constants that it reads are as long; else the expression as it is.
 Expr tabulated(const Expr& e, const Nest& nest, Operands& operands, Graph& graph);
 
 }  // namespace arenac

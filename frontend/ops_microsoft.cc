@@ -162,7 +162,7 @@ void as_in_onnx(Lowering& node) {
 }
 
 // ai.onnx's, its positions an operand earlier. One position is that of the first place, or every place has
-// its own; without 'num_heads' the caches tell how large a head is.
+// its own; without 'num_heads' the caches tell how large a head is, if all of it is rotated.
 void rotary_embedding(Lowering& node) {
   const TensorId x = node.in(0), cosines = node.in(2), sines = node.in(3);
   TensorId positions = node.in(1);
@@ -172,15 +172,17 @@ void rotary_embedding(Lowering& node) {
   node.require((shape.size() == 3 || shape.size() == 4) && cache.size() == 2,
                "needs an input of rank 3 or 4 and caches of rank 2");
   node.require(!is_float(node.type(positions)), "the positions must be integers");
-  if (node.shape(positions) == Shape{1}) {
+  if (node.rank(positions) <= 1 && element_count(node.shape(positions)) == 1) {
     Formula f(node);
     const auto at = f.axes({shape[0], shape[shape.size() - 2]});
-    f.body(cast(Type::kInt64, f.read(positions, {integer(0)})) + at[1]);
+    f.body(cast(Type::kInt64, f.read(positions, std::vector<Expr>(node.rank(positions), integer(0)))) +
+           at[1]);
     positions = f.emit(Type::kInt64);
   }
   OnnxNode other = node.onnx_node();
   other.domain = "", other.opset = 23, other.inputs = {x, cosines, sines, positions};
-  if (shape.size() == 3 && node.int_attr("num_heads", 0) == 0 && cache[1] > 0)
+  if (shape.size() == 3 && node.int_attr("num_heads", 0) == 0 &&
+      node.int_attr("rotary_embedding_dim", 0) == 0 && cache[1] > 0)
     other.attributes["num_heads"].i = shape[2] / (2 * cache[1]);
   node.out(0, node.importer().lower(other).at(0));
 }
@@ -197,7 +199,7 @@ void bias_softmax(Lowering& node) {
   node.require(biases > 0 && biases * width == element_count(node.shape(bias)) && rows % biases == 0 &&
                    node.type(bias) == node.type(x) && is_float(node.type(x)),
                fmt::format("the bias {} does not fit {}", to_string(node.shape(bias)), to_string(shape)));
-  const bool in_turn = node.int_attr("is_inner_broadcast", 0) != 0;
+  const bool in_turn = node.attribute("is_inner_broadcast").i != 0;
   const int64_t times = rows / biases;
   const auto reshaped = [&](TensorId id, const Shape& to) {
     return node.apply("Reshape", {id, node.constant_ints(to)});

@@ -90,14 +90,16 @@ class WeightScaler {
     const auto found = largest_affine(nest.finish, operands, graph_);
     if (!found || found->second.scale.empty() || names_sum_beside(nest.finish, found->first)) return;
     const auto& [part, form] = *found;
-    const auto weights = weights_for(nest.body, nest.body, form.scale, operands);
+    const auto weights = weights_for(nest.body, nest, form.scale, operands);
     if (!weights) return;
+    const Expr shift = form.shift.empty() ? Expr() : tabulated(form.shift, nest, operands, graph_);
+    if (!shift.empty() && shift->op == Op::kRead && !is_finite(operands.ids[shift->index])) return;
     const auto scaled = scaled_weights(*weights, form.scale, operands);
     if (!scaled) return;
 
     const Expr read_scaled = read(operands.of(*scaled), (*weights)->type, (*weights)->args);
     Expr sum = accumulator(nest.body->type);
-    if (!form.shift.empty()) sum = sum + tabulated(form.shift, nest, operands, graph_);
+    if (!shift.empty()) sum = sum + shift;
     Expr finish = substitute(nest.finish, [&](const Expr& x) { return same(x, part) ? sum : Expr(); });
     nest.body =
         substitute(nest.body, [&](const Expr& x) { return same(x, *weights) ? read_scaled : Expr(); });
@@ -113,12 +115,19 @@ class WeightScaler {
                                             [&](const Expr& arg) { return names_sum_beside(arg, part); });
   }
 
+  bool is_finite(TensorId constant) const {
+    const Value& value = *graph_.tensors[constant].constant;
+    for (int64_t k = 0; k < value.count(); ++k)
+      if (!std::isfinite(load(value, k).f)) return false;
+    return true;
+  }
+
   // A factor of the body, read there only, that can take the scale.
-  std::optional<Expr> weights_for(const Expr& factor, const Expr& body, const Expr& scale,
+  std::optional<Expr> weights_for(const Expr& factor, const Nest& nest, const Expr& scale,
                                   const Operands& operands) const {
     if (factor->op == Op::kMul) {
-      auto left = weights_for(factor->args[0], body, scale, operands);
-      return left ? left : weights_for(factor->args[1], body, scale, operands);
+      auto left = weights_for(factor->args[0], nest, scale, operands);
+      return left ? left : weights_for(factor->args[1], nest, scale, operands);
     }
     if (factor->op != Op::kRead || factor->type != scale->type) return std::nullopt;
     const TensorId id = operands.ids[factor->index];
@@ -127,12 +136,14 @@ class WeightScaler {
         tensor.constant->count() > kMostWeights)
       return std::nullopt;
     int uses = 0;
-    any_of(body, [&](const Expr& x) {
+    any_of(nest.body, [&](const Expr& x) {
       uses += x->op == Op::kRead && x->index == factor->index;
       return false;
     });
     const Expr apart = by_dimension(scale, factor, [](int) { return integer(0); });
-    const bool covers = !any_of(apart, [](const Expr& x) { return x->op == Op::kAxis; });
+    bool covers = !any_of(apart, [](const Expr& x) { return x->op == Op::kAxis; });
+    for (size_t d = 0; d < tensor.shape.size(); ++d)  // all of each dimension is read
+      covers &= interval(factor->args[d], axis_intervals(nest), {}) == Interval{0, tensor.shape[d]};
     return uses == 1 && covers ? std::optional(factor) : std::nullopt;
   }
 

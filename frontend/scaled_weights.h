@@ -8,12 +8,12 @@
 
 namespace arenac {
 
-// The graph with float sums in that form: where the scale depends on nothing but indices of the weights, these
-// are read once and nowhere else, and all products are normal numbers (or the weights were 0). Weights that
-// were made of narrower numbers stay, and so do very many.
+// The graph with float sums in that form: where the scale depends on nothing but indices of the weights,
+// these are read once and nowhere else, and all products are normal numbers (or the weights were 0). Weights
+// that were made of narrower numbers stay, and so do very many.
 //
-// A weight is rounded once more, and so are scale and shift; the sum then rounds as it did before. Scales that
-// are powers of two keep every bit but the sign of a zero.
+// A weight is rounded once more, and so are scale and shift; the sum then rounds as it did before. Scales
+// that are powers of two keep every bit but the sign of a zero.
 Graph with_scaled_weights(Graph graph);
 
 }  // namespace arenac

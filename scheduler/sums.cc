@@ -10,6 +10,8 @@
 namespace arenac {
 namespace {
 
+constexpr int kMostRounds = 4;
+
 // What is added, an expression of one of the block's nodes.
 struct Term {
   size_t node;
@@ -26,8 +28,8 @@ struct SumTree {
 // Finds the trees of additions of one element each in a graph's block.
 class Finder {
  public:
-  Finder(const Graph& graph, Reorder reorder)
-      : graph_(graph), reorder_(reorder), reads_(times_read(graph)), written_(times_written(graph)) {
+  explicit Finder(const Graph& graph)
+      : graph_(graph), reads_(times_read(graph)), written_(times_written(graph)) {
     for (size_t k = 0; k < graph.block.size(); ++k)
       for (TensorId id : graph.block[k].writes) writer_[id] = k;
   }
@@ -75,17 +77,20 @@ class Finder {
   // The addition of two large operands that is all that the node does with large ones.
   std::optional<Expr> addition_in(size_t k) const {
     const Nest* nest = nest_of(k);
-    if (!nest) return std::nullopt;
-    std::optional<Expr> found;
-    any_of(nest->body, [&](const Expr& e) {
-      if (e->op != Op::kAdd || !reads_large(k, e->args[0]) || !reads_large(k, e->args[1])) return false;
-      found = e;
-      return true;
-    });
-    if (!found || (reorder_ == Reorder::kExact && is_float((*found)->type))) return std::nullopt;
+    const Expr* found = nest ? find_addition(k, nest->body) : nullptr;
+    if (!found) return std::nullopt;
     const Expr around = substitute(
-        nest->body, [&](const Expr& e) { return same(e, *found) ? constant(e->type, 0) : Expr(); });
-    return reads_large(k, around) ? std::nullopt : found;
+        nest->body, [&](const Expr& e) { return same(e, *found) ? accumulator(e->type) : Expr(); });
+    return reads_large(k, around) ? std::nullopt : std::optional(*found);
+  }
+
+  // Outside indices, and what is computed in any case.
+  const Expr* find_addition(size_t k, const Expr& e) const {
+    if (e->op == Op::kRead || e->op == Op::kSelect) return nullptr;
+    if (e->op == Op::kAdd && reads_large(k, e->args[0]) && reads_large(k, e->args[1])) return &e;
+    for (const Expr& arg : e->args)
+      if (const Expr* found = find_addition(k, arg)) return found;
+    return nullptr;
   }
 
   // The node that computes the term, if it is the sum of two others and of no use but here.
@@ -123,7 +128,6 @@ class Finder {
   }
 
   const Graph& graph_;
-  const Reorder reorder_;
   std::vector<int> reads_, written_;
   std::map<TensorId, size_t> writer_;
 };
@@ -195,14 +199,14 @@ Graph chained(const Graph& graph, const std::vector<SumTree>& trees, const std::
 
 }  // namespace
 
-Graph with_reordered_sums(Graph graph, Reorder reorder, const OrderLimits& limits) {
-  if (Finder(graph, reorder).run().empty()) return graph;
+Graph with_reordered_sums(Graph graph, const OrderLimits& limits) {
+  if (Finder(graph).run().empty()) return graph;
   Ordered best = best_order(graph, limits);
-  for (bool falls = true; falls && !has_passed(limits.deadline);) {
-    Graph other = chained(graph, Finder(graph, reorder).run(), best.order);
+  for (int round = 0; round < kMostRounds && !has_passed(limits.deadline); ++round) {
+    Graph other = chained(graph, Finder(graph).run(), best.order);
     Ordered ordered = best_order(other, limits);
-    falls = ordered.report.peak < best.report.peak;
-    if (falls) graph = std::move(other), best = std::move(ordered);
+    if (ordered.report.peak >= best.report.peak) break;
+    graph = std::move(other), best = std::move(ordered);
   }
   return graph;
 }

@@ -11,13 +11,10 @@
 
 namespace arenac {
 
-// kExact: only sums whose result does not depend on it, those of integers. kAny: floats, too, which then
-// round in other places.
-enum class Reorder : uint8_t { kExact, kAny };
-
 // The graph with its sums of three tensors and more added one by one, each as soon as it is there in the best
-// order of operators found; again with the order that is best then, as long as the peak falls. The graph as
-// it is where it never does.
-Graph with_reordered_sums(Graph graph, Reorder reorder, const OrderLimits& limits = {});
+// order of operators found; again with the order that is best then, as long as the peak of whole layers
+// falls. The graph as it is where it never does. Floats round in other places then; what is between two
+// additions keeps its name, but holds another sum.
+Graph with_reordered_sums(Graph graph, const OrderLimits& limits = {});
 
 }  // namespace arenac

@@ -51,6 +51,16 @@ TEST(Inline, AppendsTheResidualAddition) {
               ElementsAre("MatMul+Add+Relu"));
 }
 
+// 255 + 1 is 0 in a byte, and 0 - 1 the last index.
+TEST(Inline, KeepsIndicesInsideThatWrap) {
+  const Graph after = with_inlined_elements(model(R"((uint8[256] x, float[256] d) => (float[256] y)
+      <uint8 byte = {1}, int64 one = {1}> { a = Add(x, byte) b = Cast<to = 7>(a) c = Sub(b, one) y = Gather(d, c) })"));
+  Value x(Type::kUint8, {256}), d(Type::kFloat32, {256});
+  for (int64_t k = 0; k < 256; ++k) store(x, k, {.i = k}), store(d, k, {.f = static_cast<double>(k)});
+  verify(after);
+  EXPECT_EQ(interpret_outputs(after, {x, d})[0].bytes, d.bytes);
+}
+
 TEST(Inline, LeavesViews) {
   const Graph after = with_inlined_elements(model(R"((float[2, 3] x, float[3, 4] w) => (float[4, 2] y)
       { m = MatMul(x, w) t = Transpose(m) y = Relu(t) })"));

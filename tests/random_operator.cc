@@ -548,6 +548,9 @@ void fused_conv(OneNode& n) {
   n.weights(kF, {4});
   n.attribute("activation", n.pick({"Relu", "Sigmoid", "Tanh"}));
 }
+// How a transposed convolution learns its padding.
+enum class Pads { kAttribute, kOperand };
+template <Pads where>
 void conv_transpose(OneNode& n) {
   const Shape s = spatial(n);
   const int64_t groups = n.pick({1, 2}), in = groups * n.between(1, 3), out = n.between(1, 3);
@@ -560,9 +563,11 @@ void conv_transpose(OneNode& n) {
   }
   for (size_t k = 0; k < 2 * s.size(); ++k) pads.push_back(n.below(2));
   n.weights(kF, joined({in, out}, kernel));
+  if (where == Pads::kOperand) n.ints(pads);
   if (n.one_in(2)) n.weights(kF, {groups * out});
   n.attribute("kernel_shape", kernel), n.attribute("strides", strides), n.attribute("dilations", dilations);
-  n.attribute("pads", pads), n.attribute("output_padding", more), n.attribute("group", groups);
+  if (where == Pads::kAttribute) n.attribute("pads", pads);
+  n.attribute("output_padding", more), n.attribute("group", groups);
 }
 void col2im(OneNode& n) {
   const int64_t h = n.between(3, 5), w = n.between(3, 5);
@@ -1021,6 +1026,27 @@ void rotary_embedding(OneNode& n) {
     n.in(kF, {b, length, pairs}), n.in(kF, {b, length, pairs});
   }
 }
+void rotary_embedding_by_position(OneNode& n) {
+  const int64_t b = n.between(1, 2), heads = n.between(1, 3), length = n.between(1, 5),
+                half = n.between(1, 4), pairs = n.one_in(2) ? half : 1;
+  const bool packed = n.one_in(2);
+  n.in(n.real(), packed ? Shape{b, length, heads * half * 2} : Shape{b, heads, length, half * 2});
+  n.in(Type::kInt64, n.one_in(2) ? Shape{1} : Shape{b, length});
+  n.in(kF, {7, pairs}), n.in(kF, {7, pairs});
+  if (pairs < half) n.attribute("rotary_embedding_dim", 2 * pairs);
+  if (packed && (pairs < half || n.one_in(2))) n.attribute("num_heads", heads);
+  if (n.one_in(2)) n.attribute("interleaved", 1);
+}
+void bias_softmax(OneNode& n) {
+  const Type type = n.real();
+  const Shape s = n.in(type, n.shape(1, 4));
+  const int axis = n.axis(s), cut = n.below(axis + 1);
+  const bool inner = n.one_in(2);
+  Shape bias(inner ? s.begin() : s.begin() + cut, inner ? s.begin() + cut : s.begin() + axis);
+  bias.insert(bias.end(), s.begin() + axis, s.end());
+  n.in(type, bias);
+  n.attribute("axis", axis), n.attribute("is_inner_broadcast", int{inner});
+}
 void linear_attention(OneNode& n) {
   const char* rule = n.pick({"linear", "gated", "delta", "gated_delta"});
   const int64_t b = n.between(1, 2), groups = n.between(1, 2), heads = groups * n.between(1, 2),
@@ -1188,7 +1214,7 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"Concat", concat},
       {"Conv", conv},
       {"ConvInteger", conv_integer},
-      {"ConvTranspose", conv_transpose},
+      {"ConvTranspose", conv_transpose<Pads::kAttribute>},
       {"Cos", real_unary},
       {"Cosh", real_unary},
       {"Crop", crop},
@@ -1332,6 +1358,8 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"ai.onnx.preview.training.Momentum", momentum},
       {"com.microsoft.Attention", projected_attention},
       {"com.microsoft.BiasGelu", biased},
+      {"com.microsoft.BiasSoftmax", bias_softmax},
+      {"com.microsoft.ConvTransposeWithDynamicPads", conv_transpose<Pads::kOperand>},
       {"com.microsoft.DequantizeLinear", dequantize_linear},
       {"com.microsoft.DynamicQuantizeMatMul", dynamic_quantize_matmul},
       {"com.microsoft.EmbedLayerNormalization", embed_normalization},
@@ -1360,6 +1388,7 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"com.microsoft.QLinearWhere", qlinear_where},
       {"com.microsoft.QuantizeLinear", quantize_linear},
       {"com.microsoft.QuickGelu", with_alpha},
+      {"com.microsoft.RotaryEmbedding", rotary_embedding_by_position},
       {"com.microsoft.SkipLayerNormalization", skip_normalization},
       {"com.microsoft.SkipSimplifiedLayerNormalization", skip_normalization},
       {"com.microsoft.TransposeMatMul", transposed},
