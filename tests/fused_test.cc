@@ -74,7 +74,7 @@ TEST(RandomLayers, KeepTheirRowsInTheArena) {
   EXPECT_GT(groups, count / 2);
   EXPECT_GT(rings, count / 4);
   EXPECT_GT(windows, count / 20);
-  EXPECT_GT(again, count / 100);
+  EXPECT_GT(again, count / 200);
   EXPECT_GT(strips, count / 200);
 }
 
