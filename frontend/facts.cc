@@ -40,27 +40,17 @@ Closed of_values(const Value& value, std::vector<Closed> box) {
   if (box.size() != value.shape.size())
     box.assign(value.shape.size(), {0, INT64_MAX});  // read by its address
   Closed hull_of_all = {INT64_MAX, INT64_MIN};
-  const auto add = [&](int64_t element) {
-    const int64_t v = load(value, element).i;
-    hull_of_all = {std::min(hull_of_all.low, v), std::max(hull_of_all.high, v)};
+  const auto walk = [&](const auto& self, size_t d, int64_t element) -> void {
+    if (d == box.size()) {
+      const int64_t v = load(value, element).i;
+      hull_of_all = {std::min(hull_of_all.low, v), std::max(hull_of_all.high, v)};
+      return;
+    }
+    const int64_t last = value.shape[d] - 1, high = std::clamp<int64_t>(box[d].high, 0, last);
+    for (int64_t i = std::clamp<int64_t>(box[d].low, 0, last); i <= high; ++i)
+      self(self, d + 1, element * value.shape[d] + i);
   };
-  bool whole = true;
-  for (size_t d = 0; d < box.size(); ++d) whole &= box[d].low <= 0 && box[d].high >= value.shape[d] - 1;
-  if (whole) {
-    for (int64_t e = 0; e < value.count(); ++e) add(e);
-    return hull_of_all;
-  }
-  std::vector<int64_t> elements = {0};
-  for (size_t d = 0; d < box.size(); ++d) {
-    const int64_t last = value.shape[d] - 1;
-    const int64_t low = std::clamp<int64_t>(box[d].low, 0, last),
-                  high = std::clamp<int64_t>(box[d].high, 0, last);
-    std::vector<int64_t> all;
-    for (int64_t e : elements)
-      for (int64_t i = low; i <= high; ++i) all.push_back(e * value.shape[d] + i);
-    elements = std::move(all);
-  }
-  for (int64_t e : elements) add(e);
+  walk(walk, 0, 0);
   return hull_of_all;
 }
 

@@ -258,6 +258,10 @@ class Inliner {
     return all.size() == 1 ? all[0] : -1;
   }
 
+  static int operand_of(const Node& node, TensorId x) {
+    return static_cast<int>(std::find(node.reads.begin(), node.reads.end(), x) - node.reads.begin());
+  }
+
   // The indices at which the nest reads operand `operand`, everywhere the same; null if they are not.
   static const std::vector<Expr>* read_indices(const Nest& nest, int operand) {
     const std::vector<Expr>* indices = nullptr;
@@ -277,8 +281,7 @@ class Inliner {
       return std::nullopt;
     const Nest& nest = nests->front();
     if (copied_read(nest, consumer, graph_)) return std::nullopt;
-    const auto at = std::find(consumer.reads.begin(), consumer.reads.end(), x);
-    const int operand = static_cast<int>(at - consumer.reads.begin());
+    const int operand = operand_of(consumer, x);
     const std::vector<Expr>* indices = read_indices(nest, operand);
     if (!indices) return std::nullopt;
     // An index that is itself x's element is no place of x.
@@ -368,7 +371,8 @@ class Inliner {
       const Expr result = translated(tail.body);
       const int added = operations(tail.body);
       if (operations(result) > std::max(kLargestExpression, added)) return std::nullopt;
-      if (repeats(tail, consumer, x) && operations(value) > kCheapest) return std::nullopt;
+      if (times_read(tail.body, operand_of(consumer, x)) > 1 && operations(value) > kCheapest)
+        return std::nullopt;
       std::vector<Expr> store;
       for (const Expr& index : tail.store) store.push_back(translated(index));
       nest.store = std::move(store);
@@ -376,15 +380,6 @@ class Inliner {
     }
     return Node{producer.origin, producer.op + "+" + consumer.op, operands.ids, consumer.writes,
                 std::move(nests)};
-  }
-
-  static bool repeats(const Nest& nest, const Node& node, TensorId x) {
-    int count = 0;
-    any_of(nest.body, [&](const Expr& e) {
-      count += e->op == Op::kRead && node.reads[e->index] == x;
-      return false;
-    });
-    return count > 1;
   }
 
   Graph graph_;

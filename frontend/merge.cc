@@ -90,6 +90,15 @@ std::vector<int> times_read(const Graph& graph) {
   return read;
 }
 
+int times_read(const Expr& e, int operand) {
+  int count = 0;
+  any_of(e, [&](const Expr& x) {
+    count += x->op == Op::kRead && x->index == operand;
+    return false;
+  });
+  return count;
+}
+
 bool is_plain(const Nest& nest) {
   return nest.combine == Combine::kNone && nest.where.empty() && nest.finish.empty();
 }
@@ -123,19 +132,14 @@ bool is_fixed(const Expr& e, const Operands& operands, const Graph& graph) {
   });
 }
 
-TensorId add_constant(Graph& graph, const std::string& name, const Shape& shape, const Expr& element,
-                      const Operands& operands) {
+Value fixed_value(const Shape& shape, const Expr& element, const Operands& operands, const Graph& graph) {
   Nest nest = copy_nest(element->type, shape);
   nest.body = element;
-  const auto id = static_cast<TensorId>(graph.tensors.size());
-  graph.tensors.push_back({name, element->type, shape, nullptr});
-  const Node maker = with_used_operands({"", "", operands.ids, {id}, Nests{std::move(nest)}});
-  std::vector<std::shared_ptr<const Value>> values(graph.tensors.size());
-  for (TensorId read : maker.reads) values[read] = graph.tensors[read].constant;
-  std::vector<int64_t> iterations;
-  run_node(maker, graph, values, iterations);
-  graph.tensors[id].constant = values[id];
-  return id;
+  std::vector<const Value*> reads;  // null: not read
+  for (TensorId id : operands.ids) reads.push_back(graph.tensors[id].constant.get());
+  Value value(element->type, shape);
+  run_nest(nest, reads, value);
+  return value;
 }
 
 Expr tabulated(const Expr& e, const Nest& nest, Operands& operands, Graph& graph) {
@@ -150,8 +154,10 @@ Expr tabulated(const Expr& e, const Nest& nest, Operands& operands, Graph& graph
   const Expr element = substitute(e, [](const Expr& x) { return x->op == Op::kAxis ? axis(0) : Expr(); });
   const int64_t extent = axes.empty() ? 1 : nest.axes[*axes.begin()].extent;
   if (extent > read_from) return e;
-  const TensorId table = add_constant(graph, "table", {extent}, element, operands);
-  return read(operands.of(table), e->type, {axes.empty() ? integer(0) : axis(*axes.begin())});
+  auto table = std::make_shared<const Value>(fixed_value({extent}, element, operands, graph));
+  const int operand = operands.of(static_cast<TensorId>(graph.tensors.size()));
+  graph.tensors.push_back({"table", e->type, {extent}, std::move(table)});
+  return read(operand, e->type, {axes.empty() ? integer(0) : axis(*axes.begin())});
 }
 
 }  // namespace arenac

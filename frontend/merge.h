@@ -30,6 +30,8 @@ std::vector<int> times_written(const Graph& graph);
 
 // Per tensor how many nodes read it, in all blocks, and once more where it is an output.
 std::vector<int> times_read(const Graph& graph);
+// How many reads of an operand are in an expression.
+int times_read(const Expr& e, int operand);
 
 // Without a combination, bounds or a finish: the body is the element.
 bool is_plain(const Nest& nest);
@@ -46,9 +48,8 @@ Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& i
 // sum, no number of an iteration.
 bool is_fixed(const Expr& e, const Operands& operands, const Graph& graph);
 
-// A constant whose element at axis(0), axis(1), ... is `element`, a fixed expression.
-TensorId add_constant(Graph& graph, const std::string& name, const Shape& shape, const Expr& element,
-                      const Operands& operands);
+// The tensor whose element at axis(0), axis(1), ... is `element`, a fixed expression.
+Value fixed_value(const Shape& shape, const Expr& element, const Operands& operands, const Graph& graph);
 
 // The same value read from a constant that is added, where the expression is fixed, names one axis of the
 // nest at most, and the constants that it reads are as long; else the expression as it is.

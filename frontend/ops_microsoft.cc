@@ -152,14 +152,21 @@ void multi_head_attention(Lowering& node) {
   attend(node, parts[0], parts[1], parts[2], parse_mask(node, 4, 5, scores), scores);
 }
 
-// The same as ai.onnx's operator of that name.
-void as_in_onnx(Lowering& node) {
+// The node as one of ai.onnx.
+OnnxNode in_onnx(const Lowering& node, int opset) {
   OnnxNode other = node.onnx_node();
-  other.domain = "";
-  other.opset = 18;
+  other.domain = "", other.opset = opset;
+  return other;
+}
+
+// Another node's results are this one's.
+void lower_instead(Lowering& node, const OnnxNode& other) {
   const auto results = node.importer().lower(other);
   for (int k = 0; k < node.output_count(); ++k) node.out(k, results[static_cast<size_t>(k)]);
 }
+
+// The same as ai.onnx's operator of that name.
+void as_in_onnx(Lowering& node) { lower_instead(node, in_onnx(node, 18)); }
 
 // ai.onnx's, its positions an operand earlier. One position is that of the first place, or every place has
 // its own; without 'num_heads' the caches tell how large a head is, if all of it is rotated.
@@ -179,12 +186,12 @@ void rotary_embedding(Lowering& node) {
            at[1]);
     positions = f.emit(Type::kInt64);
   }
-  OnnxNode other = node.onnx_node();
-  other.domain = "", other.opset = 23, other.inputs = {x, cosines, sines, positions};
+  OnnxNode other = in_onnx(node, 23);
+  other.inputs = {x, cosines, sines, positions};
   if (shape.size() == 3 && node.int_attr("num_heads", 0) == 0 &&
       node.int_attr("rotary_embedding_dim", 0) == 0 && cache[1] > 0)
     other.attributes["num_heads"].i = shape[2] / (2 * cache[1]);
-  node.out(0, node.importer().lower(other).at(0));
+  lower_instead(node, other);
 }
 
 // softmax(data + bias) over all dimensions from 'axis' on. Where the bias has fewer rows of these, each is
@@ -211,11 +218,11 @@ void bias_softmax(Lowering& node) {
 }
 
 void conv_transpose_with_dynamic_pads(Lowering& node) {
-  OnnxNode other = node.onnx_node();
-  other.domain = "", other.op = "ConvTranspose", other.opset = 11;
+  OnnxNode other = in_onnx(node, 11);
+  other.op = "ConvTranspose";
   if (node.has_input(2)) other.attributes["pads"].ints = node.constant_ints(node.in(2), "the pads");
   other.inputs = {node.in(0), node.in(1), optional_input(node, 3)};
-  node.out(0, node.importer().lower(other).at(0));
+  lower_instead(node, other);
 }
 
 void range(Lowering& node) {

@@ -135,16 +135,11 @@ class WeightScaler {
     if (!tensor.constant || tensor.folded_from || tensor.type != factor->type || reads_[id] != 1 ||
         tensor.constant->count() > kMostWeights)
       return std::nullopt;
-    int uses = 0;
-    any_of(nest.body, [&](const Expr& x) {
-      uses += x->op == Op::kRead && x->index == factor->index;
-      return false;
-    });
     const Expr apart = by_dimension(scale, factor, [](int) { return integer(0); });
     bool covers = !any_of(apart, [](const Expr& x) { return x->op == Op::kAxis; });
     for (size_t d = 0; d < tensor.shape.size(); ++d)  // all of each dimension is read
       covers &= interval(factor->args[d], axis_intervals(nest), {}) == Interval{0, tensor.shape[d]};
-    return uses == 1 && covers ? std::optional(factor) : std::nullopt;
+    return times_read(nest.body, factor->index) == 1 && covers ? std::optional(factor) : std::nullopt;
   }
 
   // The scale with `of_dimension` d in place of what the weights' dimension d is indexed by.
@@ -160,13 +155,12 @@ class WeightScaler {
   // Nothing where a product is out of the type's range.
   std::optional<TensorId> scaled_weights(const Expr& weights, const Expr& scale, const Operands& operands) {
     const Expr by = by_dimension(scale, weights, [](int d) { return axis(d); });
-    const Tensor tensor = graph_.tensors[operands.ids[weights->index]];
+    const Tensor& tensor = graph_.tensors[operands.ids[weights->index]];
     Shape extents = tensor.shape;  // of the scale
     for (size_t d = 0; d < extents.size(); ++d)
       if (!names_axis(by, static_cast<int>(d))) extents[d] = std::min<int64_t>(extents[d], 1);
     if (element_count(extents) > kMostScales) return std::nullopt;
-    const Value factors = *graph_.tensors[add_constant(graph_, "", extents, by, operands)].constant;
-    graph_.tensors.pop_back();
+    const Value factors = fixed_value(extents, by, operands, graph_);
 
     auto products = std::make_shared<Value>(*tensor.constant);
     const auto strides = row_major_strides(extents);
@@ -180,7 +174,8 @@ class WeightScaler {
       const double product = load(*products, k).f;
       if (!std::isfinite(product) || (std::abs(product) < least && product != weight)) return std::nullopt;
     }
-    graph_.tensors.push_back({tensor.name, tensor.type, tensor.shape, std::move(products)});
+    Tensor scaled = {tensor.name, tensor.type, tensor.shape, std::move(products)};
+    graph_.tensors.push_back(std::move(scaled));
     return static_cast<TensorId>(graph_.tensors.size()) - 1;
   }
 

@@ -225,8 +225,8 @@ class Unflattener {
                   Operands& operands) {
     TensorId id = operands.ids[x->index];
     const auto own = splits.find(id);
-    for (int d = static_cast<int>(x->args.size());
-         d-- > 0;) {  // from the last: those before keep their place
+    // From the last on: those before keep their place.
+    for (int d = static_cast<int>(x->args.size()); d-- > 0;) {
       const int a = lone_axis(x->args[d]);
       const auto at = split.find(a);
       if (a < 0 || at == split.end()) continue;

@@ -1,6 +1,7 @@
 #include "scheduler/sums.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 
@@ -104,12 +105,7 @@ class Finder {
       return std::nullopt;
     for (TensorId read : graph_.block[writer->second].reads)  // which is then read later
       if (written_[read] > 1) return std::nullopt;
-    int uses = 0;
-    any_of(nest_of(k)->body, [&](const Expr& e) {
-      uses += e->op == Op::kRead && e->index == term->index;
-      return false;
-    });
-    if (uses != 1) return std::nullopt;
+    if (times_read(nest_of(k)->body, term->index) != 1) return std::nullopt;
     for (size_t d = 0; d < from.shape.size(); ++d)
       if (from.shape[d] > 1 && !same(term->args[d], axis(static_cast<int>(d)))) return std::nullopt;
     const auto sum = addition_in(writer->second);
@@ -132,6 +128,36 @@ class Finder {
   std::map<TensorId, size_t> writer_;
 };
 
+// The additions of the tree's terms, these in another order, one by one: the last one in the root's node.
+std::vector<Node> chain_of(const SumTree& tree, const std::vector<Term>& terms, const Block& block) {
+  const Node& root = block[tree.root];
+  const Nest& nest = std::get<Nests>(root.body)[0];
+  std::vector<Expr> axes;
+  for (size_t d = 0; d < nest.axes.size(); ++d) axes.push_back(axis(static_cast<int>(d)));
+  const auto element = [&](const Term& term, Operands& operands) {
+    Nest alone = nest;
+    alone.body = term.value;
+    return element_at(block[term.node], alone, axes, operands);
+  };
+  std::vector<Node> chain;
+  for (size_t k = 1; k < terms.size(); ++k) {
+    const bool is_last = k + 1 == terms.size();
+    const Node& place = is_last ? root : block[tree.inner[k - 1]];
+    Operands operands;
+    if (is_last) operands.ids = root.reads;
+    const Expr before = k == 1 ? element(terms[0], operands)
+                               : read(operands.of(chain.back().writes[0]), tree.last->type, axes);
+    const Expr sum = before + element(terms[k], operands);
+    Nest added = nest;
+    added.body = is_last
+                     ? substitute(nest.body, [&](const Expr& e) { return same(e, tree.last) ? sum : Expr(); })
+                     : sum;
+    chain.push_back(
+        with_used_operands({place.origin, place.op, std::move(operands.ids), place.writes, Nests{added}}));
+  }
+  return chain;
+}
+
 // The graph with the terms of each tree added in the order in which `order` makes them available.
 Graph chained(const Graph& graph, const std::vector<SumTree>& trees, const std::vector<int>& order) {
   std::vector<int> written(graph.tensors.size(), -1);  // per tensor: when, -1 for inputs
@@ -147,66 +173,35 @@ Graph chained(const Graph& graph, const std::vector<SumTree>& trees, const std::
     return when;
   };
 
-  std::map<size_t, std::vector<Node>> instead;  // of the roots
-  std::vector<bool> gone(graph.block.size());
+  std::vector<std::vector<Node>> instead;  // per node: what takes its place
+  for (const Node& node : graph.block) instead.push_back({node});
   for (const SumTree& tree : trees) {
     std::vector<Term> terms = tree.terms;
     std::stable_sort(terms.begin(), terms.end(),
                      [&](const Term& a, const Term& b) { return available(a) < available(b); });
-    std::vector<Node>& chain = instead[tree.root];
-    const Node& root = graph.block[tree.root];
-    const Nest& nest = std::get<Nests>(root.body)[0];
-    std::vector<Expr> axes;
-    for (size_t d = 0; d < nest.axes.size(); ++d) axes.push_back(axis(static_cast<int>(d)));
-    const auto element = [&](const Term& term, Operands& operands) {
-      Nest alone = nest;
-      alone.body = term.value;
-      return element_at(graph.block[term.node], alone, axes, operands);
-    };
-    for (size_t k = 0; k + 1 < terms.size(); ++k) {
-      const bool is_last = k + 2 == terms.size();
-      Operands operands;
-      if (is_last) operands.ids = root.reads;
-      const Expr before = k == 0 ? element(terms[0], operands)
-                                 : read(operands.of(chain.back().writes[0]), tree.last->type, axes);
-      const Expr sum = before + element(terms[k + 1], operands);
-      Nest added = nest;
-      added.body =
-          !is_last ? sum
-                   : substitute(nest.body, [&](const Expr& e) { return same(e, tree.last) ? sum : Expr(); });
-      if (is_last) {
-        chain.push_back({root.origin, root.op, operands.ids, root.writes, Nests{added}});
-      } else {
-        const Node& inner = graph.block[tree.inner[k]];
-        chain.push_back({inner.origin, inner.op, operands.ids, inner.writes, Nests{added}});
-      }
-      chain.back() = with_used_operands(std::move(chain.back()));
-    }
-    for (size_t inner : tree.inner) gone[inner] = true;
+    for (size_t inner : tree.inner) instead[inner].clear();
+    instead[tree.root] = chain_of(tree, terms, graph.block);
   }
   Graph result = graph;
   result.block.clear();
-  for (size_t k = 0; k < graph.block.size(); ++k) {
-    if (gone[k]) continue;
-    const auto chain = instead.find(k);
-    if (chain == instead.end())
-      result.block.push_back(graph.block[k]);
-    else
-      result.block.insert(result.block.end(), chain->second.begin(), chain->second.end());
-  }
+  for (std::vector<Node>& nodes : instead)
+    result.block.insert(result.block.end(), std::make_move_iterator(nodes.begin()),
+                        std::make_move_iterator(nodes.end()));
   return result;
 }
 
 }  // namespace
 
 Graph with_reordered_sums(Graph graph, const OrderLimits& limits) {
-  if (Finder(graph).run().empty()) return graph;
+  std::vector<SumTree> trees = Finder(graph).run();
+  if (trees.empty()) return graph;
   Ordered best = best_order(graph, limits);
   for (int round = 0; round < kMostRounds && !has_passed(limits.deadline); ++round) {
-    Graph other = chained(graph, Finder(graph).run(), best.order);
+    Graph other = chained(graph, trees, best.order);
     Ordered ordered = best_order(other, limits);
     if (ordered.report.peak >= best.report.peak) break;
     graph = std::move(other), best = std::move(ordered);
+    trees = Finder(graph).run();
   }
   return graph;
 }
