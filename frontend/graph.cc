@@ -186,6 +186,18 @@ std::string dump_block(const Graph& graph, const Block& block, const std::string
 
 }  // namespace
 
+std::vector<const Block*> blocks_of(const Node& node) {
+  if (const If* branch = std::get_if<If>(&node.body)) return {&branch->then_block, &branch->else_block};
+  if (const Loop* loop = std::get_if<Loop>(&node.body)) return {&loop->body};
+  return {};
+}
+
+std::vector<Block*> blocks_of(Node& node) {
+  if (If* branch = std::get_if<If>(&node.body)) return {&branch->then_block, &branch->else_block};
+  if (Loop* loop = std::get_if<Loop>(&node.body)) return {&loop->body};
+  return {};
+}
+
 int64_t bytes_of(const Tensor& tensor) { return element_count(tensor.shape) * size_of(tensor.type); }
 
 Nest copy_nest(Type type, const Shape& shape) {
@@ -244,12 +256,8 @@ void verify(const Graph& graph, const Node& node) {
     const std::set<TensorId> distinct(node.reads.begin(), node.reads.end());
     checker.check(distinct.size() == node.reads.size(), "nests have each operand once");
     for (const Nest& nest : *nests) checker.nest(nest);
-  } else if (const If* branch = std::get_if<If>(&node.body)) {
-    verify_block(graph, branch->then_block);
-    verify_block(graph, branch->else_block);
-  } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
-    verify_block(graph, loop->body);
   }
+  for (const Block* inner : blocks_of(node)) verify_block(graph, *inner);
 }
 
 void verify(const Graph& graph) { verify_block(graph, graph.block); }

@@ -113,6 +113,10 @@ struct Node {
   std::variant<Nests, Call, If, Loop, Refusal> body;
 };
 
+// The blocks of a control node; none of another.
+std::vector<Block*> blocks_of(Node& node);
+std::vector<const Block*> blocks_of(const Node& node);
+
 // Every tensor is written by one node before it is read, except those that control flow assigns: they are
 // written by one copy before a loop and one in it, or by one copy (or a refusal) in each branch of an If.
 struct Graph {

@@ -94,24 +94,16 @@ class Inliner {
     };
     for (TensorId id : node.reads) reads(id);
     for (TensorId id : node.writes) uses.writer[id] = position;
-    if (const If* branch = std::get_if<If>(&node.body)) {
-      for (const Node& inner : branch->then_block) collect(inner, position, uses);
-      for (const Node& inner : branch->else_block) collect(inner, position, uses);
-    } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
-      if (loop->count) reads(*loop->count);
-      if (loop->condition) reads(*loop->condition);
-      for (const Node& inner : loop->body) collect(inner, position, uses);
-    }
+    if (const Loop* loop = std::get_if<Loop>(&node.body))
+      for (const auto& id : {loop->count, loop->condition})
+        if (id) reads(*id);
+    for (const Block* block : blocks_of(node))
+      for (const Node& inner : *block) collect(inner, position, uses);
   }
 
   void rewrite(Block& block) {
-    for (Node& node : block) {
-      if (If* branch = std::get_if<If>(&node.body)) {
-        rewrite(branch->then_block), rewrite(branch->else_block);
-      } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
-        rewrite(loop->body);
-      }
-    }
+    for (Node& node : block)
+      for (Block* inner : blocks_of(node)) rewrite(*inner);
     for (bool changed = true; changed;) {
       changed = false;
       Uses uses;

@@ -56,13 +56,8 @@ class IntegerSummer {
  private:
   void rewrite(Block& block) {
     for (Node& node : block) {
-      if (If* branch = std::get_if<If>(&node.body)) {
-        rewrite(branch->then_block), rewrite(branch->else_block);
-      } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
-        rewrite(loop->body);
-      } else if (std::holds_alternative<Nests>(node.body)) {
-        rewrite(node);
-      }
+      for (Block* inner : blocks_of(node)) rewrite(*inner);
+      if (std::holds_alternative<Nests>(node.body)) rewrite(node);
     }
   }
 

@@ -54,17 +54,14 @@ std::vector<int> times_written(const Graph& graph) {
   const auto is_iteration = [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; };
   const auto count = [&](const auto& self, const Block& block) -> void {
     for (const Node& node : block) {
-      if (const If* branch = std::get_if<If>(&node.body)) {
-        self(self, branch->then_block), self(self, branch->else_block);
-      } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
-        self(self, loop->body);
-      } else {
-        for (TensorId id : node.writes) ++written[id];
-        if (const Nests* nests = std::get_if<Nests>(&node.body))
-          for (const Nest& nest : *nests)
-            for (const Expr& index : nest.store)
-              if (any_of(index, is_iteration)) written[node.writes[0]] = 2;
-      }
+      const auto inside = blocks_of(node);
+      for (const Block* inner : inside) self(self, *inner);
+      if (!inside.empty()) continue;  // its writes are those of its blocks
+      for (TensorId id : node.writes) ++written[id];
+      if (const Nests* nests = std::get_if<Nests>(&node.body))
+        for (const Nest& nest : *nests)
+          for (const Expr& index : nest.store)
+            if (any_of(index, is_iteration)) written[node.writes[0]] = 2;
     }
   };
   count(count, graph.block);
@@ -77,13 +74,10 @@ std::vector<int> times_read(const Graph& graph) {
   const auto count = [&](const auto& self, const Block& block) -> void {
     for (const Node& node : block) {
       for (TensorId id : node.reads) ++read[id];
-      if (const If* branch = std::get_if<If>(&node.body)) {
-        self(self, branch->then_block), self(self, branch->else_block);
-      } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+      if (const Loop* loop = std::get_if<Loop>(&node.body))
         for (const auto& id : {loop->count, loop->condition})
           if (id) ++read[*id];
-        self(self, loop->body);
-      }
+      for (const Block* inner : blocks_of(node)) self(self, *inner);
     }
   };
   count(count, graph.block);

@@ -92,13 +92,8 @@ class Merger {
  private:
   // Only where padding and its readers are nodes of one block.
   void rewrite(Block& block) {
-    for (Node& node : block) {
-      if (If* branch = std::get_if<If>(&node.body)) {
-        rewrite(branch->then_block), rewrite(branch->else_block);
-      } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
-        rewrite(loop->body);
-      }
-    }
+    for (Node& node : block)
+      for (Block* inner : blocks_of(node)) rewrite(*inner);
     for (size_t p = 0; p < block.size(); ++p) {
       const Node& node = block[p];
       const auto padding = padding_of(node, graph_);

@@ -74,13 +74,9 @@ class WeightScaler {
  private:
   void rewrite(Block& block) {
     for (Node& node : block) {
-      if (If* branch = std::get_if<If>(&node.body)) {
-        rewrite(branch->then_block), rewrite(branch->else_block);
-      } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
-        rewrite(loop->body);
-      } else if (Nests* nests = std::get_if<Nests>(&node.body); nests && nests->size() == 1) {
-        rewrite(node, nests->front());
-      }
+      for (Block* inner : blocks_of(node)) rewrite(*inner);
+      Nests* nests = std::get_if<Nests>(&node.body);
+      if (nests && nests->size() == 1) rewrite(node, nests->front());
     }
   }
 

@@ -58,13 +58,8 @@ class Unflattener {
   using Splits = std::map<TensorId, Split>;
 
   void rewrite(Block& block) {
-    for (Node& node : block) {
-      if (If* branch = std::get_if<If>(&node.body)) {
-        rewrite(branch->then_block), rewrite(branch->else_block);
-      } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
-        rewrite(loop->body);
-      }
-    }
+    for (Node& node : block)
+      for (Block* inner : blocks_of(node)) rewrite(*inner);
     for (size_t p = 0; p < block.size(); ++p)
       for (bool changed = true; changed;) {
         changed = false;

@@ -23,14 +23,9 @@ void read_wide(Node& node, const std::vector<bool>& wide) {
 template <typename Visit>
 void for_each_step(Block& block, const Visit& visit) {
   for (Node& node : block) {
-    if (If* branch = std::get_if<If>(&node.body)) {
-      for_each_step(branch->then_block, visit);
-      for_each_step(branch->else_block, visit);
-    } else if (Loop* loop = std::get_if<Loop>(&node.body)) {
-      for_each_step(loop->body, visit);
-    } else {
-      visit(node);
-    }
+    const auto inside = blocks_of(node);
+    for (Block* inner : inside) for_each_step(*inner, visit);
+    if (inside.empty()) visit(node);
   }
 }
 

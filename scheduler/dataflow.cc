@@ -26,15 +26,11 @@ struct Touched {
 void collect(const Node& node, Touched& accesses) {
   accesses.reads.insert(node.reads.begin(), node.reads.end());
   accesses.writes.insert(node.writes.begin(), node.writes.end());
-  const auto inside = [&](const Block& block) {
-    for (const Node& inner : block) collect(inner, accesses);
-  };
-  if (const If* branch = std::get_if<If>(&node.body)) inside(branch->then_block), inside(branch->else_block);
-  if (const Loop* loop = std::get_if<Loop>(&node.body)) {
+  if (const Loop* loop = std::get_if<Loop>(&node.body))
     for (const auto& scalar : {loop->count, loop->condition})
       if (scalar) accesses.reads.insert(*scalar);
-    inside(loop->body);
-  }
+  for (const Block* block : blocks_of(node))
+    for (const Node& inner : *block) collect(inner, accesses);
 }
 
 Touched accesses_of(const Node& node) {
