@@ -15,7 +15,7 @@ namespace {
 const char* suffix_of(Type type) {
   constexpr const char* kSuffixes[] = {"f32",   "f64",  "f16",  "bf16", "i8",   "i16",  "i32",   "i64",
                                        "u8",    "u16",  "u32",  "u64",  "bool", "e4m3", "e4m3z", "e5m2",
-                                       "e5m2z", "e8m0", "e2m1", "i4",   "u4",   "i2",   "u2"};
+                                       "e5m2z", "e8m0", "e2m1", "i4",   "u4",   "i2",   "u2",    "str"};
   static_assert(std::size(kSuffixes) == kTypes);
   return kSuffixes[static_cast<int>(type)];
 }
@@ -207,6 +207,23 @@ std::string CExpr::stored(Type to, Type from, const std::string& value) const {
   return to == from ? value : cast(to, from, value);
 }
 
+std::string CExpr::text(Scalar value) const {
+  const std::string definition = fmt::format(
+      "static inline arenac_string {}_text(const char *from) {{\n  arenac_string s = {{{{0}}}};\n"
+      "  for (int k = 0; k < {} && from[k] != 0; ++k) s.text[k] = from[k];\n  return s;\n}}",
+      prefix_, kStringBytes - 1);
+  return fmt::format("{}({})", helper("text", definition), c_string(std::string(text_of(value))));
+}
+
+std::string CExpr::equal_texts(const std::string& a, const std::string& b) const {
+  const std::string definition = fmt::format(
+      "static inline int {}_equal_texts(arenac_string a, arenac_string b) {{\n"
+      "  for (int k = 0; k < {}; ++k) {{\n    if (a.text[k] != b.text[k]) return 0;\n"
+      "    if (a.text[k] == 0) break;\n  }}\n  return 1;\n}}",
+      prefix_, kStringBytes - 1);
+  return fmt::format("{}({}, {})", helper("equal_texts", definition), a, b);
+}
+
 std::string CExpr::operation(Op op, Type type, const std::string& a, const std::string& b) const {
   const bool f = is_float(type), is_signed = info(type).is_signed;
   const char* t = c_value_type(type);
@@ -296,6 +313,8 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
                                                    wrapping_type(type), size_of(type) * 8)),
                          a, b);
     case Op::kEq:
+      if (type == Type::kString) return equal_texts(a, b);
+      return fmt::format("({} == {})", a, b);
     case Op::kLt:
     case Op::kLe:
       return fmt::format("({} {} {})", a, name, b);
@@ -363,7 +382,7 @@ std::string CExpr::value(const Expr& e) const {
     if (const std::string* name = names_.known(e)) return *name;
   switch (e->op) {
     case Op::kConst:
-      return c_literal(e->type, e->value);
+      return e->type == Type::kString ? text(e->value) : c_literal(e->type, e->value);
     case Op::kAxis:
       return fmt::format("(int64_t){}", names_.axis(e->index));
     case Op::kAcc:

@@ -41,6 +41,8 @@ class CExpr {
  private:
   std::string call(const Expr& e) const;
   std::string cast(Type to, Type from, const std::string& x) const;
+  std::string text(Scalar value) const;
+  std::string equal_texts(const std::string& a, const std::string& b) const;
   std::string operation(Op op, Type type, const std::string& a, const std::string& b) const;
   std::string helper(const std::string& name, const std::string& definition) const;
   std::string binary_helper(const char* name, Type type, const std::string& body) const;

@@ -112,6 +112,8 @@ std::string c_literal(Type type, Scalar value) {
       store(type, &code, value);
       return fmt::format("0x{:02x}u", std::to_integer<int>(code));
     }
+    case Type::kString:
+      return fmt::format("{{{}}}", c_string(std::string(text_of(value))));
     case Type::kUint64:
       return fmt::format("UINT64_C({})", static_cast<uint64_t>(value.i));
     case Type::kUint32:

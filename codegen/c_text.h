@@ -49,7 +49,7 @@ std::string c_comment(const std::string& text);
 // Any bytes as a C string literal, quotes included.
 std::string c_string(const std::string& bytes);
 
-// A literal of the type that arithmetic on `type` uses; float16 as its bit pattern.
+// A literal of the type that arithmetic on `type` uses, float16 as its bit pattern; of text an initializer.
 std::string c_literal(Type type, Scalar value);
 
 }  // namespace arenac

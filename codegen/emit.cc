@@ -150,6 +150,7 @@ class Emitter {
     c.put(for_pools("#define {macro}_SIZE {size}u /* bytes */\n#define {macro}_ALIGN {align}u", "\n"));
     c.line("#define {}_WEIGHTS_SIZE {}u /* bytes of constants */", upper_, map_.totals.weights);
     c.line("#define {}_MODEL_SHA256 \"{}\"\n", upper_, map_.sha256);
+    if (const std::string text = text_type(graph_); !text.empty()) c.put(text);
     io_macros(c, "INPUT", inputs_);
     io_macros(c, "OUTPUT", outputs_);
     c.put("");

@@ -31,12 +31,14 @@ bool begins_name(const std::string& text) {
   return is_word(text[0]) && !std::isdigit(static_cast<unsigned char>(text[0]));
 }
 
-// Names, numbers as a whole, blanks and single other characters.
+// Names, numbers and quoted text as a whole, blanks and single other characters.
 std::vector<Token> split(const std::string& text) {
   std::vector<Token> tokens;
   for (size_t from = 0, to; from < text.size(); from = to) {
     to = from + 1;
-    if (text[from] == ' ' || text[from] == '\n') {
+    if (text[from] == '"') {
+      to = text.find('"', to) + 1;
+    } else if (text[from] == ' ' || text[from] == '\n') {
       while (to < text.size() && (text[to] == ' ' || text[to] == '\n')) ++to;
     } else if (is_word(text[from])) {
       const bool number = std::isdigit(static_cast<unsigned char>(text[from]));

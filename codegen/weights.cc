@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <set>
 
@@ -11,7 +12,7 @@ namespace arenac {
 namespace {
 
 constexpr int64_t kReadableBytes = 64 << 10;
-constexpr int64_t kStringBytes = 4 << 20;
+constexpr int64_t kLiteralBytes = 4 << 20;
 constexpr int64_t kBlobAlign = 64;
 
 // Elements in the order of the layout's strides, which are dense.
@@ -99,6 +100,17 @@ std::string blob_type(const Weights& weights, const std::string& name) {
 
 }  // namespace
 
+std::string text_type(const Graph& graph) {
+  const bool has_text = std::any_of(graph.tensors.begin(), graph.tensors.end(),
+                                    [](const Tensor& t) { return t.type == Type::kString; });
+  if (!has_text) return "";
+  return fmt::format(
+      "#ifndef ARENAC_STRING_SIZE\n#define ARENAC_STRING_SIZE {0}\n"
+      "/* Text of less than {0} bytes, ended by a zero. */\n"
+      "typedef struct arenac_string {{ char text[{0}]; }} arenac_string;\n#endif\n\n",
+      kStringBytes);
+}
+
 Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
   Weights weights;
   std::map<std::pair<Type, std::string>, int> known;
@@ -119,7 +131,7 @@ Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
   }
   weights.form = options.weights;
   if (weights.form == WeightsForm::kAuto)
-    weights.form = weights.total > kStringBytes ? WeightsForm::kIncbin : WeightsForm::kC;
+    weights.form = weights.total > kLiteralBytes ? WeightsForm::kIncbin : WeightsForm::kC;
   int64_t bytes = 0;
   for (const Weight& weight : weights.all) bytes += static_cast<int64_t>(weight.bytes.size());
   weights.readable = weights.form == WeightsForm::kC && bytes <= kReadableBytes;
@@ -157,6 +169,7 @@ std::vector<File> weight_files(const Weights& weights, const Schedule& schedule,
         "/* Constants of {}, written by arenac. */\n#include <math.h>\n#include <stdint.h>\n\n"
         "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
         name);
+    if (weights.readable) text += text_type(*schedule.graph);
     if (weights.all.empty()) {
       text += fmt::format("\ntypedef int {}_has_no_weights;\n", name);
     } else if (weights.readable) {

@@ -24,6 +24,10 @@ struct Weights {
   bool readable;      // arrays of numbers rather than a blob
 };
 
+// The definition of the C type of text if the graph has any, else nothing. Several models may define it in
+// one file.
+std::string text_type(const Graph& graph);
+
 Weights collect_weights(const Schedule& schedule, const EmitOptions& options);
 
 // Declarations for NAME.c, and the expression for a pointer to the first element.

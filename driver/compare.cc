@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "codegen/c_text.h"
 #include "frontend/error.h"
 
 namespace arenac {
@@ -20,6 +21,7 @@ double number(Type type, Scalar value) {
 
 // |got - want|; infinite where no finite tolerance can help.
 double distance(Type type, Scalar got, Scalar want) {
+  if (type == Type::kString) return got.i == want.i ? 0 : std::numeric_limits<double>::infinity();
   if (!is_float(type)) {
     const auto a = static_cast<uint64_t>(got.i), b = static_cast<uint64_t>(want.i);
     const bool less = type == Type::kUint64 ? a < b : got.i < want.i;
@@ -69,6 +71,11 @@ std::optional<std::string> difference(const Value& got, const Value& want, const
     if (off > worst_off) worst = k, worst_off = off;
   }
   if (differing == 0) return std::nullopt;
+  if (got.type == Type::kString) {
+    const auto quoted = [&](const Value& of) { return c_string(std::string(text_of(load(of, worst)))); };
+    return fmt::format("element {} is {}, expected {}; {} of {} elements differ", position(got.shape, worst),
+                       quoted(got), quoted(want), differing, got.count());
+  }
   return fmt::format("element {} is {:.9g}, expected {:.9g} (off by {:.3g}); {} of {} elements differ",
                      position(got.shape, worst), number(got.type, load(got, worst)),
                      number(want.type, load(want, worst)), worst_off, differing, got.count());

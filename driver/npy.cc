@@ -28,7 +28,17 @@ constexpr Descriptor kDescriptors[] = {
 Type type_of(const std::string& descriptor, const std::string& origin) {
   for (const Descriptor& row : kDescriptors)
     if (row.numpy == descriptor) return row.type;
-  fail(origin, "its element type is not supported: save as little-endian floats, integers or bool");
+  fail(origin,
+       "its element type is not supported: save as little-endian floats, integers, bool or bytes (S63)");
+}
+
+// Of the bytes of each text: "|S5".
+int64_t width_of_text(const std::string& descriptor, const std::string& origin) {
+  static const std::regex pattern(R"(\|S([1-9][0-9]?))");
+  std::smatch match;
+  if (!std::regex_match(descriptor, match, pattern) || std::stoi(match[1]) >= kStringBytes)
+    fail(origin, fmt::format("its texts have no width of 1 to {} bytes", kStringBytes - 1));
+  return std::stoi(match[1]);
 }
 
 Shape shape_of(const std::string& tuple, const std::string& origin) {
@@ -66,16 +76,26 @@ Value npy_value(std::string_view bytes, const std::string& origin) {
       R"(\{'descr': '([^']{1,8})', 'fortran_order': (False|True), 'shape': \(([0-9, ]{0,200})\), \}\s*)");
   std::smatch match;
   if (!std::regex_match(header, match, pattern)) fail(origin, "its .npy header cannot be read");
-  const Type type = type_of(match[1], origin);
+  const std::string descriptor = match[1];
+  const bool is_text = descriptor.starts_with("|S");
+  const Type type = is_text ? Type::kString : type_of(descriptor, origin);
+  const int64_t width = is_text ? width_of_text(descriptor, origin) : size_of(type);
   Shape shape = shape_of(match[3], origin);
   if (match[2] == "True" && shape.size() > 1)
     fail(origin, "it is in Fortran order: save numpy.ascontiguousarray(x)");
   const std::string_view data = bytes.substr(place.begin + place.size);
-  const int64_t needed = element_count(shape) * size_of(type);
+  const int64_t needed = element_count(shape) * width;
   if (static_cast<int64_t>(data.size()) != needed)
     fail(origin,
          fmt::format("shape {} needs {} bytes, the file holds {}", to_string(shape), needed, data.size()));
   Value value(type, std::move(shape));
+  if (is_text) {
+    for (int64_t k = 0; k < value.count(); ++k) {
+      const std::string_view room = data.substr(static_cast<size_t>(k * width), static_cast<size_t>(width));
+      store(value, k, string_scalar(room.substr(0, room.find('\0'))));
+    }
+    return value;
+  }
   if (!data.empty()) std::memcpy(value.bytes.data(), data.data(), data.size());
   if (type == Type::kBool)
     for (std::byte& b : value.bytes) b = std::byte{b != std::byte{0}};

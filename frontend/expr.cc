@@ -277,6 +277,10 @@ Scalar apply(Op op, Type type, Scalar a, Scalar b) {
 }
 
 Scalar convert(Type to, Type from, Scalar value) {
+  if (to == Type::kString || from == Type::kString) {
+    ARENAC_CHECK(to == from, "text is no number");
+    return value;
+  }
   if (to == Type::kBool) return {.i = is_float(from) ? value.f != 0 : value.i != 0};
   if (is_float(from)) return is_float(to) ? round_to(to, value) : Scalar{.i = saturate(to, value.f)};
   if (!is_float(to)) return round_to(to, value);
@@ -291,6 +295,7 @@ Scalar convert(Type to, Type from, Scalar value) {
 Expr constant(Type type, Scalar value) { return leaf({Op::kConst, type, {}, round_to(type, value)}); }
 
 Expr constant(Type type, double value) {
+  if (type == Type::kString && value != 0) throw TypeError("no text stands for a number");
   return constant(type, is_float(type) ? Scalar{.f = value} : Scalar{.i = saturate(type, value)});
 }
 
@@ -313,13 +318,15 @@ Expr make(Op op, std::vector<Expr> args) {
   const OpInfo& how = info(op);
   ARENAC_CHECK(static_cast<int>(args.size()) == how.arity && op != Op::kSelect, "wrong number of arguments");
   const Type type = args[0]->type;
+  if (type == Type::kString && op != Op::kEq)
+    throw TypeError(fmt::format("'{}' of text is not defined", how.name));
   if (how.arity == 2)
     ARENAC_CHECK(args[1]->type == type,
                  fmt::format("'{}' of {} and {}", how.name, info(type).name, info(args[1]->type).name));
   const Type result = how.boolean ? Type::kBool : type;
   const bool all_constant = is_const(args[0]) && (how.arity == 1 || is_const(args[1]));
   if (all_constant) return constant(result, apply(op, type, args[0]->value, args.back()->value));
-  if (how.arity == 2 && !is_float(type)) {
+  if (how.arity == 2 && is_integer(type)) {
     if (Expr simpler = simplify(op, args[0], args[1]); !simpler.empty()) return simpler;
   }
   return leaf({op, result, std::move(args)});
@@ -327,6 +334,8 @@ Expr make(Op op, std::vector<Expr> args) {
 
 Expr cast(Type type, const Expr& x) {
   if (x->type == type) return x;
+  if (x->type == Type::kString || type == Type::kString)
+    throw TypeError(fmt::format("{} does not become {} in a formula", info(x->type).name, info(type).name));
   if (is_const(x)) return constant(type, convert(type, x->type, x->value));
   return leaf({Op::kCast, type, {x}});
 }
@@ -384,6 +393,7 @@ Expr substitute(const Expr& e, const std::function<Expr(const Expr&)>& replace) 
 std::string to_string(const Expr& e) {
   switch (e->op) {
     case Op::kConst:
+      if (e->type == Type::kString) return fmt::format("'{}'", text_of(e->value));
       return is_float(e->type) ? fmt::format("{}", e->value.f) : fmt::format("{}", e->value.i);
     case Op::kAxis:
       return e->index >= 0 ? fmt::format("i{}", e->index) : fmt::format("t{}", -1 - e->index);

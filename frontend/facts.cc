@@ -28,7 +28,7 @@ Closed hull(Closed a, Closed b) { return {std::min(a.low, b.low), std::max(a.hig
 
 Closed of_type(Type type) {
   const int bits = size_of(type) * 8;
-  if (is_float(type) || bits == 64) return {-kFar, kFar};
+  if (!is_integer(type) || bits == 64) return {-kFar, kFar};
   if (type == Type::kBool) return {0, 1};
   if (!info(type).is_signed) return {0, (int64_t{1} << bits) - 1};
   return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
@@ -36,7 +36,7 @@ Closed of_type(Type type) {
 
 // The elements at the indices within `box`.
 Closed of_values(const Value& value, std::vector<Closed> box) {
-  if (is_float(value.type) || value.count() == 0) return of_type(value.type);
+  if (!is_integer(value.type) || value.count() == 0) return of_type(value.type);
   if (box.size() != value.shape.size())
     box.assign(value.shape.size(), {0, INT64_MAX});  // read by its address
   Closed hull_of_all = {INT64_MAX, INT64_MIN};
@@ -74,7 +74,7 @@ Closed unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
   const auto arg = [&](int k) { return range(e->args[k], axes, reads); };
   switch (e->op) {
     case Op::kConst:
-      return is_float(e->type) ? of_type(e->type) : Closed{e->value.i, e->value.i};
+      return is_integer(e->type) ? Closed{e->value.i, e->value.i} : of_type(e->type);
     case Op::kAxis:
       return e->index < 0 ? Closed{0, e->extent - 1} : closed(axes.at(e->index));
     case Op::kRead: {
@@ -289,7 +289,7 @@ Affine operator*(const Affine& a, int64_t factor) {
 std::optional<Affine> affine_form(const Expr& e) {
   switch (e->op) {
     case Op::kConst:
-      return is_float(e->type) ? std::nullopt : std::optional(Affine{e->value.i, {}});
+      return is_integer(e->type) ? std::optional(Affine{e->value.i, {}}) : std::nullopt;
     case Op::kAxis:
       return Affine{0, {{e->index, 1}}};
     case Op::kAdd:

@@ -136,6 +136,8 @@ TensorId known_value(Importer& importer, TensorId id, const Value& value) {
   if (value.count() != element_count(input.shape))
     throw UserError(fmt::format("input '{}' is {} {}, but its value has {} elements", printable(input.name),
                                 info(input.type).name, to_string(input.shape), value.count()));
+  if (input.type == Type::kString)
+    throw UserError(fmt::format("input '{}' is text, whose value cannot be given", printable(input.name)));
   Value all(input.type, input.shape);
   for (int64_t k = 0; k < value.count(); ++k) store(all, k, convert(input.type, value.type, load(value, k)));
   const TensorId constant = importer.add_constant(input.name, std::make_shared<const Value>(std::move(all)));

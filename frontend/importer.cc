@@ -274,9 +274,14 @@ std::vector<TensorId> Importer::lower(const OnnxNode& node) {
                     printable(node.domain), node.domain.empty() ? "" : ".", printable(node.op), node.opset));
   }
   const size_t first_new = graph.tensors.size();
+  for (size_t k = 0; k < node.inputs.size(); ++k)
+    if (node.inputs[k] >= 0 && graph.tensors[node.inputs[k]].type == Type::kString)
+      lowering.require(takes_strings(*row, k), fmt::format("input {} cannot be text", k));
   try {
     row->lower(lowering);
   } catch (const ShapeError& error) {
+    lowering.fail(error.what());
+  } catch (const TypeError& error) {
     lowering.fail(error.what());
   } catch (const std::bad_alloc&) {
     lowering.fail("its tensors need more memory than there is");

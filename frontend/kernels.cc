@@ -24,6 +24,11 @@ template <typename T>
 #include "frontend/kernels/det.c"
 #undef ARENAC_NAME
 
+#define ARENAC_NAME integer_text
+template <typename T>
+#include "frontend/kernels/integer_text.c"
+#undef ARENAC_NAME
+
 #define ARENAC_NAME nms
 template <typename T>
 #include "frontend/kernels/nms.c"
@@ -34,9 +39,34 @@ template <typename T>
 #include "frontend/kernels/nonzero.c"
 #undef ARENAC_NAME
 
+#define ARENAC_NAME number_text
+template <typename T>
+#include "frontend/kernels/number_text.c"
+#undef ARENAC_NAME
+
 #define ARENAC_NAME roi_align
 template <typename T>
 #include "frontend/kernels/roi_align.c"
+#undef ARENAC_NAME
+
+#define ARENAC_NAME text_case
+template <typename T>
+#include "frontend/kernels/text_case.c"
+#undef ARENAC_NAME
+
+#define ARENAC_NAME text_concat
+template <typename T>
+#include "frontend/kernels/text_concat.c"
+#undef ARENAC_NAME
+
+#define ARENAC_NAME text_number
+template <typename T>
+#include "frontend/kernels/text_number.c"
+#undef ARENAC_NAME
+
+#define ARENAC_NAME text_split
+template <typename T>
+#include "frontend/kernels/text_split.c"
 #undef ARENAC_NAME
 
 #define ARENAC_NAME topk
@@ -60,10 +90,8 @@ KernelFunction* instance(Type type, std::initializer_list<std::pair<Type, Kernel
   return nullptr;
 }
 
-#define ARENAC_NUMBERS(type, kernel)                 \
-  instance(type, {{Type::kFloat32, kernel<float>},   \
-                  {Type::kFloat64, kernel<double>},  \
-                  {Type::kInt8, kernel<int8_t>},     \
+#define ARENAC_INTEGERS(type, kernel)                \
+  instance(type, {{Type::kInt8, kernel<int8_t>},     \
                   {Type::kInt16, kernel<int16_t>},   \
                   {Type::kInt32, kernel<int32_t>},   \
                   {Type::kInt64, kernel<int64_t>},   \
@@ -71,6 +99,9 @@ KernelFunction* instance(Type type, std::initializer_list<std::pair<Type, Kernel
                   {Type::kUint16, kernel<uint16_t>}, \
                   {Type::kUint32, kernel<uint32_t>}, \
                   {Type::kUint64, kernel<uint64_t>}})
+#define ARENAC_NUMBERS(type, kernel)                                                                    \
+  (is_float(type) ? instance(type, {{Type::kFloat32, kernel<float>}, {Type::kFloat64, kernel<double>}}) \
+                  : ARENAC_INTEGERS(type, kernel))
 
 }  // namespace
 
@@ -88,6 +119,8 @@ std::span<const KernelRow> kernels() {
        [](Type type) {
          return instance(type, {{Type::kFloat32, det<float>}, {Type::kFloat64, det<double>}});
        }},
+      {"integer_text", "integers in decimal digits", k_integer_text,
+       [](Type type) { return ARENAC_INTEGERS(type, integer_text); }},
       {"nms", "non-maximum suppression of boxes", k_nms,
        [](Type type) {
          return instance(type, {{Type::kFloat32, nms<float>}});
@@ -96,9 +129,32 @@ std::span<const KernelRow> kernels() {
        [](Type type) {
          return instance(type, {{Type::kBool, nonzero<uint8_t>}});
        }},
+      {"number_text", "floats in decimal digits", k_number_text,
+       [](Type type) {
+         return instance(type, {{Type::kFloat32, number_text<float>}});
+       }},
       {"roi_align", "regions of images, resampled", k_roi_align,
        [](Type type) {
          return instance(type, {{Type::kFloat32, roi_align<float>}, {Type::kFloat64, roi_align<double>}});
+       }},
+      {"text_case", "text in capitals or small letters", k_text_case,
+       [](Type type) {
+         return instance(type, {{Type::kUint8, text_case<uint8_t>}});
+       }},
+      {"text_concat", "one text after another", k_text_concat,
+       [](Type type) {
+         return instance(type, {{Type::kUint8, text_concat<uint8_t>}});
+       }},
+      {"text_number", "numbers that text spells", k_text_number,
+       [](Type type) {
+         return instance(type, {{Type::kFloat32, text_number<float>},
+                                {Type::kFloat64, text_number<double>},
+                                {Type::kInt64, text_number<int64_t>},
+                                {Type::kUint64, text_number<uint64_t>}});
+       }},
+      {"text_split", "pieces of text between delimiters", k_text_split,
+       [](Type type) {
+         return instance(type, {{Type::kUint8, text_split<uint8_t>}});
        }},
       {"topk", "the k best elements along an axis, and where they are", k_topk,
        [](Type type) { return ARENAC_NUMBERS(type, topk); }},

@@ -7,7 +7,8 @@
 //   static void ARENAC_NAME(const void *const *reads, void *const *writes, const int64_t *p)   /* ARENAC_T:
 //   element type */
 //
-// Operands are dense and row-major; p holds extents and attributes as the file's first comment lists them.
+// It may use <math.h> and <stdint.h>. Operands are dense and row-major; p holds extents and attributes as the
+// file's first comment lists them.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "frontend/importer.h"
+#include "frontend/kernels.h"
 
 namespace arenac {
 
@@ -128,6 +129,8 @@ TensorId Lowering::add(Type type, Shape shape, std::vector<TensorId> reads, Nest
 std::vector<TensorId> Lowering::call(const std::string& kernel, Type type, std::vector<TensorId> reads,
                                      std::vector<int64_t> parameters,
                                      std::vector<std::pair<Type, Shape>> writes) const {
+  if (arenac::kernel(kernel).instance(type) == nullptr)
+    fail(fmt::format("elements of type {} are not supported", info(type).name));
   std::vector<TensorId> ids;
   for (auto& [t, shape] : writes) ids.push_back(importer_.add_tensor(node_.origin, t, std::move(shape)));
   importer_.add_node(
@@ -188,6 +191,7 @@ Expr Formula::broadcast(TensorId id, const std::vector<Expr>& out) {
 }
 
 void Formula::reduce(Combine combine, const Expr& value) {
+  if (value->type == Type::kString) throw TypeError("text cannot be combined");
   nest().combine = combine;
   nest().body = value;
   // A reduction whose axes all vanished still needs one, so that every reduction looks alike.
@@ -196,6 +200,7 @@ void Formula::reduce(Combine combine, const Expr& value) {
 }
 
 void Formula::accumulate(Combine combine, const Expr& value) {
+  if (value->type == Type::kString) throw TypeError("text cannot be combined");
   nest().combine = combine;
   nest().accumulate = true;
   nest().body = value;

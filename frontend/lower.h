@@ -208,6 +208,8 @@ std::vector<OperatorRow> operators();  // all families, sorted by domain and nam
 // standard that arenac has, or all floats where the ONNX library does not know the operator and the row says
 // nothing. "floats, int32, bool".
 std::string element_types(const OperatorRow& row);
+// Whether the standard lets operand `k` be text.
+bool takes_strings(const OperatorRow& row, size_t k);
 const OperatorRow* find_operator(const std::string& domain, const std::string& name, int opset);
 
 }  // namespace arenac

@@ -107,6 +107,14 @@ void fill_typed(Value& value, const onnx::TensorProto& proto, const std::string&
       });
     case Type::kInt64:
       return fill(value, proto.int64_data(), who, as_int);
+    case Type::kString:
+      return fill(value, proto.string_data(), who, [&](const std::string& text) {
+        try {
+          return string_scalar(text);
+        } catch (const TypeError& error) {
+          throw UserError(fmt::format("{}: {}", who, error.what()));
+        }
+      });
     case Type::kUint32:
     case Type::kUint64:
       return fill(value, proto.uint64_data(), who, as_int);
@@ -166,6 +174,9 @@ Value tensor_value(const onnx::TensorProto& proto, const std::string& directory,
   Shape shape(proto.dims().begin(), proto.dims().end());
   const int64_t bytes = byte_count(type, shape, who);
   const bool external = proto.data_location() == onnx::TensorProto::EXTERNAL;
+  const bool is_text = type == Type::kString;
+  if (is_text && (external || proto.has_raw_data()))
+    throw UserError(fmt::format("{}: text must lie in the field string_data", who));
   if (!external && !proto.has_raw_data()) {
     // The typed fields hold at least a byte an element, or eight bits: a shape larger than the whole message
     // is a lie.
@@ -242,8 +253,12 @@ void write_tensor_file(const std::string& path, const std::string& name, const V
   proto.set_name(name);
   proto.set_data_type(info(value.type).onnx);
   for (int64_t extent : value.shape) proto.add_dims(extent);
-  const std::vector<std::byte> bytes = info(value.type).bits ? packed(value) : value.bytes;
-  proto.set_raw_data(bytes.data(), bytes.size());
+  if (value.type == Type::kString) {
+    for (int64_t k = 0; k < value.count(); ++k) proto.add_string_data(std::string(text_of(load(value, k))));
+  } else {
+    const std::vector<std::byte> bytes = info(value.type).bits ? packed(value) : value.bytes;
+    proto.set_raw_data(bytes.data(), bytes.size());
+  }
   std::ofstream file(path, std::ios::binary);
   if (!file || !proto.SerializeToOstream(&file)) throw UserError(fmt::format("{}: cannot be written", path));
 }

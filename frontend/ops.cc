@@ -11,13 +11,13 @@ namespace arenac {
 std::vector<OperatorRow> operators() {
   static const std::vector<OperatorRow> all = [] {
     const std::span<const OperatorRow> families[] = {
-        attention_operators(),   bounded_operators(),   control_operators(),   conv_operators(),
-        elementwise_operators(), gather_operators(),    list_operators(),      loss_operators(),
-        matmul_operators(),      microsoft_operators(), ml_operators(),        movement_operators(),
-        norm_operators(),        pad_operators(),       pool_operators(),      qlinear_operators(),
-        quantize_operators(),    random_operators(),    recurrent_operators(), reduce_operators(),
-        resize_operators(),      sample_operators(),    sequence_operators(),  shape_operators(),
-        signal_operators(),      text_operators(),      training_operators(),
+        attention_operators(),   bounded_operators(),  control_operators(),   conv_operators(),
+        elementwise_operators(), gather_operators(),   label_operators(),     list_operators(),
+        loss_operators(),        matmul_operators(),   microsoft_operators(), ml_operators(),
+        movement_operators(),    norm_operators(),     pad_operators(),       pool_operators(),
+        qlinear_operators(),     quantize_operators(), random_operators(),    recurrent_operators(),
+        reduce_operators(),      resize_operators(),   sample_operators(),    sequence_operators(),
+        shape_operators(),       signal_operators(),   text_operators(),      training_operators(),
     };
     std::vector<OperatorRow> rows;
     for (const auto family : families) rows.insert(rows.end(), family.begin(), family.end());
@@ -65,7 +65,8 @@ std::string element_types(const OperatorRow& row) {
       {"integers",
        {Type::kInt8, Type::kInt16, Type::kInt32, Type::kInt64, Type::kUint8, Type::kUint16, Type::kUint32,
         Type::kUint64}},
-      {"bool", {Type::kBool}}};
+      {"bool", {Type::kBool}},
+      {"string", {Type::kString}}};
   std::vector<std::string> words;
   for (const TypeGroup& group : kGroups) {
     std::vector<std::string> names;
@@ -75,6 +76,14 @@ std::string element_types(const OperatorRow& row) {
     words.insert(words.end(), names.begin(), names.end());
   }
   return fmt::format("{}", fmt::join(words, ", "));
+}
+
+bool takes_strings(const OperatorRow& row, size_t k) {
+  if (row.types) return std::string_view(row.types).find("string") != std::string_view::npos;
+  const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(row.name, row.domain);
+  if (!schema || schema->inputs().empty()) return false;
+  const size_t formal = std::min(k, schema->inputs().size() - 1);  // the last may be repeated
+  return allows(*schema, schema->inputs()[formal].GetTypeStr(), Type::kString);
 }
 
 const OperatorRow* find_operator(const std::string& domain, const std::string& name, int opset) {

@@ -9,6 +9,7 @@
 #include "frontend/ops.h"
 #include "frontend/quantize.h"
 #include "frontend/steps.h"
+#include "frontend/text.h"
 
 namespace arenac {
 namespace {
@@ -288,6 +289,8 @@ Expr power_of_two(const Lowering& node, const Expr& x) {
 void cast_to(Lowering& node, Type type) {
   const TensorId x = node.in(0);
   if (node.type(x) == type) return node.out(0, x);
+  if (node.type(x) == Type::kString || type == Type::kString)
+    return node.out(0, text_converted(node, x, type));
   const bool saturates = is_float(type) && size_of(type) == 1 && node.int_attr("saturate", 1) != 0;
   const auto formula = [&](const Expr& e) {
     // To less than a byte it is the low bits of the integer that are kept.
@@ -349,7 +352,7 @@ std::span<const OperatorRow> elementwise_operators() {
       {"", "Cosh", 9, unary<kReal, kFn<Op::kCosh>>},
       {"", "Div", 7, binary<kNumber, kFn2<Op::kDiv>>},
       {"", "Elu", 6, named_activation},
-      {"", "Equal", 7, comparison<kAny, kFn2<Op::kEq>>},
+      {"", "Equal", 7, comparison<kAny, kFn2<Op::kEq>>, 1000, "formula", "floats, integers, bool, string"},
       {"", "Erf", 9, unary<kReal, kFn<Op::kErf>>},
       {"", "Exp", 6, unary<kReal, kFn<Op::kExp>>},
       {"", "Floor", 6, unary<kReal, kFn<Op::kFloor>>},

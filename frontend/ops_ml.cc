@@ -1,4 +1,4 @@
-// Domain ai.onnx.ml: classical machine learning on numbers. Labels and keys that are strings are refused.
+// Domain ai.onnx.ml: classical machine learning on numbers (its encoders of labels: ops_labels.cc).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -532,23 +532,6 @@ void imputer(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-void one_hot_encoder(Lowering& node) {
-  const TensorId x = node.in(0);
-  const auto categories = node.ints_attr("cats_int64s", {});
-  node.require(!categories.empty(), "categories must be numbers ('cats_int64s')");
-  node.require(node.int_attr("zeros", 1) != 0,
-               "zeros = 0 (an error for an unknown category) is not supported");
-  const TensorId table = node.constant_ints(categories);
-  Formula f(node);
-  Shape shape = node.shape(x);
-  shape.push_back(static_cast<int64_t>(categories.size()));
-  auto out = f.axes(shape);
-  const Expr category = f.read(table, {out.back()});
-  out.pop_back();
-  f.body(cast(Type::kFloat32, cast(Type::kInt64, f.read(x, out)) == category));
-  node.out(0, f.emit(Type::kFloat32, shape));
-}
-
 void feature_vectorizer(Lowering& node) {
   std::vector<TensorId> parts;
   int64_t rows = 1, total = 0;
@@ -594,72 +577,6 @@ void array_feature_extractor(Lowering& node) {
   node.out(0, node.rank(x) > 1 ? z : node.apply("Reshape", {z, node.constant_ints({1, count})}));
 }
 
-// ---- label encoder
-
-// One side of the mapping, whatever it is spelt as.
-Value mapping(const Lowering& node, const std::string& side) {
-  node.require(!node.has(side + "_strings"), fmt::format("{} that are strings are not supported", side));
-  if (node.has(side + "_tensor")) {
-    const auto& tensor = node.attribute(side + "_tensor").tensor;
-    node.require(tensor != nullptr, fmt::format("'{}_tensor' is no tensor", side));
-    return *tensor;
-  }
-  if (node.has(side + "_floats")) {
-    const auto& from = node.attribute(side + "_floats").floats;
-    Value value(Type::kFloat32, {static_cast<int64_t>(from.size())});
-    for (size_t k = 0; k < from.size(); ++k) store(value, static_cast<int64_t>(k), {.f = from[k]});
-    return value;
-  }
-  node.require(node.has(side + "_int64s"), fmt::format("'{}_int64s' or '{}_floats' is missing", side, side));
-  const auto& from = node.attribute(side + "_int64s").ints;
-  Value value(Type::kInt64, {static_cast<int64_t>(from.size())});
-  for (size_t k = 0; k < from.size(); ++k) store(value, static_cast<int64_t>(k), {.i = from[k]});
-  return value;
-}
-
-Expr default_value(const Lowering& node, Type type) {
-  const Type compute = compute_type(type);
-  if (node.has("default_tensor")) {
-    const auto& tensor = node.attribute("default_tensor").tensor;
-    node.require(tensor != nullptr && tensor->count() == 1, "'default_tensor' needs one element");
-    return constant(compute, convert(compute, tensor->type, load(*tensor, 0)));
-  }
-  if (is_float(type)) return constant(compute, static_cast<double>(node.float_attr("default_float", -0.0F)));
-  return cast(compute, integer(node.int_attr("default_int64", -1)));
-}
-
-void label_encoder(Lowering& node) {
-  const TensorId x = node.in(0);
-  node.require(node.opset() >= 2, "string labels are not supported");
-  Value keys = mapping(node, "keys"), values = mapping(node, "values");
-  const int64_t count = keys.count();
-  node.require(count == values.count(), "there are not as many values as keys");
-  node.require(keys.type == node.type(x), "the keys' type is not the input's");
-  keys.shape = values.shape = {count};
-  const Type to = values.type;
-  const TensorId key = node.constant(std::move(keys)), value = node.constant(std::move(values));
-  const Shape& shape = node.shape(x);
-  Formula f(node);  // the first key that fits, or `count`
-  {
-    const auto out = f.axes(shape);
-    const Expr k = f.reduced(count), a = f.read(x, out), b = f.read(key, {k});
-    Expr fits = a == b;
-    if (is_float(a->type)) fits = fits || (make(Op::kIsNan, {a}) && make(Op::kIsNan, {b}));
-    f.reduce(Combine::kMin, select(fits, k, integer(count)));
-    f.finish(min(f.acc(), static_cast<double>(count)));
-  }
-  const TensorId index = f.emit(Type::kInt64, shape);
-  Formula g(node);
-  const auto out = g.axes(shape);
-  const Expr k = g.read(index, out), fallback = default_value(node, to);
-  if (count == 0)
-    g.body(fallback);
-  else
-    g.body(select(k < static_cast<double>(count),
-                  g.read(value, {max(min(k, static_cast<double>(count - 1)), 0)}), fallback));
-  node.out(0, g.emit(to, shape));
-}
-
 void zip_map(Lowering& node) {
   node.warn("ZipMap is dropped: its output is the tensor of probabilities, a column for each class");
   node.out(0, node.in(0));
@@ -673,11 +590,9 @@ std::span<const OperatorRow> ml_operators() {
       {"ai.onnx.ml", "Binarizer", 1, binarizer},
       {"ai.onnx.ml", "FeatureVectorizer", 1, feature_vectorizer},
       {"ai.onnx.ml", "Imputer", 1, imputer},
-      {"ai.onnx.ml", "LabelEncoder", 1, label_encoder},
       {"ai.onnx.ml", "LinearClassifier", 1, linear_classifier},
       {"ai.onnx.ml", "LinearRegressor", 1, linear_regressor},
       {"ai.onnx.ml", "Normalizer", 1, normalizer},
-      {"ai.onnx.ml", "OneHotEncoder", 1, one_hot_encoder},
       {"ai.onnx.ml", "SVMClassifier", 1, svm_classifier},
       {"ai.onnx.ml", "SVMRegressor", 1, svm_regressor},
       {"ai.onnx.ml", "Scaler", 1, scaler},

@@ -1,18 +1,26 @@
-// Random numbers. ONNX leaves the generator open; this is ours.
+// Random numbers. ONNX leaves the generator open; these are ours. Every run draws the same ones, so that
+// generated C keeps no state.
 //
-// Generated C keeps no state, so that it is re-entrant: the number at element i of an output is a function of
-// the node's key and of i alone, and every run draws the same numbers. The function is SplitMix64 (Steele,
-// Lea and Flood, "Fast splittable pseudorandom number generators", 2014) at position i of the key's sequence:
+// With the attribute `seed`, a whole number: those that ONNX's reference implementation draws, as constants.
+// They are those of numpy's RandomState(seed): MT19937 (Matsumoto and Nishimura, "Mersenne Twister", 1998),
+// of which two outputs make a number in [0, 1), and the polar method of Marsaglia for normal ones.
+//
+// Without: the number at element i of an output is a function of the node's name and of i alone, that of
+// SplitMix64 (Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014) at position i of
+// the key's sequence:
 //
 //   z = key + (i + 1) * 0x9e3779b97f4a7c15;  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9;
 //   z = (z ^ z >> 27) * 0x94d049bb133111eb
 //
 // whose upper 24 bits (53 for float64) make a number in [0, 1); the last step of SplitMix64 leaves them as
-// they are. The key comes from the attribute `seed`, or from the node's name where there is none, so two
-// nodes draw different numbers and the same model always draws the same.
+// they are. The same serves seeds that are no whole numbers, and tensors that are too large for constants.
 #include <fmt/format.h>
 
 #include <bit>
+#include <cmath>
+#include <optional>
+#include <random>
+#include <utility>
 
 #include "frontend/onnx_tensor.h"
 #include "frontend/ops.h"
@@ -45,14 +53,87 @@ uint64_t key_of(const Lowering& node, uint64_t stream) {
 }
 
 // A number in [0, 1) for the element at `at` of a tensor of this shape; another one for each stream.
-Expr uniform(const Lowering& node, const std::vector<Expr>& at, const Shape& shape, Type real,
-             uint64_t stream = 0) {
+Expr hashed(const Lowering& node, const std::vector<Expr>& at, const Shape& shape, Type real,
+            uint64_t stream) {
   Expr linear = integer(0);
   for (size_t d = 0; d < shape.size(); ++d) linear = linear * integer(shape[d]) + at[d];
   const Expr z = mixed(cast(Type::kUint64, linear), key_of(node, stream));
   if (real == Type::kFloat64) return cast(real, op(Op::kShr, z, bits(11))) * 0x1p-53;
   return cast(real, op(Op::kShr, z, bits(40))) * 0x1p-24;
 }
+
+// numpy's RandomState.
+class Twister {
+ public:
+  explicit Twister(uint32_t seed) : words_(seed) {}
+
+  double uniform() {
+    const uint32_t high = words_() >> 5, low = words_() >> 6;
+    return (high * 67108864.0 + low) / 9007199254740992.0;
+  }
+
+  double normal() {
+    if (second_) return *std::exchange(second_, std::nullopt);
+    double x, y, square;
+    do {
+      x = 2 * uniform() - 1;
+      y = 2 * uniform() - 1;
+      square = x * x + y * y;
+    } while (square >= 1 || square == 0);
+    const double factor = std::sqrt(-2 * std::log(square) / square);
+    second_ = factor * x;
+    return factor * y;
+  }
+
+ private:
+  std::mt19937 words_;
+  std::optional<double> second_;  // of a pair of normal numbers
+};
+
+constexpr int64_t kMostConstants = 1 << 22;
+
+// The seed of numbers that are constants.
+std::optional<uint32_t> twister_seed(const Lowering& node, const Shape& shape) {
+  if (!node.has("seed") || element_count(shape) > kMostConstants) return std::nullopt;
+  const Attribute& given = node.attribute("seed");
+  const double seed = node.op() == "Dropout" ? static_cast<double>(given.i) : static_cast<double>(given.f);
+  if (seed != std::floor(seed) || seed < 0 || seed > UINT32_MAX) return std::nullopt;
+  return static_cast<uint32_t>(seed);
+}
+
+// One random number for each element of a shape.
+class Numbers {
+ public:
+  Numbers(Lowering& node, Shape shape, Type real)
+      : node_(node), shape_(std::move(shape)), real_(real), seed_(twister_seed(node, shape_)) {}
+
+  // In [0, 1).
+  Expr uniform(Formula& f, const std::vector<Expr>& at) {
+    if (seed_) return f.read(constants(&Twister::uniform), at);
+    return hashed(node_, at, shape_, real_, 0);
+  }
+
+  // Of mean 0 and deviation 1. By the hash with the method of Box and Muller; 1 - u is never zero.
+  Expr normal(Formula& f, const std::vector<Expr>& at) {
+    if (seed_) return f.read(constants(&Twister::normal), at);
+    constexpr double kTurn = 2 * 3.14159265358979323846;
+    const Expr radius = sqrt(log(1 - hashed(node_, at, shape_, real_, 0)) * -2);
+    return radius * make(Op::kCos, {hashed(node_, at, shape_, real_, 1) * kTurn});
+  }
+
+ private:
+  TensorId constants(double (Twister::*draw)()) {
+    Twister twister(*seed_);
+    Value value(real_, shape_);
+    for (int64_t k = 0; k < value.count(); ++k) store(value, k, {.f = (twister.*draw)()});
+    return node_.constant(std::move(value));
+  }
+
+  Lowering& node_;
+  Shape shape_;
+  Type real_;
+  std::optional<uint32_t> seed_;
+};
 
 // The type that attribute `dtype` names.
 Type type_attr(const Lowering& node, Type fallback) {
@@ -68,38 +149,38 @@ void drawn(Lowering& node, const Function& value) {
   const Type type = type_attr(node, like ? node.type(node.in(0)) : Type::kFloat32);
   node.require(is_float(type), fmt::format("random numbers of type {} are not defined", info(type).name));
   element_count(shape);
+  Numbers numbers(node, shape, compute_type(type));
   Formula f(node);
-  f.body(value(f.axes(shape), shape, compute_type(type)));
+  const auto at = f.axes(shape);
+  f.body(value(f, numbers, at));
   node.out(0, f.emit(type, shape));
 }
 
 void random_uniform(Lowering& node) {
   const double low = node.float_attr("low", 0), high = node.float_attr("high", 1);
-  drawn(node, [&](const std::vector<Expr>& at, const Shape& shape, Type real) {
-    return uniform(node, at, shape, real) * (high - low) + low;
+  drawn(node, [&](Formula& f, Numbers& numbers, const std::vector<Expr>& at) {
+    return numbers.uniform(f, at) * (high - low) + low;
   });
 }
 
-// The method of Box and Muller; 1 - u is never zero.
 void random_normal(Lowering& node) {
-  constexpr double kTurn = 2 * 3.14159265358979323846;
   const double mean = node.float_attr("mean", 0), scale = node.float_attr("scale", 1);
-  drawn(node, [&](const std::vector<Expr>& at, const Shape& shape, Type real) {
-    const Expr radius = sqrt(log(1 - uniform(node, at, shape, real, 0)) * -2);
-    return radius * make(Op::kCos, {uniform(node, at, shape, real, 1) * kTurn}) * scale + mean;
+  drawn(node, [&](Formula& f, Numbers& numbers, const std::vector<Expr>& at) {
+    return numbers.normal(f, at) * scale + mean;
   });
 }
 
-// One with the probability that the input holds.
+// One with the probability p that the input holds: numpy draws that of the rarer outcome.
 void bernoulli(Lowering& node) {
   const TensorId x = node.in(0);
   node.require(is_float(node.type(x)), "probabilities should be floats");
   const Type type = type_attr(node, node.type(x));
   const Shape shape = node.shape(x);
+  Numbers numbers(node, shape, compute_type(node.type(x)));
   Formula f(node);
   const auto at = f.axes(shape);
-  const Expr p = f.read(x, at);
-  f.body(cast(compute_type(type), uniform(node, at, shape, p->type) < p));
+  const Expr p = f.read(x, at), u = numbers.uniform(f, at);
+  f.body(cast(compute_type(type), select(p <= 0.5, u >= 1 - p, u < p)));
   node.out(0, f.emit(type));
 }
 
@@ -118,8 +199,9 @@ void multinomial(Lowering& node) {
   const Type real = compute_type(node.type(x));
   const TensorId shares = softmax_over(node, x, {1}, real);
   const TensorId sums = node.apply("CumSum", {shares, node.scalar(Type::kInt64, 1)});
+  Numbers numbers(node, to, real);
   Formula draw(node);
-  draw.body(uniform(node, draw.axes(to), to, real));
+  draw.body(numbers.uniform(draw, draw.axes(to)));
   const TensorId draws = draw.emit(real);
   Formula f(node);
   const Expr b = f.axis(shape[0]), s = f.axis(samples), c = f.reduced(shape[1]);
@@ -144,28 +226,29 @@ void untrained_dropout(Lowering& node, TensorId x) {
 void dropout(Lowering& node) {
   const TensorId x = node.in(0);
   if (!node.has_input(2)) return untrained_dropout(node, x);
+  const TensorId training = node.in(2);
   node.require(is_float(node.type(x)), "only floats can be dropped");
-  node.require(node.type(node.in(2)) == Type::kBool, "training_mode should be bool");
+  node.require(node.type(training) == Type::kBool, "training_mode should be bool");
   if (node.has_input(1)) node.require(is_float(node.type(node.in(1))), "the ratio should be a float");
   const Shape shape = node.shape(x);
-  const auto is_false = [&](Formula& f) { return is_constant(read_single(node, f, node.in(2)), 0); };
-  const auto ratio_of = [&](Formula& f, Type real) {
+  const Type real = compute_type(node.type(x));
+  const auto ratio_of = [&](Formula& f) {
     return node.has_input(1) ? cast(real, read_single(node, f, node.in(1))) : constant(real, 0.5);
   };
-  Formula f(node);
-  const auto at = f.axes(shape);
-  const Expr e = f.read(x, at), ratio = ratio_of(f, e->type);
-  if (is_false(f) || is_constant(ratio, 0)) return untrained_dropout(node, x);
-  const Expr kept = ratio <= uniform(node, at, shape, e->type);
-  const Expr trained = select(kept, e * (1 / (1 - ratio)), constant(e->type, 0));
-  f.body(select(read_single(node, f, node.in(2)), trained, e));
-  node.out(0, f.emit(node.type(x)));
-  if (!node.wants(1)) return;
+  Numbers numbers(node, shape, real);
   Formula m(node);
   const auto mask_at = m.axes(shape);
-  const Expr left = ratio_of(m, e->type) <= uniform(node, mask_at, shape, e->type);
-  m.body(select(read_single(node, m, node.in(2)), left, constant(Type::kBool, 1)));
-  node.out(1, m.emit(Type::kBool));
+  const Expr is_training = read_single(node, m, training);
+  if (is_constant(is_training, 0) || is_constant(ratio_of(m), 0)) return untrained_dropout(node, x);
+  m.body(select(is_training, ratio_of(m) <= numbers.uniform(m, mask_at), constant(Type::kBool, 1)));
+  const TensorId mask = m.emit(Type::kBool);
+  Formula f(node);
+  const auto at = f.axes(shape);
+  const Expr e = f.read(x, at);
+  const Expr kept = select(read_single(node, f, training), e * (1 / (1 - ratio_of(f))), e);
+  f.body(select(f.read(mask, at), kept, constant(real, 0)));
+  node.out(0, f.emit(node.type(x)));
+  node.out(1, mask);
 }
 
 }  // namespace

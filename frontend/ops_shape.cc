@@ -61,6 +61,8 @@ TensorId list(Lowering& node, Type type, Shape shape, const std::vector<Element>
   for (size_t k = 0; k < elements.size(); ++k) {
     if constexpr (std::is_integral_v<Element>)
       store(value, static_cast<int64_t>(k), {.i = elements[k]});
+    else if constexpr (std::is_same_v<Element, std::string>)
+      store(value, static_cast<int64_t>(k), string_scalar(elements[k]));
     else
       store(value, static_cast<int64_t>(k), {.f = elements[k]});
   }
@@ -81,8 +83,13 @@ void constant_node(Lowering& node) {
   } else if (node.has("value_ints")) {
     const auto& all = node.attribute("value_ints").ints;
     node.out(0, list(node, Type::kInt64, length(all), all));
+  } else if (node.has("value_string")) {
+    node.out(0, list<std::string>(node, Type::kString, {}, {node.attribute("value_string").s}));
+  } else if (node.has("value_strings")) {
+    const auto& all = node.attribute("value_strings").strings;
+    node.out(0, list(node, Type::kString, length(all), all));
   } else {
-    node.fail("strings and sparse tensors are not supported");
+    node.fail("sparse tensors are not supported");
   }
 }
 

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <iterator>
 #include <limits>
+#include <mutex>
+#include <set>
 
 #include "frontend/error.h"
 
@@ -39,6 +41,7 @@ constexpr TypeInfo kInfos[] = {
     {Type::kUint4, "uint4", "uint8_t", 1, false, false, 21, 4},
     {Type::kInt2, "int2", "int8_t", 1, false, true, 26, 2},
     {Type::kUint2, "uint2", "uint8_t", 1, false, false, 25, 2},
+    {Type::kString, "string", "arenac_string", kStringBytes, false, false, 8},
 };
 static_assert(std::size(kInfos) == kTypes);
 
@@ -89,6 +92,24 @@ std::vector<int64_t> row_major_strides(const Shape& shape) {
 Value::Value(Type type, Shape shape)
     : type(type), shape(std::move(shape)), bytes(element_count(this->shape) * size_of(type)) {}
 
+Scalar string_scalar(std::string_view text) {
+  if (text.size() >= kStringBytes)
+    throw TypeError(fmt::format("text of {} bytes is too long: {} fit", text.size(), kStringBytes - 1));
+  if (text.find('\0') != std::string_view::npos) throw TypeError("a zero in text is not supported");
+  if (text.empty()) return {.i = 0};
+  static std::mutex one_at_a_time;
+  static std::set<std::string, std::less<>> known;
+  const std::lock_guard lock(one_at_a_time);
+  auto at = known.find(text);
+  if (at == known.end()) at = known.emplace(text).first;
+  return {.i = static_cast<int64_t>(reinterpret_cast<intptr_t>(&*at))};
+}
+
+std::string_view text_of(Scalar scalar) {
+  if (scalar.i == 0) return {};
+  return *reinterpret_cast<const std::string*>(static_cast<intptr_t>(scalar.i));
+}
+
 Scalar load(Type type, const std::byte* at) {
   switch (type) {
     case Type::kFloat32:
@@ -131,6 +152,10 @@ Scalar load(Type type, const std::byte* at) {
     case Type::kUint4:
     case Type::kUint2:
       return {.i = get<uint8_t>(at)};
+    case Type::kString: {
+      const std::string_view room(reinterpret_cast<const char*>(at), kStringBytes - 1);
+      return string_scalar(room.substr(0, room.find('\0')));
+    }
   }
   internal_error(__FILE__, __LINE__, "load of an unknown type");
 }
@@ -174,6 +199,12 @@ void store(Type type, std::byte* at, Scalar value) {
       const int64_t count = int64_t{1} << info(type).bits, low = value.i & (count - 1);
       return put(at, static_cast<uint8_t>(info(type).is_signed && low >= count / 2 ? low - count : low));
     }
+    case Type::kString: {
+      const std::string_view text = text_of(value);
+      std::memset(at, 0, kStringBytes);
+      std::memcpy(at, text.data(), text.size());
+      return;
+    }
   }
 }
 
@@ -186,6 +217,7 @@ void store(Value& value, int64_t element, Scalar scalar) {
 }
 
 Scalar round_to(Type type, Scalar value) {
+  if (type == Type::kString) return value;
   std::byte room[8];
   store(type, room, value);
   return load(type, room);

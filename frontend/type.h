@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "frontend/error.h"
@@ -39,8 +40,10 @@ enum class Type : uint8_t {
   kUint4,
   kInt2,
   kUint2,
+  kString,  // text of less than kStringBytes bytes, padded with zeros: compared and copied, no arithmetic
 };
-constexpr int kTypes = static_cast<int>(Type::kUint2) + 1;
+constexpr int kTypes = static_cast<int>(Type::kString) + 1;
+constexpr int kStringBytes = 64;  // of an element, the zero that ends it included
 
 struct TypeInfo {
   Type type;
@@ -54,6 +57,7 @@ struct TypeInfo {
 
 const TypeInfo& info(Type type);
 inline bool is_float(Type type) { return info(type).is_float; }
+inline bool is_integer(Type type) { return !is_float(type) && type != Type::kString; }  // or bool
 inline int size_of(Type type) { return info(type).size; }
 
 // The type whose arithmetic serves `storage`: float32 for floats of 16 bits and less, integers of a byte for
@@ -70,6 +74,11 @@ struct ShapeError : UserError {
   using UserError::UserError;
 };
 
+// Of an operation that an element type does not have, as arithmetic on text.
+struct TypeError : UserError {
+  using UserError::UserError;
+};
+
 constexpr int64_t kMaxElements = int64_t{1} << 40;
 
 // Number of elements; throws ShapeError when the product exceeds kMaxElements or an extent is negative.
@@ -79,14 +88,14 @@ std::string to_string(const Shape& shape);  // "[1,3,224,224]", "[]" for a scala
 // Strides, in elements, of a dense row-major tensor.
 std::vector<int64_t> row_major_strides(const Shape& shape);
 
-// One number whose type is known from elsewhere: floats in `f` (exactly representable in their type),
-// integers and bool in `i` (uint64 as its bit pattern).
+// One element whose type is known from elsewhere: floats in `f` (exactly representable in their type),
+// integers and bool in `i` (uint64 as its bit pattern), text in `i` as string_scalar gives it.
 union Scalar {
   double f;
   int64_t i;
 };
 
-// A dense row-major tensor of numbers.
+// A dense row-major tensor.
 struct Value {
   Value(Type type, Shape shape);
   Type type;
@@ -95,6 +104,11 @@ struct Value {
 
   int64_t count() const { return static_cast<int64_t>(bytes.size()) / size_of(type); }
 };
+
+// Text as a Scalar: equal texts have equal Scalars, and that of the empty text is 0. Every text stays in
+// memory until the program ends. TypeError for text that is too long or has a zero in it.
+Scalar string_scalar(std::string_view text);
+std::string_view text_of(Scalar scalar);
 
 Scalar load(Type type, const std::byte* at);
 void store(Type type, std::byte* at, Scalar value);

@@ -214,6 +214,16 @@ TEST(Npy, ReadsShapeTypeAndData) {
   EXPECT_EQ(load(scalar, 0).i, 7);
 }
 
+TEST(Npy, ReadsText) {
+  const std::string header = "{'descr': '|S3', 'fortran_order': False, 'shape': (2,), }\n";
+  const Value v = npy_value(npy(header, std::string("ab\0abc", 6)), "x");
+  EXPECT_EQ(text_of(load(v, 0)), "ab");
+  EXPECT_EQ(text_of(load(v, 1)), "abc");
+  EXPECT_THROW(npy_value(npy(header, "abcab"), "x"), UserError);
+  EXPECT_THROW(npy_value(npy("{'descr': '|S64', 'fortran_order': False, 'shape': (0,), }\n", ""), "x"),
+               UserError);
+}
+
 TEST(Npy, RefusesWhatItCannotRead) {
   const std::string good = npy("{'descr': '|u1', 'fortran_order': False, 'shape': (2,), }\n", "ab");
   EXPECT_NO_THROW(npy_value(good, "x"));

@@ -7,7 +7,7 @@ for kernel in frontend/kernels/*.c; do
   for type in float double; do
     for compiler in "gcc -std=c99" "clang -std=c99" "g++ -x c++"; do
       command -v ${compiler%% *} >/dev/null || continue
-      printf '#include <stdint.h>\n#define ARENAC_NAME run\n#define ARENAC_T %s\n#include "%s"\n%s\n' "$type" "$kernel" \
+      printf '#include <math.h>\n#include <stdint.h>\n#define ARENAC_NAME run\n#define ARENAC_T %s\n#include "%s"\n%s\n' "$type" "$kernel" \
         'void go(const void *const *r, void *const *w, const int64_t *p); void go(const void *const *r, void *const *w, const int64_t *p) { run(r, w, p); }' |
         ${compiler/ -x c++/} -I. -O2 -Wall -Wextra -pedantic -Wconversion -Werror -x "$([[ $compiler == g++* ]] && echo c++ || echo c)" - -c -o /dev/null ||
         { echo "$kernel for $type: $compiler complains"; status=1; }

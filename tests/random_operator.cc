@@ -1401,6 +1401,7 @@ const std::vector<OperatorWithout>& operators_without_generator() {
   static constexpr const char* kManyAttributes =
       "valid attributes are many parts that fit; ONNX's own cases serve";
   static constexpr const char* kList = "a list at compile time: tested in lists_test.cc";
+  static constexpr const char* kText = "on text: tested in text_test.cc";
   static const std::vector<OperatorWithout> all = {
       {"BlackmanWindow", "folded"},
       {"Compress", "as Gather, where the condition is known"},
@@ -1435,7 +1436,11 @@ const std::vector<OperatorWithout>& operators_without_generator() {
       {"Size", "folded"},
       {"SplitToSequence", kList},
       {"Unique", "folded"},
+      {"StringConcat", kText},
+      {"StringNormalizer", kText},
+      {"StringSplit", kText},
       {"ai.onnx.ml.ArrayFeatureExtractor", kManyAttributes},
+      {"ai.onnx.ml.CategoryMapper", kText},
       {"ai.onnx.ml.FeatureVectorizer", kManyAttributes},
       {"ai.onnx.ml.Imputer", kManyAttributes},
       {"ai.onnx.ml.LabelEncoder", kManyAttributes},

@@ -118,6 +118,29 @@ TEST(Random, DependsOnSeedNameAndIndexAlone) {
   for (const double v : draw(", seed = 1.0000001")) EXPECT_EQ(std::count(one.begin(), one.end(), v), 0);
 }
 
+// Facts about numpy: the first numbers of RandomState(0) and of RandomState(42).
+TEST(Random, OfASeedIsThatOfTheReferenceImplementation) {
+  const auto expect = [](const std::string& node, const std::vector<double>& want) {
+    const auto got = numbers(run("", "y = " + node + "()"));
+    for (size_t k = 0; k < want.size(); ++k) EXPECT_NEAR(got.at(k), want[k], 1e-8) << node << " " << k;
+  };
+  expect("RandomUniform<dtype = 11, shape = [4], seed = 0.0>",
+         {0.5488135, 0.71518937, 0.60276338, 0.54488318});
+  expect("RandomUniform<dtype = 11, shape = [3], seed = 42.0>", {0.37454012, 0.95071431, 0.73199394});
+  expect("RandomNormal<dtype = 11, shape = [4], seed = 0.0>",
+         {1.76405235, 0.40015721, 0.97873798, 2.2408932});
+  expect("RandomNormal<dtype = 11, shape = [3], seed = 42.0>", {0.49671415, -0.1382643, 0.64768854});
+}
+
+TEST(Random, OfASeedIsAsRandom) {
+  const auto p = filled(Type::kFloat32, {kMany}, 0.3);
+  const auto x = numbers(run("float[200000] p", "y = Bernoulli<dtype = 6, seed = 3.0>(p)", {p}));
+  EXPECT_NEAR(mean(x), 0.3, kFive * std::sqrt(0.21));
+  const auto high = numbers(run("float[200000] p", "y = Bernoulli<dtype = 6, seed = 3.0>(p)",
+                                {filled(Type::kFloat32, {kMany}, 0.8)}));
+  EXPECT_NEAR(mean(high), 0.8, kFive * std::sqrt(0.16));
+}
+
 TEST(Random, LikeTakesShapeAndType) {
   const Value x = filled(Type::kFloat16, {3, 7}, 1);
   EXPECT_EQ(run("float16[3, 7] x", "y = RandomNormalLike(x)", {x}).type, Type::kFloat16);
