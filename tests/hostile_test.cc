@@ -6,7 +6,6 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -14,6 +13,7 @@
 #include "driver/compile.h"
 #include "driver/files.h"
 #include "frontend/error.h"
+#include "tests/seeds.h"
 
 namespace arenac {
 namespace {
@@ -92,6 +92,13 @@ const std::vector<std::string>& models() {
         z = Mul(a, g) })",
       R"(g (float[2, 3] x) => (float[2, 3] y) { y = f.twice <factor = 2.5> (x) }
         <opset_import: ["" : 17], domain: "f"> twice <factor> (a) => (b) { c = Constant <value_float : float = @factor> ()  b = Mul(a, c) })",
+      R"(g (string[3] x, int64[2] i) => (string[n] y, float[2] f, int64[3] l) <int64[1] one = {1}> {
+        k = Constant <value_strings = ["a", "b", "c"]> ()
+        c = StringNormalizer <case_change_action = "UPPER", stopwords = ["a"]> (x)
+        g = Gather(k, i)
+        y = Concat <axis = 0> (c, k)
+        f = Cast <to = 1> (g)
+        l = ai.onnx.ml.LabelEncoder <keys_strings = ["a", "b"], values_int64s = [1, 2], default_int64 = 3> (x) })",
   };
   return all;
 }
@@ -105,12 +112,6 @@ TEST(Hostile, Truncation) {
     const std::string bytes = parsed(kHead + text).SerializeAsString();
     for (size_t size = 0; size < bytes.size(); ++size) verdict(bytes.substr(0, size));
   }
-}
-
-// ARENAC_FLIPS multiplies the number of broken models, for long runs.
-int flips() {
-  const char* times = std::getenv("ARENAC_FLIPS");
-  return times ? std::max(1, std::atoi(times)) : 1;
 }
 
 void flip_bits(std::string bytes, std::mt19937& random) {
@@ -128,7 +129,7 @@ TEST(Hostile, BitFlips) {
   std::mt19937 random(1);
   for (const std::string& text : models()) {
     const std::string bytes = parsed(kHead + text).SerializeAsString();
-    for (int round = 0; round < 400 * flips(); ++round) flip_bits(bytes, random);
+    for (unsigned round = 0; round < seeds(400); ++round) flip_bits(bytes, random);
   }
 }
 
@@ -220,7 +221,7 @@ TEST(Hostile, WellFormedNonsense) {
   std::mt19937 random(2);
   for (const std::string& text : models()) {
     const onnx::ModelProto original = parsed(kHead + text);
-    for (int round = 0; round < 400 * flips(); ++round) {
+    for (unsigned round = 0; round < seeds(400); ++round) {
       onnx::ModelProto model = original;
       for (unsigned n = 1 + random() % 2; n > 0; --n) mutate(model, random);
       SCOPED_TRACE(model.ShortDebugString());
@@ -238,7 +239,7 @@ TEST(Hostile, RealModels) {
     if (entry.path().extension() != ".onnx" || entry.file_size() > 60000) continue;
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
-    for (int round = 0; round < 20 * flips(); ++round) flip_bits(bytes, random);
+    for (unsigned round = 0; round < seeds(20); ++round) flip_bits(bytes, random);
     ++models;
   }
   EXPECT_GT(models, 5);

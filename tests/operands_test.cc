@@ -4,18 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <random>
 
 #include "frontend/error.h"
 #include "frontend/import.h"
 #include "frontend/lower.h"
+#include "tests/seeds.h"
 
 namespace arenac {
 namespace {
 
 constexpr const char* kTypes[] = {"float", "float", "float", "double", "float16", "int8",
-                                  "uint8", "int32", "int64", "uint64", "bool"};
+                                  "uint8", "int32", "int64", "uint64", "bool",    "string"};
 constexpr const char* kShapes[] = {"",     "1",       "3",       "0",       "2, 3",       "3, 3",      "3, 1",
                                    "2, 0", "2, 3, 3", "1, 3, 4", "4, 1, 1", "1, 2, 5, 5", "2, 2, 3, 3"};
 constexpr const char* kAttributes[] = {"axis = 0",
@@ -28,6 +28,14 @@ constexpr const char* kAttributes[] = {"axis = 0",
                                        "keepdims = 0",
                                        "to = 1",
                                        "to = 7",
+                                       "to = 8",
+                                       "seed = 1.0",
+                                       "delimiter = \"a\"",
+                                       "maxsplit = 2",
+                                       "stopwords = [\"a\", \"b\"]",
+                                       "case_change_action = \"UPPER\"",
+                                       "keys_strings = [\"a\"], values_floats = [1.0]",
+                                       "cats_strings = [\"a\"]",
                                        "perm = [1, 0]",
                                        "kernel_shape = [3]",
                                        "size = 3",
@@ -65,7 +73,8 @@ std::string model(const OperatorRow& row, std::mt19937& random) {
     const std::string declaration =
         fmt::format("{}{}{} x{}", type, *shape ? "[" : "", *shape ? fmt::format("{}]", shape) : "", k);
     operands += fmt::format("{}{}", k ? ", " : "", random() % 12 ? fmt::format("x{}", k) : "");
-    if (random() % 3 == 0 && std::string(type) != "float16" && std::string(type) != "bool")
+    if (random() % 3 == 0 && std::string(type) != "float16" && std::string(type) != "bool" &&
+        std::string(type) != "string")
       initializers += fmt::format("{}int64[3] x{} = {{{}, {}, {}}}", initializers.empty() ? "" : ", ", k,
                                   random() % 4, random() % 4, static_cast<int>(random() % 5) - 2);
     else
@@ -83,17 +92,11 @@ std::string model(const OperatorRow& row, std::mt19937& random) {
                      row.name, attributes.empty() ? "" : "<" + attributes + ">", operands);
 }
 
-// ARENAC_FLIPS multiplies the number of models, for long runs.
-int trials() {
-  const char* times = std::getenv("ARENAC_FLIPS");
-  return 150 * (times ? std::max(1, std::atoi(times)) : 1);
-}
-
 TEST(Operands, AreRefusedOrLowered) {
   std::mt19937 random(1);
   int lowered = 0, refused = 0;
   for (const OperatorRow& row : operators()) {
-    for (int trial = 0; trial < trials(); ++trial) {
+    for (unsigned trial = 0; trial < seeds(150); ++trial) {
       const std::string text = model(row, random);
       try {
         import_text(text);

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <numeric>
 #include <optional>
 #include <set>
@@ -587,11 +586,6 @@ class Generator {
 };
 
 }  // namespace
-
-unsigned seeds(unsigned few) {
-  const char* factor = std::getenv("ARENAC_SEEDS");
-  return factor ? static_cast<unsigned>(std::ceil(few * std::atof(factor))) : few;
-}
 
 std::string random_graph(unsigned seed) { return Generator(seed).run(); }
 

@@ -12,11 +12,9 @@
 #include <vector>
 
 #include "frontend/graph.h"
+#include "tests/seeds.h"
 
 namespace arenac {
-
-// How many seeds a test tries: few, or $ARENAC_SEEDS times as many.
-unsigned seeds(unsigned few);
 
 // 3 to 25 operators: views, element-wise operators with shared and dying operands, reversals, concats (of one
 // tensor twice, nested, of parts that are used elsewhere), convolutions, reductions, If and Loop whose bodies
