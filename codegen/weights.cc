@@ -107,7 +107,7 @@ std::string text_type(const Graph& graph) {
   return fmt::format(
       "#ifndef ARENAC_STRING_SIZE\n#define ARENAC_STRING_SIZE {0}\n"
       "/* Text of less than {0} bytes, ended by a zero. */\n"
-      "typedef struct arenac_string {{ char text[{0}]; }} arenac_string;\n#endif\n\n",
+      "typedef struct arenac_string {{ char text[{0}]; }} arenac_string;\n#endif\n",
       kStringBytes);
 }
 

@@ -278,7 +278,7 @@ Scalar apply(Op op, Type type, Scalar a, Scalar b) {
 
 Scalar convert(Type to, Type from, Scalar value) {
   if (to == Type::kString || from == Type::kString) {
-    ARENAC_CHECK(to == from, "text is no number");
+    if (to != from) throw TypeError("text is no number");
     return value;
   }
   if (to == Type::kBool) return {.i = is_float(from) ? value.f != 0 : value.i != 0};
@@ -295,7 +295,10 @@ Scalar convert(Type to, Type from, Scalar value) {
 Expr constant(Type type, Scalar value) { return leaf({Op::kConst, type, {}, round_to(type, value)}); }
 
 Expr constant(Type type, double value) {
-  if (type == Type::kString && value != 0) throw TypeError("no text stands for a number");
+  if (type == Type::kString) {
+    if (value != 0) throw TypeError("no text stands for a number");
+    return constant(type, string_scalar(""));
+  }
   return constant(type, is_float(type) ? Scalar{.f = value} : Scalar{.i = saturate(type, value)});
 }
 
@@ -390,10 +393,22 @@ Expr substitute(const Expr& e, const std::function<Expr(const Expr&)>& replace) 
   return make(e->op, std::move(args));
 }
 
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string safe;
+  for (const unsigned char c : text)
+    safe += c < 0x20 || c >= 0x7f || c == '"' || c == '\\' ? fmt::format("\\x{:02x}", c)
+                                                           : std::string(1, static_cast<char>(c));
+  return '"' + safe + '"';
+}
+
+}  // namespace
+
 std::string to_string(const Expr& e) {
   switch (e->op) {
     case Op::kConst:
-      if (e->type == Type::kString) return fmt::format("'{}'", text_of(e->value));
+      if (e->type == Type::kString) return quoted(text_of(e->value));
       return is_float(e->type) ? fmt::format("{}", e->value.f) : fmt::format("{}", e->value.i);
     case Op::kAxis:
       return e->index >= 0 ? fmt::format("i{}", e->index) : fmt::format("t{}", -1 - e->index);

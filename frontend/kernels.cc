@@ -139,11 +139,11 @@ std::span<const KernelRow> kernels() {
        }},
       {"text_case", "text in capitals or small letters", k_text_case,
        [](Type type) {
-         return instance(type, {{Type::kUint8, text_case<uint8_t>}});
+         return instance(type, {{Type::kString, text_case<char>}});
        }},
       {"text_concat", "one text after another", k_text_concat,
        [](Type type) {
-         return instance(type, {{Type::kUint8, text_concat<uint8_t>}});
+         return instance(type, {{Type::kString, text_concat<char>}});
        }},
       {"text_number", "numbers that text spells", k_text_number,
        [](Type type) {
@@ -154,7 +154,7 @@ std::span<const KernelRow> kernels() {
        }},
       {"text_split", "pieces of text between delimiters", k_text_split,
        [](Type type) {
-         return instance(type, {{Type::kUint8, text_split<uint8_t>}});
+         return instance(type, {{Type::kString, text_split<char>}});
        }},
       {"topk", "the k best elements along an axis, and where they are", k_topk,
        [](Type type) { return ARENAC_NUMBERS(type, topk); }},

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "frontend/importer.h"
 #include "frontend/kernels.h"
@@ -108,10 +107,8 @@ TensorId Lowering::constant(Value value) const {
   return importer_.add_constant(node_.origin, std::make_shared<const Value>(std::move(value)));
 }
 
-TensorId Lowering::constant_ints(std::vector<int64_t> values) const {
-  Value all(Type::kInt64, {static_cast<int64_t>(values.size())});
-  if (!values.empty()) std::memcpy(all.bytes.data(), values.data(), all.bytes.size());
-  return constant(std::move(all));
+TensorId Lowering::constant_ints(const std::vector<int64_t>& values) const {
+  return constant(vector_value(values));
 }
 
 TensorId Lowering::scalar(Type type, double value) const {

@@ -125,8 +125,8 @@ class Lowering {
   TensorId result(int k) const { return results_.at(k); }
 
   TensorId constant(Value value) const;
-  TensorId constant_ints(std::vector<int64_t> values) const;  // int64, rank 1
-  TensorId scalar(Type type, double value) const;             // rank 0
+  TensorId constant_ints(const std::vector<int64_t>& values) const;  // int64, rank 1
+  TensorId scalar(Type type, double value) const;                    // rank 0
   TensorId add(Type type, Shape shape, std::vector<TensorId> reads, Nests nests) const;
   // A C kernel's results; folded when every read is constant.
   std::vector<TensorId> call(const std::string& kernel, Type type, std::vector<TensorId> reads,

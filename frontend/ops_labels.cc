@@ -3,34 +3,22 @@
 
 #include "frontend/ops.h"
 #include "frontend/steps.h"
-#include "frontend/text.h"
 
 namespace arenac {
 namespace {
 
-Value int_list(const std::vector<int64_t>& ints) {
-  Value value(Type::kInt64, {static_cast<int64_t>(ints.size())});
-  for (size_t k = 0; k < ints.size(); ++k) store(value, static_cast<int64_t>(k), {.i = ints[k]});
-  return value;
-}
-
 // One side of the mapping, whatever it is spelt as.
 Value mapping(const Lowering& node, const std::string& side) {
-  if (node.has(side + "_strings")) return text_list(node.attribute(side + "_strings").strings);
+  if (node.has(side + "_strings")) return vector_value(node.attribute(side + "_strings").strings);
   if (node.has(side + "_tensor")) {
     const auto& tensor = node.attribute(side + "_tensor").tensor;
     node.require(tensor != nullptr, fmt::format("'{}_tensor' is no tensor", side));
     return *tensor;
   }
-  if (node.has(side + "_floats")) {
-    const auto& from = node.attribute(side + "_floats").floats;
-    Value value(Type::kFloat32, {static_cast<int64_t>(from.size())});
-    for (size_t k = 0; k < from.size(); ++k) store(value, static_cast<int64_t>(k), {.f = from[k]});
-    return value;
-  }
+  if (node.has(side + "_floats")) return vector_value(node.attribute(side + "_floats").floats);
   node.require(node.has(side + "_int64s"),
                fmt::format("'{0}_int64s', '{0}_floats' or '{0}_strings' is missing", side));
-  return int_list(node.attribute(side + "_int64s").ints);
+  return vector_value(node.attribute(side + "_int64s").ints);
 }
 
 Expr default_value(const Lowering& node, Type type) {
@@ -38,6 +26,8 @@ Expr default_value(const Lowering& node, Type type) {
   if (node.has("default_tensor")) {
     const auto& tensor = node.attribute("default_tensor").tensor;
     node.require(tensor != nullptr && tensor->count() == 1, "'default_tensor' needs one element");
+    node.require((tensor->type == Type::kString) == (type == Type::kString),
+                 "'default_tensor' is not of the values' type");
     return constant(compute, convert(compute, tensor->type, load(*tensor, 0)));
   }
   if (type == Type::kString)
@@ -80,9 +70,9 @@ void mapped(Lowering& node, Value keys, Value values) {
 // Between text and the numbers 0, 1, ... (the first version of LabelEncoder), or those that are given.
 void text_mapped(Lowering& node, const std::vector<std::string>& texts, const std::vector<int64_t>& numbers) {
   if (node.type(node.in(0)) == Type::kString)
-    mapped(node, text_list(texts), int_list(numbers));
+    mapped(node, vector_value(texts), vector_value(numbers));
   else
-    mapped(node, int_list(numbers), text_list(texts));
+    mapped(node, vector_value(numbers), vector_value(texts));
 }
 
 void category_mapper(Lowering& node) {
@@ -100,7 +90,8 @@ void one_hot_encoder(Lowering& node) {
   const bool is_text = node.type(x) == Type::kString;
   const char* side = is_text ? "cats_strings" : "cats_int64s";
   node.require(node.has(side), fmt::format("'{}' is missing", side));
-  Value categories = is_text ? text_list(node.attribute(side).strings) : int_list(node.attribute(side).ints);
+  Value categories =
+      is_text ? vector_value(node.attribute(side).strings) : vector_value(node.attribute(side).ints);
   const int64_t count = categories.count();
   node.require(count > 0, "there are no categories");
   node.require(node.int_attr("zeros", 1) != 0,

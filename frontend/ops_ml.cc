@@ -103,46 +103,39 @@ TensorId transformed(Lowering& node, TensorId scores) {
 
 // ---- labels
 
-// The classes' labels as int64; a class's index where the labels are strings.
-std::vector<int64_t> class_labels(Lowering& node) {
+// The classes' labels, int64 or text.
+Value class_labels(Lowering& node) {
   for (const char* name : {"classlabels_int64s", "classlabels_ints"})
-    if (node.has(name) && !node.attribute(name).ints.empty()) return node.attribute(name).ints;
-  if (!node.has("classlabels_strings")) return {};
-  std::vector<int64_t> indices(node.attribute("classlabels_strings").strings.size());
-  std::iota(indices.begin(), indices.end(), 0);
-  std::string legend;
-  for (size_t k = 0; k < std::min<size_t>(indices.size(), 20); ++k)
-    legend += fmt::format("{}{} = '{}'", k ? ", " : "", k, node.attribute("classlabels_strings").strings[k]);
-  node.warn(fmt::format("labels are strings; the output holds their indices (int64): {}", legend));
-  return indices;
+    if (node.has(name) && !node.attribute(name).ints.empty()) return vector_value(node.attribute(name).ints);
+  if (!node.has("classlabels_strings")) return vector_value(std::vector<int64_t>{});
+  return vector_value(node.attribute("classlabels_strings").strings);
 }
 
-// labels[index[r]].
-TensorId looked_up(Lowering& node, TensorId index, const std::vector<int64_t>& labels) {
-  const TensorId table = node.constant_ints(labels);
-  Formula f(node);
-  const Expr r = f.axis(node.shape(index)[0]);
-  f.body(f.read(table, {max(min(f.read(index, {r}), static_cast<double>(labels.size() - 1)), 0)}));
-  return f.emit(Type::kInt64);
-}
-
-TensorId best_label(Lowering& node, TensorId scores, const std::vector<int64_t>& labels) {
-  node.require(!labels.empty() && node.shape(scores)[1] > 0, "the model names no class labels");
+TensorId best_label(Lowering& node, TensorId scores, const Value& labels) {
+  node.require(labels.count() > 0 && node.shape(scores)[1] > 0, "the model names no class labels");
+  const TensorId table = node.constant(labels);
   Attribute axis, keep;
   axis.i = 1;
-  return looked_up(node, node.apply("ArgMax", {scores}, {{"axis", axis}, {"keepdims", keep}}), labels);
+  const TensorId index = node.apply("ArgMax", {scores}, {{"axis", axis}, {"keepdims", keep}});
+  Formula f(node);
+  const Expr r = f.axis(node.shape(index)[0]);
+  f.body(f.read(table, {max(min(f.read(index, {r}), static_cast<double>(labels.count() - 1)), 0)}));
+  return f.emit(labels.type);
 }
 
-// Of scores [rows, 1]: above the threshold the second label, else the first.
-TensorId binary_label(Lowering& node, TensorId scores, double threshold, const std::vector<int64_t>& labels) {
+// Of scores [rows, 1]: above the threshold the second label, else the first. Of fewer labels than two: 1, and
+// 0 or -1 (where there is one label).
+TensorId binary_label(Lowering& node, TensorId scores, double threshold, const Value& labels) {
+  const bool two = labels.count() == 2;
+  node.require(two || labels.type == Type::kInt64, "a machine of one score needs two labels");
+  const auto label = [&](int64_t k, int64_t otherwise) {
+    return two ? constant(labels.type, load(labels, k)) : integer(otherwise);
+  };
   Formula f(node);
   const Expr r = f.axis(node.shape(scores)[0]);
-  const bool two = labels.size() == 2;
-  f.body(select(f.read(scores, {r, integer(0)}) > threshold, integer(two ? labels[1] : 1),
-                integer(two              ? labels[0]
-                        : labels.empty() ? 0
-                                         : -1)));
-  return f.emit(Type::kInt64);
+  f.body(select(f.read(scores, {r, integer(0)}) > threshold, label(1, 1),
+                label(0, labels.count() == 0 ? 0 : -1)));
+  return f.emit(labels.type);
 }
 
 // [rows, 1] scores s as [rows, 2]: the first column from `negative`.
@@ -196,14 +189,14 @@ void linear_classifier(Lowering& node) {
   const int64_t classes = weights / features;
   const TensorId scores = linear(node, x, classes);
   if (classes > 1) {
-    node.require(static_cast<int64_t>(labels.size()) == classes, "there are not as many labels as classes");
+    node.require(labels.count() == classes, "there are not as many labels as classes");
     node.out(0, best_label(node, scores, labels));
     node.out(1, transformed(node, scores));
     return;
   }
   node.out(0, binary_label(node, scores, 0, labels));
   const TensorId one = transformed(node, scores);
-  node.out(1, labels.size() == 2 ? both_classes(node, one, complement, itself) : one);
+  node.out(1, labels.count() == 2 ? both_classes(node, one, complement, itself) : one);
 }
 
 // ---- decision trees
@@ -277,7 +270,7 @@ void tree_regressor(Lowering& node) {
 // Two classes scored by one number. Which of them wins, and what the other one's score is, ONNX leaves open;
 // this is what its implementations agree on.
 void binary_trees(Lowering& node, TensorId x, const TreeTable& table, std::vector<double> base,
-                  const std::vector<int64_t>& labels) {
+                  const Value& labels) {
   if (base.size() == 2) base = {base[1]};
   node.require(base.size() <= 1, "'base_values' needs one number a class");
   const TensorId score = with_base(node, tree_scores(node, x, table, 1), base);
@@ -296,7 +289,7 @@ void binary_trees(Lowering& node, TensorId x, const TreeTable& table, std::vecto
 void tree_classifier(Lowering& node) {
   const TensorId x = tree_rows(node);
   const auto labels = class_labels(node);
-  const auto classes = static_cast<int64_t>(labels.size());
+  const auto classes = labels.count();
   node.require(classes > 0 && classes <= (1 << 20), "the model names no class labels");
   TreeTable table = tree_table(node, "class", classes, node.shape(x)[1]);
   const auto base = floats_or_tensor(node, "base_values");
@@ -385,8 +378,7 @@ void svm_regressor(Lowering& node) {
 }
 
 // The decision of every pair of classes i < j, [rows, pairs], and the winner by votes.
-void svm_pairs(Lowering& node, TensorId x, const std::vector<int64_t>& labels,
-               const std::vector<int64_t>& per_class) {
+void svm_pairs(Lowering& node, TensorId x, const Value& labels, const std::vector<int64_t>& per_class) {
   const auto classes = static_cast<int64_t>(per_class.size());
   const int64_t rows = node.shape(x)[0], features = node.shape(x)[1], pairs = classes * (classes - 1) / 2;
   int64_t count = 0;
@@ -440,11 +432,11 @@ void svm_classifier(Lowering& node) {
   if (!per_class.empty()) {
     node.require(per_class.size() > 2 && per_class.size() < 1000,
                  "fewer than three classes are not supported");
-    node.require(per_class.size() == labels.size(), "there are not as many labels as classes");
+    node.require(std::ssize(per_class) == labels.count(), "there are not as many labels as classes");
     return svm_pairs(node, x, labels, per_class);
   }
   const auto rho = floats_attr(node, "rho");
-  const auto classes = static_cast<int64_t>(labels.size());
+  const auto classes = labels.count();
   node.require(classes > 2 && rho.size() == 1, "a linear machine needs three classes or more, and one 'rho'");
   const TensorId w = floats(node, {classes, node.shape(x)[1]}, floats_attr(node, "coefficients"));
   const TensorId terms = svm_kernel(node, x, w);

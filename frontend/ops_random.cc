@@ -16,6 +16,7 @@
 // they are. The same serves seeds that are no whole numbers, and tensors that are too large for constants.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <optional>
@@ -67,7 +68,7 @@ class Twister {
  public:
   explicit Twister(uint32_t seed) : words_(seed) {}
 
-  double uniform() {
+  double uniform() {  // in [0, 1)
     const uint32_t high = words_() >> 5, low = words_() >> 6;
     return (high * 67108864.0 + low) / 9007199254740992.0;
   }
@@ -90,7 +91,7 @@ class Twister {
   std::optional<double> second_;  // of a pair of normal numbers
 };
 
-constexpr int64_t kMostConstants = 1 << 22;
+constexpr int64_t kMostConstants = 4096;  // of a tensor: they are weights
 
 // The seed of numbers that are constants.
 std::optional<uint32_t> twister_seed(const Lowering& node, const Shape& shape) {
@@ -125,7 +126,9 @@ class Numbers {
   TensorId constants(double (Twister::*draw)()) {
     Twister twister(*seed_);
     Value value(real_, shape_);
-    for (int64_t k = 0; k < value.count(); ++k) store(value, k, {.f = (twister.*draw)()});
+    // No uniform number becomes 1 by rounding.
+    const double most = draw == &Twister::uniform && real_ == Type::kFloat32 ? 1 - 0x1p-24 : HUGE_VAL;
+    for (int64_t k = 0; k < value.count(); ++k) store(value, k, {.f = std::min((twister.*draw)(), most)});
     return node_.constant(std::move(value));
   }
 
@@ -180,7 +183,7 @@ void bernoulli(Lowering& node) {
   Formula f(node);
   const auto at = f.axes(shape);
   const Expr p = f.read(x, at), u = numbers.uniform(f, at);
-  f.body(cast(compute_type(type), select(p <= 0.5, u >= 1 - p, u < p)));
+  f.body(cast(compute_type(type), select(p <= 0.5, u > 1 - p, u <= p)));
   node.out(0, f.emit(type));
 }
 

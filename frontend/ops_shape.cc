@@ -55,42 +55,27 @@ void constant_of_shape(Lowering& node) {
   node.out(0, f.emit(type));
 }
 
-template <typename Element>
-TensorId list(Lowering& node, Type type, Shape shape, const std::vector<Element>& elements) {
-  Value value(type, std::move(shape));
-  for (size_t k = 0; k < elements.size(); ++k) {
-    if constexpr (std::is_integral_v<Element>)
-      store(value, static_cast<int64_t>(k), {.i = elements[k]});
-    else if constexpr (std::is_same_v<Element, std::string>)
-      store(value, static_cast<int64_t>(k), string_scalar(elements[k]));
-    else
-      store(value, static_cast<int64_t>(k), {.f = elements[k]});
-  }
-  return node.constant(std::move(value));
-}
-
 void constant_node(Lowering& node) {
-  const auto length = [](const auto& v) { return Shape{static_cast<int64_t>(v.size())}; };
-  if (node.has("value") && node.attribute("value").tensor) {
+  const auto scalar = [&](Value vector) {
+    vector.shape = {};
+    return node.constant(std::move(vector));
+  };
+  if (node.has("value") && node.attribute("value").tensor)
     node.out(0, node.constant(*node.attribute("value").tensor));
-  } else if (node.has("value_float")) {
-    node.out(0, list<float>(node, Type::kFloat32, {}, {node.attribute("value_float").f}));
-  } else if (node.has("value_floats")) {
-    const auto& all = node.attribute("value_floats").floats;
-    node.out(0, list(node, Type::kFloat32, length(all), all));
-  } else if (node.has("value_int")) {
-    node.out(0, list<int64_t>(node, Type::kInt64, {}, {node.attribute("value_int").i}));
-  } else if (node.has("value_ints")) {
-    const auto& all = node.attribute("value_ints").ints;
-    node.out(0, list(node, Type::kInt64, length(all), all));
-  } else if (node.has("value_string")) {
-    node.out(0, list<std::string>(node, Type::kString, {}, {node.attribute("value_string").s}));
-  } else if (node.has("value_strings")) {
-    const auto& all = node.attribute("value_strings").strings;
-    node.out(0, list(node, Type::kString, length(all), all));
-  } else {
+  else if (node.has("value_float"))
+    node.out(0, scalar(vector_value(std::vector{node.attribute("value_float").f})));
+  else if (node.has("value_floats"))
+    node.out(0, node.constant(vector_value(node.attribute("value_floats").floats)));
+  else if (node.has("value_int"))
+    node.out(0, scalar(vector_value(std::vector{node.attribute("value_int").i})));
+  else if (node.has("value_ints"))
+    node.out(0, node.constant(vector_value(node.attribute("value_ints").ints)));
+  else if (node.has("value_string"))
+    node.out(0, scalar(vector_value(std::vector{node.attribute("value_string").s})));
+  else if (node.has("value_strings"))
+    node.out(0, node.constant(vector_value(node.attribute("value_strings").strings)));
+  else
     node.fail("sparse tensors are not supported");
-  }
 }
 
 // start, start + delta, ... up to, not including, limit.

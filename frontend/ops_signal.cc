@@ -115,7 +115,8 @@ void stft(Lowering& node) {
 Type output_type(const Lowering& node) {
   const int64_t wanted = node.int_attr("output_datatype", 1);
   for (int k = 0; k < kTypes; ++k)
-    if (info(static_cast<Type>(k)).onnx == wanted) return static_cast<Type>(k);
+    if (info(static_cast<Type>(k)).onnx == wanted && static_cast<Type>(k) != Type::kString)
+      return static_cast<Type>(k);
   node.fail(fmt::format("output_datatype {} is not supported", wanted));
 }
 

@@ -5,7 +5,6 @@
 
 #include "frontend/ops.h"
 #include "frontend/steps.h"
-#include "frontend/text.h"
 
 namespace arenac {
 namespace {
@@ -23,12 +22,8 @@ struct Grams {
 Value pool_of(const Lowering& node, Type type) {
   const bool is_text = type == Type::kString;
   const Attribute& given = node.attribute(is_text ? "pool_strings" : "pool_int64s");
-  const size_t count = is_text ? given.strings.size() : given.ints.size();
-  node.require(count <= kLargestPool, "the pool is too large");
-  Value pool(is_text ? type : Type::kInt64, {static_cast<int64_t>(count)});
-  for (size_t k = 0; k < count; ++k)
-    store(pool, static_cast<int64_t>(k),
-          is_text ? string_scalar(given.strings[k]) : Scalar{.i = given.ints[k]});
+  Value pool = is_text ? vector_value(given.strings) : vector_value(given.ints);
+  node.require(pool.count() <= kLargestPool, "the pool is too large");
   return pool;
 }
 
@@ -126,7 +121,7 @@ void tf_idf_vectorizer(Lowering& node) {
 
 // x with its letters as capitals or small ones.
 TensorId in_case(Lowering& node, TensorId x, bool capitals) {
-  return node.call("text_case", Type::kUint8, {x}, {element_count(node.shape(x)), kStringBytes, capitals},
+  return node.call("text_case", Type::kString, {x}, {element_count(node.shape(x)), kStringBytes, capitals},
                    {{Type::kString, node.shape(x)}})[0];
 }
 
@@ -149,16 +144,18 @@ void string_normalizer(Lowering& node) {
   node.require(action == "NONE" || action == "LOWER" || action == "UPPER",
                fmt::format("unknown 'case_change_action' {}", action));
   const int64_t count = shape.back(), room = std::max<int64_t>(count, 1);
-  const TensorId row = node.apply("Reshape", {x, node.constant_ints({count})});
+  Attribute as_it_is;  // 0 is an extent
+  as_it_is.i = 1;
+  const TensorId row = node.apply("Reshape", {x, node.constant_ints({count})}, {{"allowzero", as_it_is}});
   const bool folds = node.int_attr("is_case_sensitive", 0) == 0;
   TensorId stops = node.constant(
-      text_list(node.has("stopwords") ? node.attribute("stopwords").strings : std::vector<std::string>{}));
+      vector_value(node.has("stopwords") ? node.attribute("stopwords").strings : std::vector<std::string>{}));
   if (folds) stops = in_case(node, stops, false);
   const TensorId kept = is_none_of(node, folds ? in_case(node, row, false) : row, stops);
   const auto found =
       node.call("nonzero", Type::kBool, {kept}, {1, count}, {{Type::kInt64, {1, count}}, {Type::kInt64, {}}});
   Formula f(node);
-  const Expr i = f.axis(room), empty = constant(Type::kString, 0);
+  const Expr i = f.axis(room), empty = constant(Type::kString, string_scalar(""));
   if (count == 0) {
     f.body(empty);
   } else {
@@ -178,7 +175,7 @@ void string_concat(Lowering& node) {
   node.require(node.type(a) == Type::kString && node.type(b) == Type::kString, "the inputs should be text");
   const Shape shape = broadcast_shape(node, {node.shape(a), node.shape(b)});
   const auto whole = [&](TensorId x) { return node.apply("Expand", {x, node.constant_ints(shape)}); };
-  node.out(0, node.call("text_concat", Type::kUint8, {whole(a), whole(b)},
+  node.out(0, node.call("text_concat", Type::kString, {whole(a), whole(b)},
                         {element_count(shape), kStringBytes}, {{Type::kString, shape}})[0]);
 }
 
@@ -190,13 +187,14 @@ void string_split(Lowering& node) {
   const int64_t letters = kStringBytes - 1, length = static_cast<int64_t>(delimiter.size());
   int64_t pieces = length == 0 ? (letters + 1) / 2 : letters / length + 1;
   const int64_t splits = node.int_attr("maxsplit", -1);
-  if (splits >= 0) pieces = std::min(pieces, splits + 1);
+  if (splits >= 0 && splits < pieces) pieces = splits + 1;
   Shape shape = node.shape(x);
   const auto rank = static_cast<int64_t>(shape.size());
   shape.push_back(pieces);
-  const auto parts = node.call("text_split", Type::kUint8, {x, node.constant(text_list({delimiter}))},
-                               {element_count(node.shape(x)), kStringBytes, pieces},
-                               {{Type::kString, shape}, {Type::kInt64, node.shape(x)}, {Type::kInt64, {}}});
+  const auto parts =
+      node.call("text_split", Type::kString, {x, node.constant(vector_value(std::vector{delimiter}))},
+                {element_count(node.shape(x)), kStringBytes, pieces},
+                {{Type::kString, shape}, {Type::kInt64, node.shape(x)}, {Type::kInt64, {}}});
   put_bounded(node, 0, parts[0], {rank, parts[2]});
   node.out(1, parts[1]);
 }

@@ -266,7 +266,7 @@ class Streamer {
     };
     std::vector<int64_t> candidates = {0};
     any_of(nest.body, [&](const Expr& e) {
-      if (e->op == Op::kConst && !is_float(e->type)) candidates.push_back(e->value.i);
+      if (e->op == Op::kConst && is_integer(e->type)) candidates.push_back(e->value.i);
       return false;
     });
     const auto fill = std::find_if(candidates.begin(), candidates.end(), contributes_nothing);

@@ -52,12 +52,6 @@ TensorId text_of_number(Lowering& node, TensorId x) {
 
 }  // namespace
 
-Value text_list(const std::vector<std::string>& texts) {
-  Value value(Type::kString, {static_cast<int64_t>(texts.size())});
-  for (size_t k = 0; k < texts.size(); ++k) store(value, static_cast<int64_t>(k), string_scalar(texts[k]));
-  return value;
-}
-
 TensorId text_converted(Lowering& node, TensorId x, Type type) {
   return type == Type::kString ? text_of_number(node, x) : number_of_text(node, x, type);
 }

@@ -7,9 +7,6 @@
 
 namespace arenac {
 
-// A vector of texts.
-Value text_list(const std::vector<std::string>& texts);
-
 // x, text or to become text, in another type. Floats become the fewest digits that tell them apart, as numpy
 // writes them: "0.1", "1e-05"; float64 and text that is to become bool are refused.
 TensorId text_converted(Lowering& node, TensorId x, Type type);

@@ -92,6 +92,25 @@ std::vector<int64_t> row_major_strides(const Shape& shape) {
 Value::Value(Type type, Shape shape)
     : type(type), shape(std::move(shape)), bytes(element_count(this->shape) * size_of(type)) {}
 
+Value vector_value(const std::vector<int64_t>& elements) {
+  Value value(Type::kInt64, {static_cast<int64_t>(elements.size())});
+  if (!elements.empty()) std::memcpy(value.bytes.data(), elements.data(), value.bytes.size());
+  return value;
+}
+
+Value vector_value(const std::vector<float>& elements) {
+  Value value(Type::kFloat32, {static_cast<int64_t>(elements.size())});
+  if (!elements.empty()) std::memcpy(value.bytes.data(), elements.data(), value.bytes.size());
+  return value;
+}
+
+Value vector_value(const std::vector<std::string>& elements) {
+  Value value(Type::kString, {static_cast<int64_t>(elements.size())});
+  for (size_t k = 0; k < elements.size(); ++k)
+    store(value, static_cast<int64_t>(k), string_scalar(elements[k]));
+  return value;
+}
+
 Scalar string_scalar(std::string_view text) {
   if (text.size() >= kStringBytes)
     throw TypeError(fmt::format("text of {} bytes is too long: {} fit", text.size(), kStringBytes - 1));

@@ -112,6 +112,11 @@ std::string_view text_of(Scalar scalar);
 
 Scalar load(Type type, const std::byte* at);
 void store(Type type, std::byte* at, Scalar value);
+// Vectors of int64, float32 and text.
+Value vector_value(const std::vector<int64_t>& elements);
+Value vector_value(const std::vector<float>& elements);
+Value vector_value(const std::vector<std::string>& elements);
+
 Scalar load(const Value& value, int64_t element);
 void store(Value& value, int64_t element, Scalar scalar);
 

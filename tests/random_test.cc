@@ -133,12 +133,21 @@ TEST(Random, OfASeedIsThatOfTheReferenceImplementation) {
 }
 
 TEST(Random, OfASeedIsAsRandom) {
-  const auto p = filled(Type::kFloat32, {kMany}, 0.3);
-  const auto x = numbers(run("float[200000] p", "y = Bernoulli<dtype = 6, seed = 3.0>(p)", {p}));
-  EXPECT_NEAR(mean(x), 0.3, kFive * std::sqrt(0.21));
-  const auto high = numbers(run("float[200000] p", "y = Bernoulli<dtype = 6, seed = 3.0>(p)",
-                                {filled(Type::kFloat32, {kMany}, 0.8)}));
-  EXPECT_NEAR(mean(high), 0.8, kFive * std::sqrt(0.16));
+  for (const double p : {0.0, 0.3, 0.8, 1.0}) {
+    const auto x = numbers(
+        run("float[4096] p", "y = Bernoulli<dtype = 6, seed = 3.0>(p)", {filled(Type::kFloat32, {4096}, p)}));
+    EXPECT_NEAR(mean(x), p, 5 / 64.0 * std::sqrt(p * (1 - p))) << p;
+  }
+}
+
+// The 836th number of this seed rounds to 1 as a float32.
+TEST(Random, OfASeedIsBelowOne) {
+  for (const double p : {0.0, 1.0}) {
+    const auto x = numbers(run("float[836] p", "y = Bernoulli<dtype = 6, seed = 43517.0>(p)",
+                               {filled(Type::kFloat32, {836}, p)}));
+    EXPECT_EQ(mean(x), p);
+  }
+  EXPECT_LT(numbers(run("", "y = RandomUniform<shape = [836], seed = 43517.0>()")).back(), 1);
 }
 
 TEST(Random, LikeTakesShapeAndType) {

@@ -7,7 +7,7 @@ static void ARENAC_NAME(const void *const *reads, void *const *writes, const int
   for (e = 0; e < p[0]; ++e) {
     char *y = (char *)writes[0] + e * p[1];
     char digit[24];
-    double value = (double)x[e], half;
+    double value = (double)x[e], half, tens;
     int used = 0, count = 0, ten = 0, binary, even, k;
     uint64_t whole = 0;
     const char *word = value != value ? "nan" : value - value != 0 ? "inf" : value == 0 ? "0.0" : "";
@@ -19,20 +19,24 @@ static void ARENAC_NAME(const void *const *reads, void *const *writes, const int
     (void)frexp(value, &binary);
     half = ldexp(0.5, binary - (int)p[2] > (int)p[3] ? binary - (int)p[2] : (int)p[3]);
     even = fmod(value / half, 4.0) == 0;
-    ten = (int)floor(log10(value));
-    while (pow(10.0, ten) > value) --ten;
-    while (pow(10.0, ten + 1) <= value) ++ten;
+    /* Powers of ten by multiplication: the same everywhere, and exact where a tie can matter. */
+    for (tens = 1; tens * 10 <= value; tens *= 10) ++ten;
+    for (; value * tens < 1; tens *= 10) --ten;
     for (count = 1; count < 17; ++count) {
       /* The candidates below and above; the nearer one that is read back as the number, the even one of two.
        */
       const int scale = count - 1 - ten;
-      const double tens = pow(10.0, scale < 0 ? -scale : scale);
-      const double scaled = scale < 0 ? value / tens : value * tens, below = floor(scaled);
+      double scaled, below;
+      for (tens = 1, k = scale < 0 ? -scale : scale; k > 0; --k) tens *= 10;
+      scaled = scale < 0 ? value / tens : value * tens;
+      below = floor(scaled);
       /* Distances: whole numbers where they are large, so that they are exact. */
       const double down = scale < 0 ? value - below * tens : scaled - below;
       const double up = scale < 0 ? (below + 1) * tens - value : below + 1 - scaled;
       const double most = scale < 0 ? half : half * tens;
-      const double least = ldexp(0.5, binary) == value ? most / 2 : most;
+      /* Below a power of two numbers lie closer, unless they are the smallest. */
+      const int is_edge = ldexp(0.5, binary) == value && binary - (int)p[2] > (int)p[3];
+      const double least = is_edge ? most / 2 : most;
       const int may_down = down < least || (even && down == least),
                 may_up = up < most || (even && up == most);
       whole = (uint64_t)below;

@@ -1,52 +1,64 @@
-/* The numbers that reads[0], text, spells ("3.14", "1e-5", "-INF", "nan") to writes[0]; what is no number
-   becomes NaN, or 0 where there is none. p: elements, bytes of an element, whether numbers are floats. */
+/* The numbers that reads[0], text, spells ("3.14", "1e-5", "-INF", "nan") to writes[0]. Integers are cut off
+   at the point and stay within their type; float64 is exact where 15 digits and 22 places are enough, else
+   nearly. What spells no number becomes NaN, or 0 where there is none. p: elements, bytes of an element (at
+   most 64), whether numbers are floats. */
 static void ARENAC_NAME(const void *const *reads, void *const *writes, const int64_t *p) {
   ARENAC_T *y = (ARENAC_T *)writes[0];
   int64_t e, k;
   for (e = 0; e < p[0]; ++e) {
-    const unsigned char *s = (const unsigned char *)reads[0] + e * p[1];
-    const int negative = s[0] == '-';
+    const char *x = (const char *)reads[0] + e * p[1];
+    char text[65];
+    const char *s = text;
+    int negative, scale = 0, exponent = 0, digits = 0, dot = 0, is_word = 0, is_number;
     uint64_t whole = 0;
-    double value;
-    int scale = 0, exponent = 0, digits = 0, dot = 0, below = 0;
-    char word[4] = {0, 0, 0, 0};
-    s += s[0] == '-' || s[0] == '+';
-    for (k = 0; k < 3 && s[k] != 0; ++k) word[k] = (char)(s[k] | 0x20);
-    for (;; ++s) {
-      if (*s == '.' && !dot) {
+    double value, tens = 1;
+    for (k = 0; k < p[1] && x[k] != 0; ++k) text[k] = (char)(x[k] >= 'A' && x[k] <= 'Z' ? x[k] ^ 0x20 : x[k]);
+    text[k] = 0;
+    negative = *s == '-';
+    s += *s == '-' || *s == '+';
+    for (; (*s == '.' && !dot) || (*s >= '0' && *s <= '9'); ++s) {
+      const uint64_t digit = (uint64_t)(*s - '0');
+      digits += *s != '.';
+      if (*s == '.') {
         dot = 1;
-      } else if (*s >= '0' && *s <= '9') {
-        ++digits;
-        const uint64_t digit = (uint64_t)(*s - '0');
-        if (whole <= (UINT64_MAX - digit) / 10) {
-          whole = whole * 10 + digit;
-          scale -= dot;
-        } else {
-          scale += !dot;
-        }
+      } else if (whole <= (UINT64_MAX - digit) / 10) {
+        whole = whole * 10 + digit;
+        scale -= dot;
       } else {
-        break;
+        scale += !dot;
       }
     }
-    if (digits > 0 && (*s | 0x20) == 'e') {
-      below = s[1] == '-';
-      for (s += 1 + (s[1] == '-' || s[1] == '+'); *s >= '0' && *s <= '9'; ++s)
-        if (exponent < 9999) exponent = exponent * 10 + (*s - '0');
+    is_number = digits > 0;
+    if (is_number && *s == 'e') {
+      const int below = s[1] == '-';
+      s += 1 + (s[1] == '-' || s[1] == '+');
+      is_number = *s >= '0' && *s <= '9';
+      for (; *s >= '0' && *s <= '9'; ++s) exponent = exponent < 999 ? exponent * 10 + (*s - '0') : exponent;
+      scale += below ? -exponent : exponent;
     }
-    scale += below ? -exponent : exponent;
-    value = (double)whole;
-    if (scale > 0) value *= pow(10.0, scale < 400 ? scale : 400);
-    if (scale < -300) value /= 1e300, scale += 300;
-    if (scale < 0) value /= pow(10.0, scale > -400 ? -scale : 400);
-    if (whole == 0) value = 0;
-    if (digits == 0)
-      value = word[0] == 'i' && word[1] == 'n' && word[2] == 'f' ? (double)INFINITY : (double)NAN;
-    if (digits > 0 && *s != 0) value = (double)NAN;
-    if (p[2] != 0)
+    is_number = is_number && *s == 0;
+    for (k = 0; digits == 0 && !dot && k < 2; ++k) {
+      const char *word = k == 0 ? "inf" : "infinity";
+      int at = 0;
+      while (word[at] != 0 && s[at] == word[at]) ++at;
+      is_word = is_word || (word[at] == 0 && s[at] == 0);
+    }
+    if (p[2] != 0) {
+      value = is_number ? (double)whole : is_word ? (double)INFINITY : (double)NAN;
+      for (; is_number && whole != 0 && scale > 22; scale -= 22) value *= 1e22;
+      for (; is_number && whole != 0 && scale < -22; scale += 22) value /= 1e22;
+      for (k = scale < 0 ? -scale : scale; is_number && whole != 0 && k > 0; --k) tens *= 10;
+      value = scale < 0 ? value / tens : value * tens;
       y[e] = (ARENAC_T)(negative ? -value : value);
-    else if (scale == 0)
+    } else {
+      const int is_signed = (ARENAC_T)-1 < (ARENAC_T)1;
+      const uint64_t most = is_signed ? (uint64_t)INT64_MAX + (uint64_t)negative : UINT64_MAX;
+      for (; whole != 0 && scale < 0; ++scale) whole /= 10;
+      for (; whole != 0 && scale > 0 && whole <= most; --scale)
+        whole = whole > most / 10 ? UINT64_MAX : whole * 10;
+      if (whole > most) whole = most;
+      if (!is_number || (negative && !is_signed)) whole = 0;
       y[e] = (ARENAC_T)(negative ? 0u - whole : whole);
-    else
-      y[e] = value > -9e18 && value < 9e18 ? (ARENAC_T)(int64_t)(negative ? -value : value) : (ARENAC_T)0;
+    }
   }
 }
