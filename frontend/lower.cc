@@ -29,6 +29,10 @@ std::vector<int64_t> Lowering::ints_attr(const std::string& name,
   return has(name) ? attribute(name).ints : fallback;
 }
 
+std::vector<float> Lowering::floats_attr(const std::string& name) const {
+  return has(name) ? attribute(name).floats : std::vector<float>{};
+}
+
 TensorId Lowering::in(int k) const {
   if (!has_input(k)) fail(fmt::format("input {} is missing", k));
   if (node_.inputs[k] < 0) fail(fmt::format("input {} is a sequence, a tensor is needed", k));

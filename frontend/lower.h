@@ -76,6 +76,7 @@ class Lowering {
   float float_attr(const std::string& name, float fallback) const;
   std::string string_attr(const std::string& name, const std::string& fallback) const;
   std::vector<int64_t> ints_attr(const std::string& name, const std::vector<int64_t>& fallback) const;
+  std::vector<float> floats_attr(const std::string& name) const;  // empty when absent
 
   int input_count() const { return static_cast<int>(node_.inputs.size()); }
   bool has_input(int k) const { return k < input_count() && node_.inputs[k] != kAbsent; }

@@ -17,7 +17,8 @@ std::vector<OperatorRow> operators() {
         movement_operators(),    norm_operators(),     pad_operators(),       pool_operators(),
         qlinear_operators(),     quantize_operators(), random_operators(),    recurrent_operators(),
         reduce_operators(),      resize_operators(),   sample_operators(),    sequence_operators(),
-        shape_operators(),       signal_operators(),   text_operators(),      training_operators(),
+        shape_operators(),       signal_operators(),   svm_operators(),       text_operators(),
+        training_operators(),    tree_operators(),
     };
     std::vector<OperatorRow> rows;
     for (const auto family : families) rows.insert(rows.end(), family.begin(), family.end());

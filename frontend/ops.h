@@ -33,7 +33,9 @@ std::span<const OperatorRow> resize_operators();
 std::span<const OperatorRow> sample_operators();
 std::span<const OperatorRow> shape_operators();
 std::span<const OperatorRow> signal_operators();
+std::span<const OperatorRow> svm_operators();
 std::span<const OperatorRow> text_operators();
 std::span<const OperatorRow> training_operators();
+std::span<const OperatorRow> tree_operators();
 
 }  // namespace arenac

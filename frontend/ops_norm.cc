@@ -396,7 +396,7 @@ void image_scaler(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
   node.require(node.rank(x) == 4, "the input needs rank 4");
-  const auto bias = node.has("bias") ? node.attribute("bias").floats : std::vector<float>{};
+  const auto bias = node.floats_attr("bias");
   node.require(static_cast<int64_t>(bias.size()) == node.shape(x)[1], "'bias' needs a number a channel");
   Value shift(compute_type(node.type(x)), {1, node.shape(x)[1], 1, 1});
   for (size_t k = 0; k < bias.size(); ++k) store(shift, static_cast<int64_t>(k), {.f = bias[k]});

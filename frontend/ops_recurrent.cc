@@ -29,10 +29,8 @@ std::vector<Activation> activations(const Lowering& node, int64_t directions,
     for (int64_t d = 0; d < directions; ++d) names.insert(names.end(), defaults.begin(), defaults.end());
   node.require(names.size() == defaults.size() * directions,
                fmt::format("'activations' needs {} names", defaults.size() * directions));
-  const auto alphas =
-      node.has("activation_alpha") ? node.attribute("activation_alpha").floats : std::vector<float>{};
-  const auto betas =
-      node.has("activation_beta") ? node.attribute("activation_beta").floats : std::vector<float>{};
+  const auto alphas = node.floats_attr("activation_alpha");
+  const auto betas = node.floats_attr("activation_beta");
   std::vector<Activation> result;
   for (size_t k = 0; k < names.size(); ++k) {
     result.push_back(activation(node, names[k], nth(alphas, k), nth(betas, k)));

@@ -125,7 +125,7 @@ Scalar string_scalar(std::string_view text) {
 }
 
 std::string_view text_of(Scalar scalar) {
-  if (scalar.i == 0) return {};
+  if (scalar.i == 0) return "";
   return *reinterpret_cast<const std::string*>(static_cast<intptr_t>(scalar.i));
 }
 

@@ -22,7 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFlags =
-    "-std=c99 -O1 -fsanitize=address,undefined -fno-sanitize=null,object-size -fno-sanitize-recover=all "
+    "-std=c99 -O1 -fsanitize=address,undefined -fno-sanitize=null,object-size,pointer-overflow "
+    "-fno-sanitize-recover=all "
     "-Wall -Wextra -pedantic -Wconversion -Werror";
 
 // How far two runs of the reference itself differ, relative to the largest output: the last column of

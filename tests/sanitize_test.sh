@@ -9,6 +9,6 @@ cmake --build --preset sanitize --target "${tests[@]}" -- --quiet
 
 # Of the tests that compile C only those with one compiler, and fewer random seeds: all run without sanitizers, too.
 export ARENAC_SEEDS=0.15 GTEST_BRIEF=1
-export GTEST_FILTER='-*SharedProblems*:*CloseToBruteForce*:*PublishedFigures*:*DoNotHang*:WideRows.*:*/clang*:*/gsan*:*/gccO*'
+export GTEST_FILTER='-*SharedProblems*:*EverySmallProblem*:*OnFamilies*:*CloseToBruteForce*:*PublishedFigures*:*DoNotHang*:WideRows.*:*/clang*:*/gsan*:*/gccO*'
 printf '%s\n' "${tests[@]}" | xargs -P "$(nproc)" -I{} bash -c '
   build/sanitize/tests/{} || [[ $? == 77 ]] || { echo "{} failed"; exit 1; }'

@@ -8,10 +8,15 @@
 
 namespace arenac {
 
-// A few seeds, or $ARENAC_SEEDS (which may be a fraction) times as many.
-inline unsigned seeds(unsigned few) {
+inline double seeds_factor() {
   const char* factor = std::getenv("ARENAC_SEEDS");
-  return factor ? static_cast<unsigned>(std::ceil(few * std::atof(factor))) : few;
+  return factor ? std::atof(factor) : 1;
 }
+
+// A few seeds, or $ARENAC_SEEDS (which may be a fraction) times as many.
+inline unsigned seeds(unsigned few) { return static_cast<unsigned>(std::ceil(few * seeds_factor())); }
+
+// Whether there are enough for what only some of them show.
+inline bool all_seeds() { return seeds_factor() >= 1; }
 
 }  // namespace arenac
