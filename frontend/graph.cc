@@ -186,6 +186,14 @@ std::string dump_block(const Graph& graph, const Block& block, const std::string
 
 }  // namespace
 
+std::vector<TensorId> tensors_read(const Node& node) {
+  std::vector<TensorId> all = node.reads;
+  if (const Loop* loop = std::get_if<Loop>(&node.body))
+    for (const auto& id : {loop->count, loop->condition})
+      if (id) all.push_back(*id);
+  return all;
+}
+
 std::vector<const Block*> blocks_of(const Node& node) {
   if (const If* branch = std::get_if<If>(&node.body)) return {&branch->then_block, &branch->else_block};
   if (const Loop* loop = std::get_if<Loop>(&node.body)) return {&loop->body};

@@ -113,6 +113,9 @@ struct Node {
   std::variant<Nests, Call, If, Loop, Refusal> body;
 };
 
+// What a node reads, a loop's count and condition included; what its blocks read is not.
+std::vector<TensorId> tensors_read(const Node& node);
+
 // The blocks of a control node; none of another.
 std::vector<Block*> blocks_of(Node& node);
 std::vector<const Block*> blocks_of(const Node& node);

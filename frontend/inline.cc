@@ -92,11 +92,8 @@ class Inliner {
       std::vector<int>& all = uses.readers[id];
       if (all.empty() || all.back() != position) all.push_back(position);
     };
-    for (TensorId id : node.reads) reads(id);
+    for (TensorId id : tensors_read(node)) reads(id);
     for (TensorId id : node.writes) uses.writer[id] = position;
-    if (const Loop* loop = std::get_if<Loop>(&node.body))
-      for (const auto& id : {loop->count, loop->condition})
-        if (id) reads(*id);
     for (const Block* block : blocks_of(node))
       for (const Node& inner : *block) collect(inner, position, uses);
   }

@@ -73,10 +73,7 @@ std::vector<int> times_read(const Graph& graph) {
   for (TensorId id : graph.outputs) ++read[id];
   const auto count = [&](const auto& self, const Block& block) -> void {
     for (const Node& node : block) {
-      for (TensorId id : node.reads) ++read[id];
-      if (const Loop* loop = std::get_if<Loop>(&node.body))
-        for (const auto& id : {loop->count, loop->condition})
-          if (id) ++read[*id];
+      for (TensorId id : tensors_read(node)) ++read[id];
       for (const Block* inner : blocks_of(node)) self(self, *inner);
     }
   };

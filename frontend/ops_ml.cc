@@ -2,12 +2,7 @@
 // vector machines (ops_svm.cc), encoders of labels (ops_labels.cc).
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <limits>
-#include <map>
-#include <numeric>
 
 #include "frontend/ops.h"
 #include "frontend/scores.h"

@@ -110,24 +110,23 @@ class Numbers {
 
   // In [0, 1).
   Expr uniform(Formula& f, const std::vector<Expr>& at) {
-    if (seed_) return f.read(constants(&Twister::uniform), at);
+    // As float32 none becomes 1 by rounding.
+    if (seed_) return f.read(constants(&Twister::uniform, real_ == Type::kFloat32 ? 1 - 0x1p-24 : 1), at);
     return hashed(node_, at, shape_, real_, 0);
   }
 
   // Of mean 0 and deviation 1. By the hash with the method of Box and Muller; 1 - u is never zero.
   Expr normal(Formula& f, const std::vector<Expr>& at) {
-    if (seed_) return f.read(constants(&Twister::normal), at);
+    if (seed_) return f.read(constants(&Twister::normal, HUGE_VAL), at);
     constexpr double kTurn = 2 * 3.14159265358979323846;
     const Expr radius = sqrt(log(1 - hashed(node_, at, shape_, real_, 0)) * -2);
     return radius * make(Op::kCos, {hashed(node_, at, shape_, real_, 1) * kTurn});
   }
 
  private:
-  TensorId constants(double (Twister::*draw)()) {
+  TensorId constants(double (Twister::*draw)(), double most) {
     Twister twister(*seed_);
     Value value(real_, shape_);
-    // No uniform number becomes 1 by rounding.
-    const double most = draw == &Twister::uniform && real_ == Type::kFloat32 ? 1 - 0x1p-24 : HUGE_VAL;
     for (int64_t k = 0; k < value.count(); ++k) store(value, k, {.f = std::min((twister.*draw)(), most)});
     return node_.constant(std::move(value));
   }

@@ -40,8 +40,8 @@ TensorId softmax_zero(Lowering& node, TensorId x) {
 TensorId float_table(Lowering& node, Shape shape, const std::vector<float>& elements) {
   node.require(element_count(shape) == static_cast<int64_t>(elements.size()),
                fmt::format("{} numbers are given where {} are needed", elements.size(), to_string(shape)));
-  Value value(Type::kFloat32, std::move(shape));
-  for (size_t k = 0; k < elements.size(); ++k) store(value, static_cast<int64_t>(k), {.f = elements[k]});
+  Value value = vector_value(elements);
+  value.shape = std::move(shape);
   return node.constant(std::move(value));
 }
 

@@ -105,17 +105,11 @@ class Streamer {
   // Control flow inside out.
   bool touches_stream(const Node& node) const {
     const auto streams = [&](TensorId id) { return time_.contains(id); };
-    const auto any_in = [&](const Block& block) {
-      return std::any_of(block.begin(), block.end(), [&](const Node& n) { return touches_stream(n); });
+    const auto any_in = [&](const Block* block) {
+      return std::any_of(block->begin(), block->end(), [&](const Node& n) { return touches_stream(n); });
     };
-    if (std::any_of(node.reads.begin(), node.reads.end(), streams) ||
-        std::any_of(node.writes.begin(), node.writes.end(), streams))
-      return true;
-    if (const If* branch = std::get_if<If>(&node.body))
-      return any_in(branch->then_block) || any_in(branch->else_block);
-    const Loop* loop = std::get_if<Loop>(&node.body);
-    return loop && ((loop->count && streams(*loop->count)) ||
-                    (loop->condition && streams(*loop->condition)) || any_in(loop->body));
+    return std::ranges::any_of(tensors_read(node), streams) || std::ranges::any_of(node.writes, streams) ||
+           std::ranges::any_of(blocks_of(node), any_in);
   }
 
   void follow(Node& node) {

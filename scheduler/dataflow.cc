@@ -24,11 +24,9 @@ struct Touched {
 };
 
 void collect(const Node& node, Touched& accesses) {
-  accesses.reads.insert(node.reads.begin(), node.reads.end());
+  const std::vector<TensorId> reads = tensors_read(node);
+  accesses.reads.insert(reads.begin(), reads.end());
   accesses.writes.insert(node.writes.begin(), node.writes.end());
-  if (const Loop* loop = std::get_if<Loop>(&node.body))
-    for (const auto& scalar : {loop->count, loop->condition})
-      if (scalar) accesses.reads.insert(*scalar);
   for (const Block* block : blocks_of(node))
     for (const Node& inner : *block) collect(inner, accesses);
 }

@@ -57,11 +57,8 @@ bool contradicts(const Declaration& input, const Held& held) {
 
 bool is_read(const Block& block, TensorId id) {
   return std::any_of(block.begin(), block.end(), [&](const Node& node) {
-    if (const If* branch = std::get_if<If>(&node.body))
-      if (is_read(branch->then_block, id) || is_read(branch->else_block, id)) return true;
-    if (const Loop* loop = std::get_if<Loop>(&node.body))
-      if (loop->count == id || loop->condition == id || is_read(loop->body, id)) return true;
-    return std::find(node.reads.begin(), node.reads.end(), id) != node.reads.end();
+    const auto inside = [&](const Block* inner) { return is_read(*inner, id); };
+    return std::ranges::count(tensors_read(node), id) > 0 || std::ranges::any_of(blocks_of(node), inside);
   });
 }
 

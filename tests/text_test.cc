@@ -8,7 +8,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <random>
 #include <span>
 
@@ -31,10 +30,7 @@ Graph graph_of(const std::string& text) {
 // The outputs as the interpreter gives them; the emitted C of both schedulers gives the same.
 std::vector<Value> expect_the_same(const Graph& graph, const std::vector<Value>& inputs,
                                    std::span<const CompilerRow> by = {compilers().data(), 1}) {
-  std::vector<Value> want;
-  const auto values = interpret(graph, inputs);
-  for (TensorId id : graph.outputs) want.push_back(*values.at(id));
-  want = model_outputs(graph, want);
+  const std::vector<Value> want = model_outputs(graph, interpret_outputs(graph, inputs));
   std::vector<Emitted> batch;
   for (const char* scheduler : {"layerwise", "fused"})
     for (const Code code : {Code::kFast, Code::kSmall})
@@ -61,10 +57,7 @@ std::vector<Value> run(const std::string& text, const std::vector<Value>& inputs
 // Interpreted only: where many values matter, not where they lie.
 std::vector<Value> interpreted(const std::string& text, const Value& input) {
   const Graph graph = graph_of(text);
-  const auto values = interpret(graph, {input});
-  std::vector<Value> outputs;
-  for (TensorId id : graph.outputs) outputs.push_back(*values.at(id));
-  return model_outputs(graph, outputs);
+  return model_outputs(graph, interpret_outputs(graph, {input}));
 }
 
 std::string cast_text(const char* from, const char* to, int to_type, int64_t count) {

@@ -37,6 +37,8 @@ static void ARENAC_NAME(const void *const *reads, void *const *writes, const int
       scale += below ? -exponent : exponent;
     }
     is_number = is_number && *s == 0;
+    if (!is_number) whole = 0;
+    if (whole == 0) scale = 0;
     for (k = 0; digits == 0 && !dot && k < 2; ++k) {
       const char *word = k == 0 ? "inf" : "infinity";
       int at = 0;
@@ -45,19 +47,18 @@ static void ARENAC_NAME(const void *const *reads, void *const *writes, const int
     }
     if (p[2] != 0) {
       value = is_number ? (double)whole : is_word ? (double)INFINITY : (double)NAN;
-      for (; is_number && whole != 0 && scale > 22; scale -= 22) value *= 1e22;
-      for (; is_number && whole != 0 && scale < -22; scale += 22) value /= 1e22;
-      for (k = scale < 0 ? -scale : scale; is_number && whole != 0 && k > 0; --k) tens *= 10;
+      for (; scale > 22; scale -= 22) value *= 1e22;
+      for (; scale < -22; scale += 22) value /= 1e22;
+      for (k = scale < 0 ? -scale : scale; k > 0; --k) tens *= 10;
       value = scale < 0 ? value / tens : value * tens;
       y[e] = (ARENAC_T)(negative ? -value : value);
     } else {
       const int is_signed = (ARENAC_T)-1 < (ARENAC_T)1;
       const uint64_t most = is_signed ? (uint64_t)INT64_MAX + (uint64_t)negative : UINT64_MAX;
-      for (; whole != 0 && scale < 0; ++scale) whole /= 10;
-      for (; whole != 0 && scale > 0 && whole <= most; --scale)
-        whole = whole > most / 10 ? UINT64_MAX : whole * 10;
+      for (; scale < 0; ++scale) whole /= 10;
+      for (; scale > 0 && whole <= most; --scale) whole = whole > most / 10 ? UINT64_MAX : whole * 10;
       if (whole > most) whole = most;
-      if (!is_number || (negative && !is_signed)) whole = 0;
+      if (negative && !is_signed) whole = 0;
       y[e] = (ARENAC_T)(negative ? 0u - whole : whole);
     }
   }

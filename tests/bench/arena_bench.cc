@@ -39,12 +39,7 @@ struct Row {
 // node touches.
 void touch(const Block& block, std::vector<Interval>& lives, int64_t& time) {
   for (const Node& node : block) {
-    if (const If* branch = std::get_if<If>(&node.body)) {
-      touch(branch->then_block, lives, time);
-      touch(branch->else_block, lives, time);
-    } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
-      touch(loop->body, lives, time);
-    }
+    for (const Block* inner : blocks_of(node)) touch(*inner, lives, time);
     for (const auto* ids : {&node.reads, &node.writes})
       for (TensorId id : *ids)
         lives[id] = {std::min(lives[id].begin, time), std::max(lives[id].end, time + 1)};
