@@ -13,6 +13,7 @@
 
 #include "frontend/error.h"
 #include "frontend/importer.h"
+#include "frontend/nearest.h"
 #include "frontend/onnx_tensor.h"
 
 namespace arenac {
@@ -187,10 +188,14 @@ void check_bound_names(const onnx::GraphProto& proto, const ImportOptions& optio
   for (const auto& [name, shape] : options.shapes) bound.insert(name);
   for (const auto& [name, shapes] : options.sequences) bound.insert(name);
   for (const auto& [name, value] : options.values) bound.insert(name);
-  for (const onnx::ValueInfoProto& input : proto.input()) bound.erase(input.name());
+  std::vector<std::string> inputs;
+  for (const onnx::ValueInfoProto& input : proto.input()) {
+    bound.erase(input.name());
+    inputs.push_back(printable(input.name()));
+  }
   if (!bound.empty())
-    throw UserError(fmt::format("--shape or --value names '{}', which is no input of the model",
-                                printable(*bound.begin())),
+    throw UserError(fmt::format("--shape or --value names '{}', which is no input of the model{}",
+                                printable(*bound.begin()), did_you_mean(*bound.begin(), inputs)),
                     Exit::kUsage);
 }
 

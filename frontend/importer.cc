@@ -268,10 +268,13 @@ std::vector<TensorId> Importer::lower(const OnnxNode& node) {
   std::vector<TensorId> results(std::max<size_t>(node.outputs.size(), 1), kUnknown);
   Lowering lowering(*this, node, results);
   if (row == nullptr) {
+    constexpr int kHints = 50;  // as many as one message shows
     ++unknown_operators;
+    const std::string near = unknown_operators > kHints ? "" : nearest_operator(node.domain, node.op);
     lowering.fail(
-        fmt::format("operator {}{}{} of opset {} is not supported ('arenac list operators' shows what is)",
-                    printable(node.domain), node.domain.empty() ? "" : ".", printable(node.op), node.opset));
+        fmt::format("operator {}{}{} of opset {} is not supported ('arenac list operators' shows what is){}",
+                    printable(node.domain), node.domain.empty() ? "" : ".", printable(node.op), node.opset,
+                    near.empty() ? "" : fmt::format("; did you mean {}?", near)));
   }
   const size_t first_new = graph.tensors.size();
   for (size_t k = 0; k < node.inputs.size(); ++k)

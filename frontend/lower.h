@@ -212,5 +212,7 @@ std::string element_types(const OperatorRow& row);
 // Whether the standard lets operand `k` be text.
 bool takes_strings(const OperatorRow& row, size_t k);
 const OperatorRow* find_operator(const std::string& domain, const std::string& name, int opset);
+// "com.microsoft.Gelu": what an operator that there is not was most likely meant as; empty: nothing is near.
+std::string nearest_operator(const std::string& domain, const std::string& name);
 
 }  // namespace arenac

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "frontend/nearest.h"
+
 namespace arenac {
 
 std::vector<OperatorRow> operators() {
@@ -92,6 +94,26 @@ const OperatorRow* find_operator(const std::string& domain, const std::string& n
   for (const OperatorRow& row : all)
     if (domain == row.domain && name == row.name && opset >= row.since && opset < row.until) return &row;
   return nullptr;
+}
+
+std::string nearest_operator(const std::string& domain, const std::string& name) {
+  static const std::vector<OperatorRow> all = operators();
+  std::vector<std::string> domains, names;
+  for (const OperatorRow& row : all) {
+    if (domains.empty() || domains.back() != row.domain) domains.emplace_back(row.domain);
+    if (row.domain == domain) names.emplace_back(row.name);
+  }
+  const bool is_domain = std::find(domains.begin(), domains.end(), domain) != domains.end();
+  const std::string meant = is_domain ? domain : nearest_word(domain, domains);
+  const auto qualified = [](const std::string& d, const std::string& n) {
+    return d.empty() ? n : d + "." + n;
+  };
+  const std::string near = nearest_word(name, names);
+  if (near == name) return "";  // of other opsets
+  if (!near.empty()) return qualified(domain, near);
+  for (const OperatorRow& row : all)
+    if (name == row.name && (is_domain || meant == row.domain)) return qualified(row.domain, row.name);
+  return "";
 }
 
 }  // namespace arenac

@@ -8,6 +8,7 @@
 #include <numeric>
 
 #include "frontend/error.h"
+#include "frontend/nearest.h"
 #include "scheduler/overlap.h"
 
 namespace arenac {
@@ -58,18 +59,20 @@ std::vector<Overlap> that_pay(const Problem& problem) {
   return all;
 }
 
-[[noreturn]] void wrong_name(const std::string& option, const char* problem,
+[[noreturn]] void wrong_name(const std::string& option, const char* problem, const std::string& name,
                              std::vector<std::string> choices) {
   constexpr size_t kMost = 20;
+  const std::string hint = did_you_mean(name, choices);
   const size_t more = choices.size() - std::min(choices.size(), kMost);
   choices.resize(choices.size() - more);
-  throw UserError(fmt::format("{}: {}; there are: {}{}", option, problem, fmt::join(choices, ", "),
-                              more ? fmt::format(", and {} more", more) : ""),
+  throw UserError(fmt::format("{}: {}; there are: {}{}{}", option, problem, fmt::join(choices, ", "),
+                              more ? fmt::format(", and {} more", more) : "", hint),
                   Exit::kUsage);
 }
 
-[[noreturn]] void wrong_pin(const Pin& pin, const char* problem, std::vector<std::string> choices) {
-  wrong_name(fmt::format("--pin {}={}", pin.tensor, pin.pool), problem, std::move(choices));
+[[noreturn]] void wrong_pin(const Pin& pin, const char* problem, const std::string& name,
+                            std::vector<std::string> choices) {
+  wrong_name(fmt::format("--pin {}={}", pin.tensor, pin.pool), problem, name, std::move(choices));
 }
 
 std::vector<State> states_named(const Graph& graph, const std::vector<StateNames>& names) {
@@ -79,8 +82,9 @@ std::vector<State> states_named(const Graph& graph, const std::vector<StateNames
     const auto out = std::find(graph.output_names.begin(), graph.output_names.end(), output);
     const auto in = std::find(graph.input_names.begin(), graph.input_names.end(), input);
     if (out == graph.output_names.end())
-      wrong_name(option, "no output has the first name", graph.output_names);
-    if (in == graph.input_names.end()) wrong_name(option, "no input has the second name", graph.input_names);
+      wrong_name(option, "no output has the first name", output, graph.output_names);
+    if (in == graph.input_names.end())
+      wrong_name(option, "no input has the second name", input, graph.input_names);
     const State state = {graph.outputs[out - graph.output_names.begin()],
                          graph.inputs[in - graph.input_names.begin()], initial};
     for (const State& other : states)
@@ -124,20 +128,20 @@ void apply(const Pin& pin, const Graph& graph, Lifetimes& all) {
   std::vector<std::string> pools, buffers;
   for (const Pool& pool : all.problem.pools) pools.push_back(pool.name);
   const auto pool = std::find(pools.begin(), pools.end(), pin.pool);
-  if (pool == pools.end()) wrong_pin(pin, "no pool has this name", pools);
+  if (pool == pools.end()) wrong_pin(pin, "no pool has this name", pin.pool, pools);
   bool found = false;
   for (TensorId id : tensors_named(graph, pin.tensor)) {
     if (all.buffer_of[id] < 0) continue;
     std::vector<int>& allowed = all.problem.buffers[all.buffer_of[id]].pools;
     const int wanted = static_cast<int>(pool - pools.begin());
     if (std::find(allowed.begin(), allowed.end(), wanted) == allowed.end())
-      wrong_pin(pin, "its storage is also that of a tensor pinned to another pool", {pools[allowed[0]]});
+      wrong_pin(pin, "its storage is also that of a tensor pinned to another pool", "", {pools[allowed[0]]});
     allowed = {wanted};
     found = true;
   }
   if (found) return;
   for (const Buffer& buffer : all.problem.buffers) buffers.push_back(buffer.name);
-  wrong_pin(pin, "no tensor that lies in a pool has this name", buffers);
+  wrong_pin(pin, "no tensor that lies in a pool has this name", pin.tensor, buffers);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontend/error.h"
+#include "frontend/nearest.h"
 #include "planner/groups.h"
 #include "planner/rows/rows.h"
 #include "planner/timeline.h"
@@ -109,9 +110,11 @@ namespace {
 const Planner& find_planner(std::string_view name) {
   for (const Planner& row : kPlanners)
     if (row.name == name) return row;
-  std::vector<std::string_view> names;
-  for (const Planner& row : kPlanners) names.push_back(row.name);
-  throw UserError(fmt::format("unknown planner '{}'; known: {}", name, fmt::join(names, ", ")), Exit::kUsage);
+  std::vector<std::string> names;
+  for (const Planner& row : kPlanners) names.emplace_back(row.name);
+  throw UserError(fmt::format("unknown planner '{}'; known: {}{}", name, fmt::join(names, ", "),
+                              did_you_mean(name, names)),
+                  Exit::kUsage);
 }
 
 // The first feature that the problem asks for and the row lacks, in words; empty if none.

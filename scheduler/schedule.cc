@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "frontend/error.h"
+#include "frontend/nearest.h"
 #include "scheduler/groups.h"
 #include "scheduler/liveness.h"
 #include "scheduler/verify_rings.h"
@@ -17,9 +18,12 @@ template <typename Row>
 const Row& row_named(const std::vector<Row>& table, const std::string& name, const char* what) {
   if (name.empty()) return table.front();
   const auto row = std::find_if(table.begin(), table.end(), [&](const Row& r) { return name == r.name; });
-  if (row == table.end())
-    throw UserError(fmt::format("there is no {} '{}': see arenac list", what, name), Exit::kUsage);
-  return *row;
+  if (row != table.end()) return *row;
+  std::vector<std::string> names;
+  for (const Row& r : table) names.emplace_back(r.name);
+  throw UserError(fmt::format("there is no {} '{}'; there are: {}{}", what, name, fmt::join(names, ", "),
+                              did_you_mean(name, names)),
+                  Exit::kUsage);
 }
 
 }  // namespace
