@@ -173,7 +173,7 @@ Exit run_run(const Options& options) {
 }
 
 Exit run_verify(const Options& options) {
-  if (options.files.size() == 2) {
+  if (!options.plan.solution.empty()) {
     const auto fault = verify_solution(options.plan);
     fmt::print("{}: {}\n", options.plan.solution, fault.value_or("right"));
     return fault ? Exit::kDifference : Exit::kDone;

@@ -1,6 +1,7 @@
 #include "driver/options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -11,23 +12,55 @@
 #include "codegen/emit.h"
 #include "codegen/reports.h"
 #include "driver/list.h"
+#include "driver/mistyped.h"
 #include "frontend/error.h"
+#include "frontend/nearest.h"
 #include "planner/planners.h"
 #include "scheduler/schedule.h"
 
 namespace arenac {
 namespace {
 
-constexpr const char* kExamples = R"(Examples:
-  arenac compile kws.onnx -o gen --dim batch=1    gen/kws.c, gen/kws.h, gen/kws_map.json, ...
-  arenac map kws.onnx                             where every buffer lies, and when
-  arenac map gen/kws_map.json --html kws.html     the same as a page to explore
-  arenac map kws.onnx --pareto                    how small the arena can be, and at what price
-  arenac run kws.onnx --inputs test_data_set_0    compile, build with $CC, run, compare with output_0.pb, ...
-  arenac list operators                           what can be compiled
-
+constexpr const char* kExitStatus = R"(
 Exit status: 0 done; 1 the model or input is at fault or unsupported; 2 wrong usage; 3 does not fit the given
 memory; 4 run or verify found a difference; 70 a fault of arenac itself.)";
+
+// What helps end with.
+struct Example {
+  const char *command, *words, *meaning;
+};
+constexpr Example kExamples[] = {
+    {"compile", "kws.onnx -o gen", "gen/kws.c, gen/kws.h, gen/kws_map.json, ..."},
+    {"compile", "kws.onnx -o gen --ram 64K", "the fastest schedule whose arena fits 64 KB"},
+    {"compile", "bert.onnx --dim sequence=128", "a symbolic dimension becomes a number"},
+    {"compile", "kws.onnx --target cortex-m --io arena",
+     "for a microcontroller, inputs and outputs in the arena"},
+    {"map", "kws.onnx", "where every buffer lies, and when"},
+    {"map", "gen/kws_map.json --html kws.html", "the same as a page to explore"},
+    {"map", "kws.onnx --pareto", "how small the arena can be, and at what price"},
+    {"explain", "kws.onnx", "what keeps a step from running row by row"},
+    {"run", "kws.onnx --inputs test_data_set_0", "on input_0.pb, ...; compares with output_0.pb, ..."},
+    {"run", "kws.onnx --inputs data --outputs results", "on data/NAME.npy; writes results/output_0.pb, ..."},
+    {"run", "kws.onnx --inputs data --repeat 100", "also how long a run takes at best"},
+    {"plan", "problem.csv -o solution.csv", "the smallest makespan that it finds"},
+    {"plan", "problem.csv --capacity 1M", "any plan within 1 MB, else exit status 3"},
+    {"plan", "problem.csv --planner all", "what each known algorithm makes of it"},
+    {"verify", "gen/kws_map.json", "no two buffers share a byte at a time"},
+    {"verify", "problem.csv solution.csv", "the same of a solution"},
+    {"list", "operators", "what can be compiled"},
+    {"list", "planners --json", "a table for other programs"},
+};
+
+// Those of one command; of arenac itself, the first of each and what its exit status means.
+std::string examples(const std::string& of_command) {
+  std::string text = "Examples:\n", last;
+  for (const auto& [command, words, meaning] : kExamples) {
+    const bool shown = of_command.empty() ? last != command : of_command == command;
+    last = command;
+    if (shown) text += fmt::format("  {:<55} {}\n", fmt::format("arenac {} {}", command, words), meaning);
+  }
+  return of_command.empty() ? text + kExitStatus : text;
+}
 
 // What the command line holds before it is understood.
 struct Raw {
@@ -141,10 +174,13 @@ Options printing(std::string text) {
 
 // The options that compile, map and run share.
 void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
+  const auto section = [&](const char* title) { command.option_defaults()->group(title); };
   const auto repeatable = [&](const char* name, std::vector<std::string>& values, const char* help) {
     return command.add_option(name, values, help)->allow_extra_args(false);
   };
+  section("Generated C");
   command.add_option("--name", compile.name, "prefix of the C names (default: from the file's name)");
+  section("The model");
   repeatable("--dim", raw.dims, "bind a symbolic dimension")->type_name("NAME=N");
   repeatable("--shape", raw.shapes,
              "bind a whole input; of a sequence each element (INPUT=2x3,4x3); an optional that holds nothing "
@@ -152,41 +188,49 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       ->type_name("INPUT=1x3x224x224");
   repeatable("--value", raw.values, "what an input always holds, where it must be known (a shape)")
       ->type_name("INPUT=1,3,224");
+  section("Memory and time");
   command.add_option("--ram", compile.ram, "the arena must fit (suffixes K, M); else exit 3")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("N");
   command.add_option("--optimize", raw.optimize, "what to prefer")
-      ->check(CLI::IsMember({"ram", "speed", "balanced"}))
+      ->check(one_of({"ram", "speed", "balanced"}))
       ->capture_default_str();
   command.add_option("--scheduler", compile.scheduler, "a row of `arenac list schedulers`")
-      ->check(CLI::IsMember(names_in(schedulers())));
+      ->check(one_of(names_in(schedulers())));
   command.add_option("--planner", compile.planner, "a row of `arenac list planners`")
-      ->check(CLI::IsMember(names_in(kPlanners)));
+      ->check(one_of(names_in(kPlanners)).description(""))
+      ->type_name("NAME");
   command.add_option("--time", compile.seconds, "bound on the searches for a schedule and a plan")
-      ->check(CLI::PositiveNumber)
+      ->check(number_above_0())
       ->type_name("SECONDS");
+  section("Generated C");
   command
       .add_option("--code", raw.code, "each kernel by itself, or those alike as one with a table of numbers")
-      ->check(CLI::IsMember({"fast", "small"}))
+      ->check(one_of({"fast", "small"}))
       ->capture_default_str();
+  section("Memory and time");
   command.add_flag("--reassociate", raw.reassociate,
                    "sums of several tensors in the order that needs least memory: floats round elsewhere");
   repeatable("--pool", raw.pools, "a memory, fastest first")
       ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena]");
   repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
+  section("The model");
   repeatable("--state", raw.states, "an output fed back to an input")->type_name("OUT=IN");
   repeatable("--stream", raw.streams,
              "the dimension of an input that is time: each call goes on from the last")
       ->type_name("INPUT=DIMENSION[:MOMENTS]");
+  section("Memory and time");
   command.add_option("--io", raw.io, "inputs and outputs: caller's pointers, or planned inside the arena")
-      ->check(CLI::IsMember({"external", "arena"}))
+      ->check(one_of({"external", "arena"}))
       ->capture_default_str();
+  section("Generated C");
   command.add_option("--weights", raw.weights, "how constants are emitted (default: by size)")
-      ->check(CLI::IsMember({"c", "incbin", "bin"}));
+      ->check(one_of({"c", "incbin", "bin"}));
   command.add_option("--target", compile.target, "what kernels are shaped for")
-      ->check(CLI::IsMember(names_in(targets())));
+      ->check(one_of(names_in(targets())));
+  section("Messages");
   command.add_option("--dump-after", compile.dump_after, "print the product of a stage")
-      ->check(CLI::IsMember(std::vector<std::string>(std::begin(kStages), std::end(kStages))));
+      ->check(one_of(std::vector<std::string>(std::begin(kStages), std::end(kStages))));
   command.add_flag("--quiet", raw.quiet, "no warnings, no summary");
   command.add_flag("--verbose", raw.verbose, "also what each stage made, and its time");
 }
@@ -198,7 +242,8 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   std::vector<std::string> planners = names_in(kPlanners);
   planners.emplace_back(kEveryPlanner);
   command.add_option("--planner", plan.planner, "a row of `arenac list planners`, or `all` for a table")
-      ->check(CLI::IsMember(planners))
+      ->check(one_of(planners).description(""))
+      ->type_name("NAME")
       ->capture_default_str();
   command
       .add_option("--capacity", raw.capacity, "any plan within N bytes (suffixes K, M) will do; else exit 3")
@@ -208,10 +253,10 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
       ->allow_extra_args(false)
       ->type_name("name=sram,size=256K,align=16");
   command.add_option("--time", plan.search.seconds, "bound on the search")
-      ->check(CLI::PositiveNumber)
+      ->check(number_above_0())
       ->type_name("SECONDS");
   command.add_option("--effort", plan.search.effort, "times the work that seems worth it")
-      ->check(CLI::PositiveNumber);
+      ->check(number_above_0());
   command.add_option("--seed", plan.search.seed, "of the search's random choices");
   command.add_flag("--json", raw.json, "the summary as JSON");
   command.add_flag("--quiet", raw.quiet, "no progress on the terminal");
@@ -219,10 +264,11 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
 
 void add_commands(CLI::App& app, Options& options, Raw& raw) {
   app.require_subcommand(1);
-  app.footer(kExamples);
+  app.footer(examples(""));
   app.set_version_flag("--version", "arenac " ARENAC_VERSION);
   const auto add = [&](const char* name, const char* help, Command command) {
     CLI::App* sub = app.add_subcommand(name, help);
+    sub->footer(examples(name));
     sub->callback([&options, command] { options.command = command; });
     return sub;
   };
@@ -251,8 +297,8 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   run->add_option("--inputs", options.inputs, "folder of input_0.pb, ... or NAME.npy")->required();
   run->add_option("--outputs", options.outputs,
                   "write output_0.pb, ... here (default: compare with the inputs' folder)");
-  run->add_option("--rtol", options.tolerance.rtol, "relative tolerance")->check(CLI::NonNegativeNumber);
-  run->add_option("--atol", options.tolerance.atol, "absolute tolerance")->check(CLI::NonNegativeNumber);
+  run->add_option("--rtol", options.tolerance.rtol, "relative tolerance")->check(number_from_0());
+  run->add_option("--atol", options.tolerance.atol, "absolute tolerance")->check(number_from_0());
   run->add_option("--repeat", options.repeat, "run N times more and print the best time in ms")
       ->check(CLI::Range(1, 1000000));
   run->add_option("--keep", options.keep, "leave the generated files in this folder");
@@ -262,12 +308,13 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   add_plan_options(*plan, options.plan, raw);
 
   CLI::App* verify = add("verify", "independent check of a plan", Command::kVerify);
-  verify->add_option("MAP.json", options.files, "or PROBLEM.csv SOLUTION.csv")->required()->expected(1, 2);
+  verify->add_option("MAP.json|PROBLEM.csv", options.files)->required()->expected(1)->allow_extra_args(false);
+  verify->add_option("SOLUTION.csv", options.plan.solution, "of the problem");
 
   CLI::App* list = add("list", "what this arenac can do", Command::kList);
   list->add_option("TABLE", options.table)
       ->required()
-      ->check(CLI::IsMember({"operators", "schedulers", "planners", "pools", "kernels", "reports"}));
+      ->check(one_of({"operators", "schedulers", "planners", "pools", "kernels", "reports"}));
   list->add_flag("--json", raw.json, "as JSON");
 }
 
@@ -284,12 +331,10 @@ constexpr int64_t kGreatestAlign = 65536;
 constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._$-";
 
 void require_kind(const std::string& kind, const std::string& option) {
-  std::string known;
-  for (const PoolKind& row : kPoolKinds) {
-    if (kind == row.name) return;
-    known += fmt::format(" {}", row.name);
-  }
-  wrong_usage(fmt::format("{}: '{}' is no kind of pool; there is:{}", option, kind, known));
+  const std::vector<std::string> known = names_in(kPoolKinds);
+  if (std::find(known.begin(), known.end(), kind) != known.end()) return;
+  wrong_usage(fmt::format("{}: '{}' is no kind of pool; there is: {}{}", option, kind, fmt::join(known, ", "),
+                          did_you_mean(kind, known)));
 }
 
 struct PoolWords {
@@ -315,7 +360,8 @@ PoolWords pool_of(const std::string& text) {
     else if (key == "kind")
       require_kind(value, option);
     else
-      wrong_usage(fmt::format("{}: '{}' is not name, size, align, section or kind", option, key));
+      wrong_usage(fmt::format("{}: '{}' is not name, size, align, section or kind{}", option, key,
+                              did_you_mean(key, {"name", "size", "align", "section", "kind"})));
   }
   if (pool.name.empty()) wrong_usage(option + ": a name is missing");
   return words;
@@ -383,10 +429,7 @@ void interpret_plan(const Raw& raw, Options& options) {
 
 void interpret_raw(const Raw& raw, Options& options) {
   if (options.command == Command::kPlan) return interpret_plan(raw, options);
-  if (options.command == Command::kVerify && options.files.size() == 2) {
-    options.plan.problem = options.files[0];
-    options.plan.solution = options.files[1];
-  }
+  if (options.command == Command::kVerify) options.plan.problem = options.files[0];
   CompileOptions& compile = options.compile;
   compile.optimize = raw.optimize == "ram"     ? Optimize::kRam
                      : raw.optimize == "speed" ? Optimize::kSpeed
@@ -428,7 +471,10 @@ Options parse_options(int argc, const char* const* argv) {
     const auto subcommands = app.get_subcommands();
     return printing(subcommands.empty() ? app.help() : subcommands[0]->help("arenac"));
   } catch (const CLI::ParseError& error) {
-    wrong_usage(fmt::format("{} (see arenac --help)", error.what()));
+    const auto problem = mistyped(app, {argv + 1, argv + argc});
+    const auto parsed = app.get_subcommands();
+    wrong_usage(fmt::format("{} (see arenac {}--help)", problem.value_or(error.what()),
+                            parsed.empty() ? "" : parsed[0]->get_name() + " "));
   }
   interpret_raw(raw, options);
   return options;

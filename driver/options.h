@@ -25,7 +25,7 @@ struct ReportRequest {
 struct Options {
   Command command = Command::kPrint;
   std::string text;                // kPrint: help or version, for standard output
-  std::vector<std::string> files;  // MODEL.onnx, MAP.json, or the two files of verify
+  std::vector<std::string> files;  // MODEL.onnx, MAP.json or, of verify, PROBLEM.csv
   CompileOptions compile;
 
   std::string output = ".";            // compile

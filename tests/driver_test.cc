@@ -37,6 +37,47 @@ std::string usage_error(std::vector<const char*> words) {
   return "";
 }
 
+TEST(Options, MistypedWordsAreToldWithTheNearestOne) {
+  const std::pair<std::vector<const char*>, const char*> cases[] = {
+      {{"complie", "m.onnx"}, "there is no command 'complie'; did you mean compile?"},
+      {{"frobnicate"}, "there are: compile, map"},
+      {{}, "a command is missing: one of compile, map"},
+      {{"--versoin"}, "did you mean --version?"},
+      {{"compile", "m.onnx", "--optmize", "ram"},
+       "compile has no option '--optmize'; did you mean --optimize?"},
+      {{"compile", "m.onnx", "--optmize=ram"}, "did you mean --optimize?"},
+      {{"map", "m.onnx", "--quiet", "--htm", "x"}, "did you mean --html?"},
+      {{"run", "m.onnx", "--input", "d"}, "did you mean --inputs?"},
+      {{"plan", "p.csv", "--capcity", "1"}, "did you mean --capacity?"},
+      {{"compile", "m.onnx", "--target", "cortex-m4"}, "did you mean cortex-m?"},
+      {{"compile", "m.onnx", "--optimize", "fast"}, "there are: ram, speed, balanced"},
+      {{"compile", "m.onnx", "--scheduler", "layer-wise"}, "did you mean layerwise?"},
+      {{"compile", "m.onnx", "--planner", "portfoli"}, "did you mean portfolio?"},
+      {{"compile", "m.onnx", "--weights", "inkbin"}, "did you mean incbin?"},
+      {{"compile", "m.onnx", "--pool", "name=a,sise=4"}, "did you mean size?"},
+      {{"compile", "m.onnx", "--pool", "name=a,kind=arenas"}, "did you mean arena?"},
+      {{"plan", "p.csv", "--planner", "al"}, "did you mean all?"},
+      {{"list", "oprators"}, "did you mean operators?"},
+      {{"compile", "a.onnx", "b.onnx"}, "'b.onnx' is one word too many: compile takes MODEL.onnx"},
+      {{"compile", "a.onnx", "--", "--b.onnx"}, "'--b.onnx' is one word too many"},
+      {{"compile"}, "MODEL.onnx is required (see arenac compile --help)"},
+      {{"compile", "m.onnx", "--time", "soon"}, "'soon' is no number above 0"},
+      {{"run", "m.onnx", "--inputs", "d", "--atol", "-1"}, "'-1' is no number from 0 on"}};
+  for (const auto& [words, message] : cases) EXPECT_THAT(usage_error(words), testing::HasSubstr(message));
+}
+
+TEST(Options, HelpOfEachCommandShowsItsOwnExamples) {
+  for (const char* command : {"compile", "map", "explain", "run", "plan", "verify", "list"}) {
+    const std::string help = parse({command, "--help"}).text;
+    EXPECT_THAT(help, testing::HasSubstr("Examples:\n  arenac " + std::string(command) + " "));
+    for (const char* other : {"compile", "map", "explain", "run", "plan", "verify", "list"})
+      if (std::string_view(other) != command) {
+        EXPECT_THAT(help, testing::Not(testing::HasSubstr("\n  arenac " + std::string(other) + " ")));
+      }
+  }
+  EXPECT_THAT(parse({"compile", "--help"}).text, testing::HasSubstr("\nMemory and time:"));
+}
+
 TEST(Options, CompileReadsEveryBinding) {
   const Options o =
       parse({"compile", "a b.onnx", "-o", "gen", "--dim", "batch=1", "--dim", "p.0=48", "--shape",
