@@ -24,6 +24,13 @@ std::optional<RowRange> first_rows(const Schedule& schedule, const std::vector<R
   return {};
 }
 
+// Of numbers that are not negative; the largest that a map holds where it is more.
+int64_t product_in_map(int64_t a, int64_t b) {
+  int64_t product = 0;
+  const bool overflows = __builtin_mul_overflow(a, b, &product);
+  return overflows ? kMapNumberLimit - 1 : std::min(product, kMapNumberLimit - 1);
+}
+
 // Multiply-accumulates that each step does again.
 std::vector<int64_t> work_again_of(const Schedule& schedule) {
   std::vector<int64_t> all(schedule.steps.size());
@@ -34,17 +41,77 @@ std::vector<int64_t> work_again_of(const Schedule& schedule) {
   return all;
 }
 
+// How often each step runs at most: the trips of the loops around it, as far as a map's numbers go.
+std::vector<int64_t> iterations_of(const Schedule& schedule) {
+  std::vector<int64_t> around = {1}, all;
+  for (const Step& step : schedule.steps) {
+    if (step.kind == StepKind::kEndLoop) around.pop_back();
+    all.push_back(around.back());
+    if (step.kind == StepKind::kLoop)
+      around.push_back(product_in_map(around.back(), std::get<Loop>(step.node->body).trips));
+  }
+  return all;
+}
+
 std::vector<MapStep> map_steps(const Schedule& schedule, const std::vector<Rows>& rows) {
   std::vector<MapStep> steps;
-  const std::vector<int64_t> again = work_again_of(schedule);
+  const std::vector<int64_t> again = work_again_of(schedule), iterations = iterations_of(schedule);
+  int64_t left = kMapNumberLimit - 1;  // of what the steps may add up to
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     const Step& step = schedule.steps[s];
     constexpr const char* kMarks[] = {"", "", " else", " end", "", " end"};
+    const int64_t once = step.kind == StepKind::kRun ? multiply_accumulates(*step.node) + again[s] : 0;
+    const int64_t macs = std::min(left, product_in_map(once, iterations[s]));
+    left -= macs;
     steps.push_back({static_cast<int64_t>(s), step.node->origin,
                      step.node->op + kMarks[static_cast<int>(step.kind)], first_rows(schedule, rows, s),
-                     step.kind == StepKind::kRun ? multiply_accumulates(*step.node) + again[s] : 0});
+                     macs});
   }
   return steps;
+}
+
+// What a step reads: the node's operands, or the scalars that a control step decides by.
+std::vector<TensorId> read_by(const Step& step) {
+  switch (step.kind) {
+    case StepKind::kRun:
+      return step.node->reads;
+    case StepKind::kIf:
+      return {step.node->reads[0]};
+    case StepKind::kLoop: {
+      std::vector<TensorId> ids;
+      const Loop& loop = std::get<Loop>(step.node->body);
+      for (const auto& id : {loop.count, loop.condition})
+        if (id) ids.push_back(*id);
+      return ids;
+    }
+    default:
+      return {};
+  }
+}
+
+// What each buffer holds, and which steps use it. An input's first writer is the caller.
+void mark_uses(const Schedule& schedule, const Lifetimes& lifetimes, MemoryMap& map) {
+  for (size_t b = 0; b < map.buffers.size(); ++b) {
+    const Tensor& tensor = schedule.graph->tensors[lifetimes.tensor_of[b]];
+    map.buffers[b].type = info(tensor.type).name;
+    map.buffers[b].shape = tensor.shape;
+  }
+  const auto buffer_of = [&](TensorId id) {
+    const int b = lifetimes.buffer_of[id];
+    return b < 0 ? nullptr : &map.buffers[b];
+  };
+  for (size_t s = 0; s < schedule.steps.size(); ++s) {
+    const auto time = static_cast<int64_t>(s);
+    const Step& step = schedule.steps[s];
+    for (TensorId id : read_by(step))
+      if (MapBuffer* buffer = buffer_of(id);
+          buffer && (buffer->readers.empty() || buffer->readers.back() < time))
+        buffer->readers.push_back(time);
+    if (step.kind != StepKind::kRun) continue;
+    for (TensorId id : step.node->writes)
+      if (MapBuffer* buffer = buffer_of(id); buffer && !buffer->writer && buffer->kind != BufferKind::kInput)
+        buffer->writer = time;
+  }
 }
 
 // Of a row not all need be there.
@@ -88,6 +155,7 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   for (size_t k : of_caller(lifetimes, graph.inputs)) mark(graph.inputs[k], BufferKind::kInput);
   for (size_t k : of_caller(lifetimes, graph.outputs)) mark(graph.outputs[k], BufferKind::kOutput);
   for (const State& state : lifetimes.states) mark(state.input, BufferKind::kState);
+  mark_uses(schedule, lifetimes, map);
   std::vector<bool> touched(graph.tensors.size());
   for (const Step& step : schedule.steps)
     for (TensorId id : step.node->writes) touched[id] = true;

@@ -49,6 +49,12 @@ Fault check_times(const MemoryMap& map) {
   }
   for (const MapBuffer& buffer : map.buffers) {
     const bool inside = map.steps.empty() || buffer.end <= static_cast<int64_t>(map.steps.size());
+    std::vector<int64_t> users = buffer.readers;
+    if (buffer.writer) users.push_back(*buffer.writer);
+    for (int64_t step : users)
+      if (step < buffer.begin || step >= buffer.end)
+        return fmt::format("buffer '{}' lives [{}, {}), but step {} uses it", buffer.name, buffer.begin,
+                           buffer.end, step);
     if (buffer.begin < buffer.end && inside) continue;
     return fmt::format("buffer '{}' lives [{}, {}), which is {}", buffer.name, buffer.begin, buffer.end,
                        inside ? "empty" : fmt::format("beyond the last of {} steps", map.steps.size()));

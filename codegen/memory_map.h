@@ -67,6 +67,11 @@ struct MapBuffer {
   BufferKind kind = BufferKind::kActivation;
   std::vector<std::string> tensors = {};  // the model's names of what lies here, views included
   std::optional<KeptRows> rows = {};      // none: the whole tensor
+  std::optional<int64_t> writer = {};     // the first step that writes here; none: only the caller does
+  std::vector<int64_t> readers = {};      // the steps that read any of it, ascending
+  std::string type = {};            // ONNX element type of the tensor that it is named after, e.g. "int8"
+  std::vector<int64_t> shape = {};  // of that tensor, whole
+  std::string c = {};               // what the C calls the offset, e.g. "KWS_AT_CONV1"
 
   bool operator==(const MapBuffer&) const = default;
 };
@@ -84,7 +89,7 @@ struct MapStep {
   std::string node;
   std::string op;
   std::optional<RowRange> rows = {};  // none: the whole node at once
-  int64_t macs = 0;
+  int64_t macs = 0;                   // of one run; in a loop's body those of all the trips that there can be
 
   bool operator==(const MapStep&) const = default;
 };
@@ -184,16 +189,16 @@ struct MemoryMap {
 // are left out where there are none.
 std::string to_json(const MemoryMap& map);
 
-// Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `groups`,
-// `order`, `frontier` and `cut_off` may be absent. `origin` begins every message. Throws UserError with the
-// field's path: "kws_map.json: buffers[3].size: ...". Judges the form only: colliding buffers or dangling
-// names are for `verify`, and no report stumbles over them.
+// Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `writer`,
+// `readers`, `type`, `shape`, `c`, `groups`, `order`, `frontier` and `cut_off` may be absent. `origin` begins
+// every message. Throws UserError with the field's path: "kws_map.json: buffers[3].size: ...". Judges the
+// form only: colliding buffers or dangling names are for `verify`, and no report stumbles over them.
 MemoryMap memory_map_from_json(std::string_view text, std::string_view origin = "memory map");
 
 // The first fault of the map in words, or nothing if it is right: unique names and ids, lives not empty and
-// within the steps, groups in order, offsets inside pool and capacity, pool sizes and totals that add up, and
-// no two buffers of a pool that share a byte and a time unless an overlap entry allows it. A collision's
-// message names both buffers, addresses and times.
+// within the steps, writers and readers within lives, groups in order, offsets inside pool and capacity, pool
+// sizes and totals that add up, and no two buffers of a pool that share a byte and a time unless an overlap
+// entry allows it. A collision's message names both buffers, addresses and times.
 [[nodiscard]] std::optional<std::string> verify(const MemoryMap& map);
 
 // The group of the step at `time`, as an index into map.groups; none: a whole layer.

@@ -29,11 +29,21 @@ Json json_of(const MapPool& pool) {
 }
 
 Json json_of(const MapBuffer& buffer) {
-  return {{"id", buffer.id},           {"name", buffer.name},
-          {"pool", buffer.pool},       {"offset", buffer.offset},
-          {"size", buffer.size},       {"begin", buffer.begin},
-          {"end", buffer.end},         {"kind", name_of(buffer.kind)},
-          {"tensors", buffer.tensors}, {"rows", json_of_rows(buffer.rows)}};
+  return {{"id", buffer.id},
+          {"name", buffer.name},
+          {"pool", buffer.pool},
+          {"offset", buffer.offset},
+          {"size", buffer.size},
+          {"begin", buffer.begin},
+          {"end", buffer.end},
+          {"kind", name_of(buffer.kind)},
+          {"tensors", buffer.tensors},
+          {"rows", json_of_rows(buffer.rows)},
+          {"writer", buffer.writer ? Json(*buffer.writer) : Json(nullptr)},
+          {"readers", buffer.readers},
+          {"type", buffer.type},
+          {"shape", buffer.shape},
+          {"c", buffer.c}};
 }
 
 Json json_of(const MapStep& step) {
@@ -199,6 +209,8 @@ MapPool read_pool(const Field& f) {
 }
 
 MapBuffer read_buffer(const Field& f) {
+  const auto count = [](const Field& number) { return number.count(); };
+  const auto text_or_empty = [&](const char* key) { return f.has(key) ? f.at(key).text() : std::string(); };
   return {.id = f.at("id").count(),
           .name = f.at("name").text(),
           .pool = f.at("pool").text(),
@@ -208,7 +220,12 @@ MapBuffer read_buffer(const Field& f) {
           .end = f.at("end").count(),
           .kind = static_cast<BufferKind>(f.at("kind").word(kBufferKindNames)),
           .tensors = f.at("tensors").list([](const Field& tensor) { return tensor.text(); }),
-          .rows = read_rows<KeptRows>(f)};
+          .rows = read_rows<KeptRows>(f),
+          .writer = f.has("writer") ? std::optional(f.at("writer").count()) : std::nullopt,
+          .readers = f.list_or_empty("readers", count),
+          .type = text_or_empty("type"),
+          .shape = f.list_or_empty("shape", count),
+          .c = text_or_empty("c")};
 }
 
 MapStep read_step(const Field& f) {

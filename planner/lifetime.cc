@@ -177,6 +177,7 @@ Lifetimes lifetimes(const Schedule& schedule, Io io, int64_t align, std::vector<
     all.buffer_of[id] = static_cast<int>(all.problem.buffers.size());
     all.problem.buffers.push_back(
         {graph.tensors[id].name, bytes[id], align, live[id].begin, live[id].end, every_pool});
+    all.tensor_of.push_back(static_cast<TensorId>(id));
   }
   for (size_t id = 0; id < graph.tensors.size(); ++id)
     all.buffer_of[id] = all.buffer_of[holder[schedule.layouts[id].root]];

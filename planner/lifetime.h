@@ -25,6 +25,7 @@ struct Lifetimes {
   Problem problem;
   std::vector<int>
       buffer_of;  // per tensor: the buffer that holds its storage; -1: a constant or the caller's memory
+  std::vector<TensorId> tensor_of = {};  // per buffer: the tensor whose storage it is
   std::vector<State> states = {};
 };
 

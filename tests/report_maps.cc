@@ -46,7 +46,11 @@ MemoryMap small_map() {
                   .end = 2,
                   .kind = BufferKind::kInput,
                   .tensors = {"image"},
-                  .rows = {}},
+                  .rows = {},
+                  .readers = {1},
+                  .type = "float32",
+                  .shape = {1, 3, 2, 2},
+                  .c = "SMALL_AT_0"},
                  {.id = 1,
                   .name = "b",
                   .pool = "arena",
@@ -56,7 +60,12 @@ MemoryMap small_map() {
                   .end = 3,
                   .kind = BufferKind::kActivation,
                   .tensors = {"conv", "conv_view"},
-                  .rows = KeptRows{3, 48}},
+                  .rows = KeptRows{3, 48},
+                  .writer = 1,
+                  .readers = {2},
+                  .type = "int8",
+                  .shape = {1, 4, 48, 4},
+                  .c = "SMALL_AT_1"},
                  {.id = 2,
                   .name = "c",
                   .pool = "arena",
@@ -66,7 +75,11 @@ MemoryMap small_map() {
                   .end = 4,
                   .kind = BufferKind::kOutput,
                   .tensors = {"scores"},
-                  .rows = {}}};
+                  .rows = {},
+                  .writer = 3,
+                  .type = "float32",
+                  .shape = {1, 4},
+                  .c = "SMALL_AT_2"}};
   map.steps = {{.time = 0, .node = "load", .op = "Identity", .rows = {}, .macs = 0},
                {.time = 1, .node = "conv", .op = "Conv", .rows = RowRange{0, 48}, .macs = 1234},
                {.time = 2, .node = "pool", .op = "MaxPool", .rows = {}, .macs = 0},
@@ -114,7 +127,15 @@ MemoryMap network_map(int buffers) {
                      .begin = i,
                      .end = std::min<int64_t>(buffers, i + reach),
                      .tensors = {name + "_output"},
-                     .rows = {}};
+                     .rows = {},
+                     .readers = {},
+                     .type = "int8",
+                     .shape = {1, size / 16, 16},
+                     .c = fmt::format("NETWORK_AT_{}", i)};
+    if (i > 0) buffer.writer = i;
+    for (int64_t reader : {i + int64_t{1}, buffer.end - 1})
+      if (i < reader && reader < buffer.end && (buffer.readers.empty() || buffer.readers.back() < reader))
+        buffer.readers.push_back(reader);
     if (i == 0) buffer.kind = BufferKind::kInput;
     if (i == buffers - 1) buffer.kind = BufferKind::kOutput;
     if (buffer.pool == "fast")
