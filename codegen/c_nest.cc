@@ -52,7 +52,8 @@ class NestWriter {
       if (root.empty()) return;
       any_of(root, [&](const Expr& e) {
         if (e->op == Op::kRead) reads.insert(e->index);
-        if (e->op == Op::kAxis && e->index < 0) symbols.insert(-1 - e->index);
+        if (e->op == Op::kAxis && e->index < 0)
+          symbols.insert(-1 - e->index), trips_[-1 - e->index] = e->extent;
         return false;
       });
     };
@@ -597,9 +598,10 @@ class NestWriter {
     return {"low" + id, "high" + id};
   }
 
-  static Expr sum_of(const Affine& form) {
+  Expr sum_of(const Affine& form) const {
     Expr sum = integer(form.constant);
-    for (const auto& [a, factor] : form.terms) sum = axis(a) * integer(factor) + sum;
+    for (const auto& [a, factor] : form.terms)
+      sum = (a < 0 ? iteration(-1 - a, trips_.at(-1 - a)) : axis(a)) * integer(factor) + sum;
     return sum;
   }
   std::string index_of(const Affine& form) const { return printer().index(sum_of(form)); }
@@ -774,6 +776,7 @@ class NestWriter {
   Helpers& helpers_;
   Type type_;  // of the body
   std::vector<Interval> ranges_;
+  std::map<int, int64_t> trips_;            // per symbol of an iteration
   std::map<int, std::string> pointer_;      // parameter name per operand
   int places_ = 0;                          // in rings, that have a name
   std::multimap<int, std::string> placed_;  // per reduced axis, those that its loop begins with

@@ -304,7 +304,10 @@ Expr constant(Type type, double value) {
 
 Expr integer(int64_t value) { return constant(Type::kInt64, Scalar{.i = value}); }
 
-Expr axis(int index) { return leaf({Op::kAxis, Type::kInt64, {}, {}, index}); }
+Expr axis(int index) {
+  ARENAC_CHECK(index >= 0, "an iteration needs its trip count");
+  return leaf({Op::kAxis, Type::kInt64, {}, {}, index});
+}
 
 Expr iteration(int symbol, int64_t trips) {
   return leaf({Op::kAxis, Type::kInt64, {}, {}, -1 - symbol, trips});
@@ -351,6 +354,17 @@ Expr select(const Expr& condition, const Expr& yes, const Expr& no) {
   return leaf({Op::kSelect, yes->type, {condition, yes, no}});
 }
 
+Expr with_arguments(const Expr& e, std::vector<Expr> args) {
+  if (e->op == Op::kSelect) return select(args[0], args[1], args[2]);
+  if (e->op == Op::kCast) return cast(e->type, args[0]);
+  if (e->op == Op::kRead || e->op == Op::kBitCast) {
+    Expr::Tree tree = *e;
+    tree.args = std::move(args);
+    return leaf(std::move(tree));
+  }
+  return make(e->op, std::move(args));
+}
+
 bool is_constant(const Expr& e, double value) {
   return is_const(e) && (is_float(e->type) ? e->value.f == value : static_cast<double>(e->value.i) == value);
 }
@@ -382,15 +396,7 @@ Expr substitute(const Expr& e, const std::function<Expr(const Expr&)>& replace) 
     args.push_back(substitute(arg, replace));
     changed |= &*args.back() != &*arg;
   }
-  if (!changed) return e;
-  if (e->op == Op::kSelect) return select(args[0], args[1], args[2]);
-  if (e->op == Op::kCast) return cast(e->type, args[0]);
-  if (e->op == Op::kRead || e->op == Op::kBitCast) {
-    Expr::Tree tree = *e;
-    tree.args = std::move(args);
-    return leaf(std::move(tree));
-  }
-  return make(e->op, std::move(args));
+  return changed ? with_arguments(e, std::move(args)) : e;
 }
 
 namespace {

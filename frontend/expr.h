@@ -122,6 +122,7 @@ Expr accumulator(Type type);  // in a nest's finish: the reduced value
 Expr make(Op op, std::vector<Expr> args);  // any unary or binary operation, checked and folded
 Expr cast(Type type, const Expr& x);       // x itself if it has that type
 Expr bit_cast(Type type, const Expr& x);
+Expr with_arguments(const Expr& e, std::vector<Expr> args);  // the same operation of others of the same types
 Expr select(const Expr& condition, const Expr& yes, const Expr& no);
 
 inline Expr operator+(const Expr& a, const Expr& b) { return make(Op::kAdd, {a, b}); }

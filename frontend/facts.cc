@@ -13,22 +13,28 @@ int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) =
 
 namespace {
 
-// Wide enough for every index, narrow enough that products of two do not overflow in 128 bits.
-constexpr int64_t kFar = int64_t{1} << 62;
+// Exact for sums and products of two int64.
+using Wide = __int128;
 
-int64_t clamp(__int128 value) { return static_cast<int64_t>(std::clamp<__int128>(value, -kFar, kFar)); }
+// Modulo 2^64.
+int64_t wrapped(Wide value) { return static_cast<int64_t>(static_cast<uint64_t>(value)); }
 
-// Closed bounds are easier to calculate with.
-struct Closed {
-  int64_t low, high;
+using Closed = ClosedInterval;
+
+// Of an operation's result before it is wrapped to its type.
+struct Unwrapped {
+  Wide low, high;
 };
 
-Closed closed(Interval i) { return {i.begin, i.end - 1}; }
+Unwrapped unwrapped(Closed a) { return {a.low, a.high}; }
+bool fits(Unwrapped a, Closed within) { return a.low >= within.low && a.high <= within.high; }
+
+Closed closed(Interval i) { return {i.begin, i.end == INT64_MAX ? INT64_MAX : i.end - 1}; }
 Closed hull(Closed a, Closed b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
 Closed of_type(Type type) {
   const int bits = size_of(type) * 8;
-  if (!is_integer(type) || bits == 64) return {-kFar, kFar};
+  if (!is_integer(type) || bits == 64) return {INT64_MIN, INT64_MAX};
   if (type == Type::kBool) return {0, 1};
   if (!info(type).is_signed) return {0, (int64_t{1} << bits) - 1};
   return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
@@ -54,82 +60,98 @@ Closed of_values(const Value& value, std::vector<Closed> box) {
   return hull_of_all;
 }
 
-Closed times(Closed a, Closed b) {
-  const __int128 products[] = {__int128{a.low} * b.low, __int128{a.low} * b.high, __int128{a.high} * b.low,
-                               __int128{a.high} * b.high};
-  return {clamp(*std::min_element(products, products + 4)), clamp(*std::max_element(products, products + 4))};
+Unwrapped times(Closed a, Closed b) {
+  const Wide products[] = {Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low,
+                           Wide{a.high} * b.high};
+  return {*std::min_element(products, products + 4), *std::max_element(products, products + 4)};
 }
 
-Closed unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
-                       std::span<const Tensor* const> reads);
+// Truncating, by what is positive.
+Closed quotient(Closed a, Closed b) {
+  return hull({std::min(a.low / b.low, a.low / b.high), std::max(a.low / b.low, a.low / b.high)},
+              {std::min(a.high / b.low, a.high / b.high), std::max(a.high / b.low, a.high / b.high)});
+}
 
-// What leaves a narrow type comes in again at its other end.
+// Floor modulo, by what is positive.
+Closed modulo(Closed a, Closed b) {
+  const bool one_period = b.low == b.high && floor_div(a.low, b.low) == floor_div(a.high, b.low);
+  if (!one_period) return {0, b.high - 1};
+  const Wide base = Wide{floor_div(a.low, b.low)} * b.low;
+  return {static_cast<int64_t>(a.low - base), static_cast<int64_t>(a.high - base)};
+}
+
+Unwrapped unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
+                          std::span<const Tensor* const> reads);
+
+// What leaves a type comes in again at its other end.
 Closed range(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {
-  const Closed unwrapped = unwrapped_range(e, axes, reads), type = of_type(e->type);
-  return unwrapped.low >= type.low && unwrapped.high <= type.high ? unwrapped : type;
+  const Closed type = of_type(e->type);
+  const Unwrapped all = unwrapped_range(e, axes, reads);
+  return fits(all, type) ? Closed{static_cast<int64_t>(all.low), static_cast<int64_t>(all.high)} : type;
 }
 
-Closed unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
-                       std::span<const Tensor* const> reads) {
+Closed range_of_read(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {
+  const bool known = e->index < static_cast<int>(reads.size()) && reads[e->index]->constant;
+  if (!known) return of_type(e->type);
+  std::vector<Closed> box;
+  for (const Expr& index : e->args) box.push_back(range(index, axes, reads));
+  return of_values(*reads[e->index]->constant, std::move(box));
+}
+
+// Of an operation that orders its operands, both of them known to be what an int64 is: of the uint64 above,
+// nothing is known.
+std::optional<Closed> ordered_range(Op op, Closed a, Closed b) {
+  switch (op) {
+    case Op::kDiv:
+      return b.low > 0 && b.low <= b.high ? std::optional(quotient(a, b)) : std::nullopt;
+    case Op::kMod:
+      return b.low > 0 && b.low <= b.high ? std::optional(modulo(a, b)) : std::nullopt;
+    case Op::kMin:
+      return Closed{std::min(a.low, b.low), std::min(a.high, b.high)};
+    case Op::kMax:
+      return Closed{std::max(a.low, b.low), std::max(a.high, b.high)};
+    default:
+      return std::nullopt;
+  }
+}
+
+Unwrapped unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
+                          std::span<const Tensor* const> reads) {
   const auto arg = [&](int k) { return range(e->args[k], axes, reads); };
+  const Unwrapped unknown = unwrapped(of_type(e->type));
   switch (e->op) {
     case Op::kConst:
-      return is_integer(e->type) ? Closed{e->value.i, e->value.i} : of_type(e->type);
+      return is_integer(e->type) ? Unwrapped{e->value.i, e->value.i} : unknown;
     case Op::kAxis:
-      return e->index < 0 ? Closed{0, e->extent - 1} : closed(axes.at(e->index));
-    case Op::kRead: {
-      const bool known = e->index < static_cast<int>(reads.size()) && reads[e->index]->constant;
-      if (!known) return of_type(e->type);
-      std::vector<Closed> box;
-      for (const Expr& index : e->args) box.push_back(range(index, axes, reads));
-      return of_values(*reads[e->index]->constant, std::move(box));
-    }
-    case Op::kCast: {
-      const Closed from = arg(0), to = of_type(e->type);
-      const bool fits = !is_float(e->args[0]->type) && from.low >= to.low && from.high <= to.high;
-      return fits ? from : to;
-    }
+      return unwrapped(e->index < 0 ? closed({0, e->extent}) : closed(axes.at(e->index)));
+    case Op::kRead:
+      return unwrapped(range_of_read(e, axes, reads));
+    case Op::kCast:
+      return is_integer(e->args[0]->type) ? unwrapped(arg(0)) : unknown;
     case Op::kNeg: {
-      const Closed a = arg(0);
+      const Unwrapped a = unwrapped(arg(0));
       return {-a.high, -a.low};
     }
     case Op::kAdd: {
       const Closed a = arg(0), b = arg(1);
-      return {clamp(__int128{a.low} + b.low), clamp(__int128{a.high} + b.high)};
+      return {Wide{a.low} + b.low, Wide{a.high} + b.high};
     }
     case Op::kSub: {
       const Closed a = arg(0), b = arg(1);
-      return {clamp(__int128{a.low} - b.high), clamp(__int128{a.high} - b.low)};
+      return {Wide{a.low} - b.high, Wide{a.high} - b.low};
     }
     case Op::kMul:
       return times(arg(0), arg(1));
-    case Op::kDiv: {
-      const Closed a = arg(0), b = arg(1);
-      if (b.low <= 0) break;
-      return hull({a.low / b.low, a.high / b.low}, {a.low / b.high, a.high / b.high});
-    }
-    case Op::kMod: {
-      const Closed a = arg(0), b = arg(1);
-      if (b.low <= 0) break;
-      const bool one_period = b.low == b.high && floor_div(a.low, b.low) == floor_div(a.high, b.low);
-      if (!one_period) return {0, b.high - 1};
-      const int64_t base = floor_div(a.low, b.low) * b.low;
-      return {a.low - base, a.high - base};
-    }
-    case Op::kMin: {
-      const Closed a = arg(0), b = arg(1);
-      return {std::min(a.low, b.low), std::min(a.high, b.high)};
-    }
-    case Op::kMax: {
-      const Closed a = arg(0), b = arg(1);
-      return {std::max(a.low, b.low), std::max(a.high, b.high)};
-    }
     case Op::kSelect:
-      return hull(arg(1), arg(2));
+      return unwrapped(hull(arg(1), arg(2)));
     default:
       break;
   }
-  return of_type(e->type);
+  if (e->args.size() != 2 || !is_integer(e->type)) return unknown;
+  const Closed a = arg(0), b = arg(1);
+  if (e->type == Type::kUint64 && (a.low < 0 || b.low < 0)) return unknown;
+  const auto known = ordered_range(e->op, a, b);
+  return known ? unwrapped(*known) : unknown;
 }
 
 Expr to_expr(const Affine& form, const std::vector<Expr>& atoms) {
@@ -146,15 +168,15 @@ struct Combination {
 
 void collect(const Expr& e, int64_t factor, Combination& into) {
   if (e->op == Op::kConst) {
-    into.form.constant += factor * e->value.i;
+    into.form.constant = wrapped(Wide{factor} * e->value.i + into.form.constant);
   } else if (e->op == Op::kAdd || e->op == Op::kSub) {
     collect(e->args[0], factor, into);
-    collect(e->args[1], e->op == Op::kAdd ? factor : -factor, into);
+    collect(e->args[1], e->op == Op::kAdd ? factor : wrapped(-Wide{factor}), into);
   } else if (e->op == Op::kMul && e->args[1]->op == Op::kConst) {
-    collect(e->args[0], factor * e->args[1]->value.i, into);
+    collect(e->args[0], wrapped(Wide{factor} * e->args[1]->value.i), into);
   } else if (e->op == Op::kMul && e->args[0]->op == Op::kConst) {
-    collect(e->args[1], factor * e->args[0]->value.i, into);
-  } else {
+    collect(e->args[1], wrapped(Wide{factor} * e->args[0]->value.i), into);
+  } else if (factor != 0) {
     size_t k = 0;
     while (k < into.atoms.size() && !same(into.atoms[k], e)) ++k;
     if (k == into.atoms.size()) into.atoms.push_back(e);
@@ -162,8 +184,13 @@ void collect(const Expr& e, int64_t factor, Combination& into) {
   }
 }
 
-// e = d * quotient + rest with the multiples of d moved into the quotient.
-std::pair<Expr, Expr> split_multiples(const Expr& e, int64_t d) {
+struct Division {
+  Expr quotient, rest;
+};
+
+// e as d * quotient + rest, where that holds without wrapping and 0 <= rest < d. The multiples of d among the
+// summands of e make up the quotient.
+std::optional<Division> divided(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
   Combination all;
   collect(e, 1, all);
   Affine quotient, rest;
@@ -171,30 +198,38 @@ std::pair<Expr, Expr> split_multiples(const Expr& e, int64_t d) {
   rest.constant = all.form.constant - quotient.constant * d;
   for (const auto& [atom, c] : all.form.terms)
     (c % d == 0 ? quotient : rest).terms.emplace_back(atom, c % d == 0 ? c / d : c);
-  return {to_expr(quotient, all.atoms), to_expr(rest, all.atoms)};
+  const Division result = {to_expr(quotient, all.atoms), to_expr(rest, all.atoms)};
+  const Closed q = range(result.quotient, axes, {}), r = range(result.rest, axes, {});
+  const bool fits_type = fits({Wide{q.low} * d + r.low, Wide{q.high} * d + r.high}, of_type(Type::kInt64));
+  return r.low >= 0 && r.high < d && fits_type ? std::optional(result) : std::nullopt;
 }
 
+bool by_positive_constant(const Expr& e, Op op) {
+  return e->op == op && e->args[1]->op == Op::kConst && e->args[1]->value.i > 0;
+}
+
+// e / d for e >= 0.
 Expr simplify_division(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
-  // (x / a) / b is x / (a*b), and (x % m) / d is (x / d) % (m / d) when d divides m; both for x >= 0.
-  if (e->op == Op::kDiv && e->args[1]->op == Op::kConst && e->args[1]->value.i > 0)
-    return simplify_index(e->args[0] / integer(e->args[1]->value.i * d), axes);
-  if (e->op == Op::kMod && e->args[1]->op == Op::kConst && e->args[1]->value.i % d == 0)
+  if (by_positive_constant(e, Op::kDiv)) {  // (x / a) / d is x / (a*d)
+    int64_t both;
+    if (__builtin_mul_overflow(e->args[1]->value.i, d, &both)) return integer(0);
+    return simplify_index(e->args[0] / integer(both), axes);
+  }
+  // (x % m) / d is (x / d) % (m / d) when d divides m; for x >= 0, as division truncates.
+  if (by_positive_constant(e, Op::kMod) && e->args[1]->value.i % d == 0 &&
+      range(e->args[0], axes, {}).low >= 0)
     return simplify_index((e->args[0] / integer(d)) % integer(e->args[1]->value.i / d), axes);
-  const auto [quotient, rest] = split_multiples(e, d);
-  const Closed r = range(rest, axes, {});
-  if (r.low >= 0 && r.high < d) return quotient;
-  return e / integer(d);
+  const auto parts = divided(e, d, axes);
+  return parts ? parts->quotient : e / integer(d);
 }
 
 Expr simplify_modulo(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
-  if (e->op == Op::kMod && e->args[1]->op == Op::kConst && e->args[1]->value.i % d == 0)
+  if (by_positive_constant(e, Op::kMod) && e->args[1]->value.i % d == 0)
     return simplify_modulo(e->args[0], d, axes);
   const Closed whole = range(e, axes, {});
   if (whole.low >= 0 && whole.high < d) return e;
-  const auto [quotient, rest] = split_multiples(e, d);
-  const Closed r = range(rest, axes, {});
-  if (r.low >= 0 && r.high < d) return rest;
-  return e % integer(d);
+  const auto parts = divided(e, d, axes);
+  return parts ? parts->rest : e % integer(d);
 }
 
 // (linear / divisor) % modulus; modulus 0: none.
@@ -204,32 +239,33 @@ struct Digit {
 };
 
 Digit digit_of(const Expr& atom, int64_t factor) {
-  const auto by_constant = [](const Expr& e, Op op) { return e->op == op && e->args[1]->op == Op::kConst; };
   Digit digit{atom, 1, 0, factor};
-  if (by_constant(digit.linear, Op::kMod)) {
+  if (by_positive_constant(digit.linear, Op::kMod)) {
     digit.modulus = digit.linear->args[1]->value.i;
     digit.linear = digit.linear->args[0];
   }
-  if (by_constant(digit.linear, Op::kDiv)) {
+  if (by_positive_constant(digit.linear, Op::kDiv)) {
     digit.divisor = digit.linear->args[1]->value.i;
     digit.linear = digit.linear->args[0];
   }
   return digit;
 }
 
-// Joins two neighbouring digits of one linear index into one, if their factors fit.
-bool join(Digit& high, const Digit& low) {
-  const bool fits = low.modulus > 0 && high.divisor == low.divisor * low.modulus &&
-                    high.factor == low.factor * low.modulus && same(high.linear, low.linear);
-  if (!fits) return false;
-  high = {low.linear, low.divisor, high.modulus * low.modulus, low.factor};
+// Joins two neighbouring digits of one linear index that is not negative into one, if their factors fit.
+bool join(Digit& high, const Digit& low, const std::vector<Interval>& axes) {
+  const bool neighbours = low.modulus > 0 && Wide{high.divisor} == Wide{low.divisor} * low.modulus &&
+                          Wide{high.factor} == Wide{low.factor} * low.modulus &&
+                          same(high.linear, low.linear) && range(low.linear, axes, {}).low >= 0;
+  int64_t modulus;
+  if (!neighbours || __builtin_mul_overflow(high.modulus, low.modulus, &modulus)) return false;
+  high = {low.linear, low.divisor, modulus, low.factor};
   return true;
 }
 
-bool join_any(std::vector<Digit>& digits) {
+bool join_any(std::vector<Digit>& digits, const std::vector<Interval>& axes) {
   for (size_t a = 0; a < digits.size(); ++a)
     for (size_t b = 0; b < digits.size(); ++b)
-      if (a != b && join(digits[a], digits[b])) {
+      if (a != b && join(digits[a], digits[b], axes)) {
         digits.erase(digits.begin() + static_cast<long>(b));
         return true;
       }
@@ -244,7 +280,7 @@ std::optional<Affine> affine_address(const std::vector<Expr>& indices, const std
   for (size_t d = 0; d < indices.size(); ++d) collect(simplify_index(indices[d], axes), strides[d], all);
   std::vector<Digit> digits;
   for (const auto& [atom, factor] : all.form.terms) digits.push_back(digit_of(all.atoms[atom], factor));
-  while (join_any(digits)) {
+  while (join_any(digits, axes)) {
   }
   Affine sum{all.form.constant, {}};
   for (const Digit& digit : digits) {
@@ -265,12 +301,12 @@ int64_t Affine::coefficient(int axis) const {
 }
 
 Affine operator+(const Affine& a, const Affine& b) {
-  Affine sum{a.constant + b.constant, a.terms};
+  Affine sum{wrapped(Wide{a.constant} + b.constant), a.terms};
   for (const auto& [axis, c] : b.terms) {
     auto at = std::lower_bound(sum.terms.begin(), sum.terms.end(),
                                std::pair{axis, std::numeric_limits<int64_t>::min()});
     if (at != sum.terms.end() && at->first == axis) {
-      at->second += c;
+      at->second = wrapped(Wide{at->second} + c);
       if (at->second == 0) sum.terms.erase(at);
     } else {
       sum.terms.insert(at, {axis, c});
@@ -280,9 +316,9 @@ Affine operator+(const Affine& a, const Affine& b) {
 }
 
 Affine operator*(const Affine& a, int64_t factor) {
-  if (factor == 0) return {};
-  Affine product{a.constant * factor, a.terms};
-  for (auto& term : product.terms) term.second *= factor;
+  Affine product{wrapped(Wide{a.constant} * factor), a.terms};
+  for (auto& term : product.terms) term.second = wrapped(Wide{term.second} * factor);
+  std::erase_if(product.terms, [](const auto& term) { return term.second == 0; });
   return product;
 }
 
@@ -322,13 +358,13 @@ std::optional<int64_t> coefficient_along(const Expr& e, int axis) {
     case Op::kSub: {
       const auto a = coefficient_along(e->args[0], axis), b = coefficient_along(e->args[1], axis);
       if (!a || !b) return std::nullopt;
-      return e->op == Op::kAdd ? *a + *b : *a - *b;
+      return wrapped(e->op == Op::kAdd ? Wide{*a} + *b : Wide{*a} - *b);
     }
     case Op::kMul: {
       const auto a = coefficient_along(e->args[0], axis), b = coefficient_along(e->args[1], axis);
       if (a == 0 && b == 0) return 0;
-      if (a && e->args[1]->op == Op::kConst) return *a * e->args[1]->value.i;
-      if (b && e->args[0]->op == Op::kConst) return *b * e->args[0]->value.i;
+      if (a && e->args[1]->op == Op::kConst) return wrapped(Wide{*a} * e->args[1]->value.i);
+      if (b && e->args[0]->op == Op::kConst) return wrapped(Wide{*b} * e->args[0]->value.i);
       return std::nullopt;
     }
     default:
@@ -341,9 +377,14 @@ bool names_axis(const Expr& e, int axis) {
   return !e.empty() && any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == axis; });
 }
 
+ClosedInterval closed_interval(const Expr& e, const std::vector<Interval>& axes,
+                               std::span<const Tensor* const> reads) {
+  return range(e, axes, reads);
+}
+
 Interval interval(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {
   const Closed r = range(e, axes, reads);
-  return {r.low, r.high + 1};
+  return {r.low, r.high == INT64_MAX ? INT64_MAX : r.high + 1};
 }
 
 std::vector<Interval> axis_intervals(const Nest& nest) {
@@ -357,14 +398,12 @@ Expr simplify_index(const Expr& e, const std::vector<Interval>& axes) {
   if (e->type != Type::kInt64) return e;
   std::vector<Expr> args;
   for (const Expr& arg : e->args) args.push_back(simplify_index(arg, axes));
-  const bool by_constant = args.size() == 2 && args[1]->op == Op::kConst && args[1]->value.i > 0;
-  if (by_constant && range(args[0], axes, {}).low >= 0) {
-    if (e->op == Op::kDiv) return simplify_division(args[0], args[1]->value.i, axes);
-    if (e->op == Op::kMod) return simplify_modulo(args[0], args[1]->value.i, axes);
-  }
-  if (e->op == Op::kSelect) return select(args[0], args[1], args[2]);
-  if (e->op == Op::kCast) return cast(e->type, args[0]);
-  return make(e->op, std::move(args));
+  const Expr same_operation = with_arguments(e, std::move(args));
+  if (by_positive_constant(same_operation, Op::kMod))
+    return simplify_modulo(same_operation->args[0], same_operation->args[1]->value.i, axes);
+  if (by_positive_constant(same_operation, Op::kDiv) && range(same_operation->args[0], axes, {}).low >= 0)
+    return simplify_division(same_operation->args[0], same_operation->args[1]->value.i, axes);
+  return same_operation;
 }
 
 namespace {

@@ -17,8 +17,8 @@ namespace arenac {
 int64_t floor_div(int64_t a, int64_t b);
 int64_t ceil_div(int64_t a, int64_t b);
 
-// constant + sum of coefficient * axis; axes ascending, no zero coefficients. Negative axes are loop
-// iterations.
+// constant + sum of coefficient * axis, modulo 2^64 as an Expr of type int64 is; axes ascending, no zero
+// coefficients. Negative axes are loop iterations.
 struct Affine {
   int64_t constant = 0;
   std::vector<std::pair<int, int64_t>> terms;
@@ -70,13 +70,22 @@ struct Interval {
   bool operator==(const Interval&) const = default;
 };
 
-// What an int64 (or integer) expression can be when every axis runs over `axes`. Reads of constants span
-// their values; other reads span their type.
+struct ClosedInterval {
+  int64_t low, high;
+  bool operator==(const ClosedInterval&) const = default;
+};
+
+// What an integer expression can be when every axis runs over `axes`. Reads of constants span their values,
+// other reads their type, and so does what may leave the type at one end and come in at the other: of 64 bits
+// [INT64_MIN, INT64_MAX] says that nothing is known. uint64 counts as its bits in an int64.
+ClosedInterval closed_interval(const Expr& e, const std::vector<Interval>& axes,
+                               std::span<const Tensor* const> reads);
+// The same, half-open; INT64_MAX as an end stands for no end at all.
 Interval interval(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads);
 std::vector<Interval> axis_intervals(const Nest& nest);
 
-// Index arithmetic made smaller with the axes' ranges: (4*i0 + i1) / 4 is i0 when i1 < 4, i0 % 8 is i0 when
-// i0 < 8.
+// Index arithmetic made smaller with the axes' ranges, of the same value at every point: (4*i0 + i1) / 4 is
+// i0 when 0 <= i1 < 4, i0 % 8 is i0 when 0 <= i0 < 8.
 Expr simplify_index(const Expr& index, const std::vector<Interval>& axes);
 
 }  // namespace arenac

@@ -13,9 +13,7 @@ namespace arenac {
 namespace {
 
 // What is known about indices at some place of a nest: from its bounds and from enclosing selects.
-using Known = std::vector<std::pair<Expr, Interval>>;
-
-constexpr int64_t kUnbounded = int64_t{1} << 61;
+using Known = std::vector<std::pair<Expr, ClosedInterval>>;
 
 // The intervals that a condition, being true, implies: conjunctions of comparisons with constants.
 void learn(const Expr& condition, Known& known) {
@@ -26,11 +24,10 @@ void learn(const Expr& condition, Known& known) {
   }
   if (condition->op != Op::kLt && condition->op != Op::kLe) return;
   const Expr &a = condition->args[0], &b = condition->args[1];
-  const int64_t closed = condition->op == Op::kLe;
-  if (a->op == Op::kConst && a->type == Type::kInt64)
-    known.push_back({b, {a->value.i + 1 - closed, kUnbounded}});
-  if (b->op == Op::kConst && b->type == Type::kInt64)
-    known.push_back({a, {-kUnbounded, b->value.i + closed}});
+  if (a->type != Type::kInt64) return;
+  const int64_t open = condition->op == Op::kLt;  // which nothing is beyond the ends of the type
+  if (a->op == Op::kConst && a->value.i < INT64_MAX) known.push_back({b, {a->value.i + open, INT64_MAX}});
+  if (b->op == Op::kConst && b->value.i > INT64_MIN) known.push_back({a, {INT64_MIN, b->value.i - open}});
 }
 
 struct Checker {
@@ -42,10 +39,10 @@ struct Checker {
     ARENAC_CHECK(condition, fmt::format("node '{}' ({}): {}", node.origin, node.op, what));
   }
 
-  Interval range_of(const Expr& index, const std::vector<Interval>& axes, const Known& known) const {
-    Interval range = interval(index, axes, reads);
+  ClosedInterval range_of(const Expr& index, const std::vector<Interval>& axes, const Known& known) const {
+    ClosedInterval range = closed_interval(index, axes, reads);
     for (const auto& [e, fact] : known)
-      if (same(e, index)) range = {std::max(range.begin, fact.begin), std::min(range.end, fact.end)};
+      if (same(e, index)) range = {std::max(range.low, fact.low), std::min(range.high, fact.high)};
     return range;
   }
 
@@ -54,10 +51,10 @@ struct Checker {
     check(all.size() == tensor.shape.size(),
           fmt::format("'{}' accessed with {} indices", tensor.name, all.size()));
     for (size_t d = 0; d < all.size(); ++d) {
-      const Interval range = range_of(all[d], axes, known);
-      check(range.begin >= range.end || (range.begin >= 0 && range.end <= tensor.shape[d]),
-            fmt::format("index {} of dimension {} of '{}' {} reaches [{}, {})", to_string(all[d]), d,
-                        tensor.name, to_string(tensor.shape), range.begin, range.end));
+      const ClosedInterval range = range_of(all[d], axes, known);
+      check(range.low > range.high || (range.low >= 0 && range.high < tensor.shape[d]),
+            fmt::format("index {} of dimension {} of '{}' {} reaches [{}, {}]", to_string(all[d]), d,
+                        tensor.name, to_string(tensor.shape), range.low, range.high));
     }
   }
 
@@ -92,7 +89,7 @@ struct Checker {
     Known known;
     for (const Bound& bound : nest.where) {
       expression(bound.index, axes, {});
-      known.push_back({bound.index, {bound.begin, bound.end}});
+      known.push_back({bound.index, {bound.begin, bound.end - 1}});
     }
     expression(nest.body, axes, known);
     if (!nest.finish.empty()) expression(nest.finish, axes, {});

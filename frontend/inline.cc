@@ -29,14 +29,15 @@ Expr decided(const Expr& e, const std::vector<Interval>& axes, const std::vector
   const Expr smaller = substitute(e, [&](const Expr& x) -> Expr {
     const bool compares = x->op == Op::kLt || x->op == Op::kLe;
     if ((!compares && x->op != Op::kMin && x->op != Op::kMax) || x->args[0]->type != Type::kInt64) return {};
-    const Interval a = interval(x->args[0], axes, reads), b = interval(x->args[1], axes, reads);
+    const ClosedInterval a = closed_interval(x->args[0], axes, reads),
+                         b = closed_interval(x->args[1], axes, reads);
     if (compares) {
-      const bool closed = x->op == Op::kLe;
-      if (a.end - 1 < b.begin + closed) return constant(Type::kBool, 1);
-      if (b.end - 1 < a.begin + !closed) return constant(Type::kBool, 0);
+      const bool or_equal = x->op == Op::kLe;
+      if (or_equal ? a.high <= b.low : a.high < b.low) return constant(Type::kBool, 1);
+      if (or_equal ? b.high < a.low : b.high <= a.low) return constant(Type::kBool, 0);
       return {};
     }
-    const int least = a.end - 1 <= b.begin ? 0 : b.end - 1 <= a.begin ? 1 : -1;
+    const int least = a.high <= b.low ? 0 : b.high <= a.low ? 1 : -1;
     return least < 0 ? Expr() : decided(x->args[x->op == Op::kMin ? least : 1 - least], axes, reads);
   });
   return same(smaller, e) ? e : decided(smaller, axes, reads);  // ranges may have become smaller

@@ -100,10 +100,12 @@ class IntegerSummer {
 bool sums_within(int64_t limit, const Nest& nest, const std::vector<TensorId>& reads, const Graph& graph) {
   std::vector<const Tensor*> tensors;
   for (TensorId id : reads) tensors.push_back(&graph.tensors[id]);
-  const Interval range = interval(nest.body, axis_intervals(nest), tensors);
-  __int128 most = std::max(-static_cast<__int128>(range.begin), static_cast<__int128>(range.end) - 1);
-  for (const Axis& a : nest.axes)
+  const ClosedInterval range = closed_interval(nest.body, axis_intervals(nest), tensors);
+  __int128 most = std::max(-static_cast<__int128>(range.low), static_cast<__int128>(range.high));
+  for (const Axis& a : nest.axes) {
     if (a.reduced) most *= std::max<int64_t>(a.extent, 1);
+    if (most > limit) return false;
+  }
   return most <= limit;
 }
 

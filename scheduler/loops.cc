@@ -8,11 +8,13 @@
 namespace arenac {
 namespace {
 
-// number % slots, for C, whose remainder is that of numbers from 0.
-Expr slot_of(Expr number, int64_t slots, const std::vector<Interval>& axes) {
-  const int64_t least = interval(number, axes, {}).begin;
-  if (least < 0) number = number + integer((-least + slots - 1) / slots * slots);
-  return simplify_index(number % integer(slots), axes);
+// number % slots, of a number from 0 where it can be: C's remainder is that of such.
+Expr slot_of(const Expr& number, int64_t slots, const std::vector<Interval>& axes) {
+  const Expr slot = simplify_index(number % integer(slots), axes);
+  if (slot->op != Op::kMod || slot->args[1]->op != Op::kConst) return slot;
+  const int64_t least = interval(slot->args[0], axes, {}).begin, modulus = slot->args[1]->value.i;
+  if (least >= 0 || least < -kMaxElements) return slot;
+  return (slot->args[0] + integer(ceil_div(-least, modulus) * modulus)) % integer(modulus);
 }
 
 // In a ring: the row's slot, in it the column's, and the place there.

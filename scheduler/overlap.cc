@@ -116,12 +116,9 @@ class Reacher {
   }
 
   Range range_of(const Expr& e, const std::vector<Interval>& ranges) {
-    const Interval all = interval(e, ranges, {});
-    if (all.begin <= -kFar || all.end >= kFar) {
-      known_ = false;
-      return {};
-    }
-    return {all.begin, all.end - 1};
+    const ClosedInterval all = closed_interval(e, ranges, {});
+    known_ = known_ && all.low > -kFar && all.high < kFar;
+    return known_ ? Range{all.low, all.high} : Range{};
   }
 
   // Adds value(ranges with axis a pinned to i) for every i.
