@@ -3,30 +3,143 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <set>
 
 namespace arenac {
 namespace {
 
-const std::set<std::string_view> kReserved = {
-    "alignas",      "alignof",   "and",           "and_eq",      "asm",
-    "auto",         "bitand",    "bitor",         "bool",        "break",
-    "case",         "catch",     "char",          "class",       "compl",
-    "concept",      "const",     "const_cast",    "constexpr",   "continue",
-    "decltype",     "default",   "delete",        "do",          "double",
-    "dynamic_cast", "else",      "enum",          "explicit",    "export",
-    "extern",       "false",     "float",         "for",         "friend",
-    "goto",         "if",        "inline",        "int",         "long",
-    "mutable",      "namespace", "new",           "noexcept",    "not",
-    "not_eq",       "nullptr",   "operator",      "or",          "or_eq",
-    "private",      "protected", "public",        "register",    "reinterpret_cast",
-    "requires",     "restrict",  "return",        "short",       "signed",
-    "sizeof",       "static",    "static_assert", "static_cast", "struct",
-    "switch",       "template",  "this",          "throw",       "true",
-    "try",          "typedef",   "typeid",        "typename",    "union",
-    "unsigned",     "using",     "virtual",       "void",        "volatile",
-    "wchar_t",      "while",     "xor",           "xor_eq",      "main",
-    "linux",        "unix"};
+// Keywords of C (up to C23) and C++ (up to C++26).
+const std::set<std::string_view> kKeywords = {"alignas",
+                                              "alignof",
+                                              "and",
+                                              "and_eq",
+                                              "asm",
+                                              "auto",
+                                              "bitand",
+                                              "bitor",
+                                              "bool",
+                                              "break",
+                                              "case",
+                                              "catch",
+                                              "char",
+                                              "char16_t",
+                                              "char32_t",
+                                              "char8_t",
+                                              "class",
+                                              "co_await",
+                                              "co_return",
+                                              "co_yield",
+                                              "compl",
+                                              "concept",
+                                              "const",
+                                              "const_cast",
+                                              "consteval",
+                                              "constexpr",
+                                              "constinit",
+                                              "continue",
+                                              "contract_assert",
+                                              "decltype",
+                                              "default",
+                                              "delete",
+                                              "do",
+                                              "double",
+                                              "dynamic_cast",
+                                              "else",
+                                              "enum",
+                                              "explicit",
+                                              "export",
+                                              "extern",
+                                              "false",
+                                              "float",
+                                              "for",
+                                              "friend",
+                                              "goto",
+                                              "if",
+                                              "inline",
+                                              "int",
+                                              "long",
+                                              "mutable",
+                                              "namespace",
+                                              "new",
+                                              "noexcept",
+                                              "not",
+                                              "not_eq",
+                                              "nullptr",
+                                              "operator",
+                                              "or",
+                                              "or_eq",
+                                              "private",
+                                              "protected",
+                                              "public",
+                                              "register",
+                                              "reinterpret_cast",
+                                              "requires",
+                                              "restrict",
+                                              "return",
+                                              "short",
+                                              "signed",
+                                              "sizeof",
+                                              "static",
+                                              "static_assert",
+                                              "static_cast",
+                                              "struct",
+                                              "switch",
+                                              "template",
+                                              "this",
+                                              "thread_local",
+                                              "throw",
+                                              "true",
+                                              "try",
+                                              "typedef",
+                                              "typeid",
+                                              "typename",
+                                              "typeof",
+                                              "typeof_unqual",
+                                              "union",
+                                              "unsigned",
+                                              "using",
+                                              "virtual",
+                                              "void",
+                                              "volatile",
+                                              "wchar_t",
+                                              "while",
+                                              "xor",
+                                              "xor_eq"};
+
+// What the C library, POSIX and compilers define as macros that are no names again, in small letters; and I
+// of <complex.h>.
+const std::set<std::string_view> kSmallMacros = {"I",
+                                                 "cdecl",
+                                                 "complex",
+                                                 "errno",
+                                                 "far",
+                                                 "fortran",
+                                                 "h_addr",
+                                                 "h_errno",
+                                                 "hppa",
+                                                 "hpux",
+                                                 "huge",
+                                                 "i386",
+                                                 "imaginary",
+                                                 "linux",
+                                                 "m68k",
+                                                 "main",
+                                                 "math_errhandling",
+                                                 "mips",
+                                                 "near",
+                                                 "noreturn",
+                                                 "pascal",
+                                                 "pdp11",
+                                                 "sched_priority",
+                                                 "sparc",
+                                                 "stderr",
+                                                 "stdin",
+                                                 "stdout",
+                                                 "sun",
+                                                 "unix",
+                                                 "vax"};
+constexpr std::string_view kMacroPrefixes[] = {"st_", "si_", "sa_", "s6_", "sigev_"};  // of POSIX
 
 bool is_plain(unsigned char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
@@ -58,8 +171,43 @@ std::string c_identifier(const std::string& name) {
   if (id[0] >= '0' && id[0] <= '9') id = "t" + id;
   // Double underscores belong to C++.
   id.erase(std::unique(id.begin(), id.end(), [](char a, char b) { return a == '_' && b == '_'; }), id.end());
-  if (kReserved.contains(id)) id += "_";
   return id;
+}
+
+std::vector<std::string> distinct_identifiers(const std::vector<std::string>& names,
+                                              const std::string& taken) {
+  std::vector<std::string> ids;
+  std::set<std::string> known = {taken};
+  std::map<std::string, int> last;  // number, per name
+  for (const std::string& name : names) {
+    const std::string base = c_identifier(name);
+    std::string id = base;
+    const auto is_known = [&] { return known.contains(id) || known.contains(c_member(id)); };
+    for (int& n = last.emplace(base, 1).first->second; is_known();) id = fmt::format("{}_{}", base, ++n);
+    known.insert({id, c_member(id)});
+    ids.push_back(id);
+  }
+  return ids;
+}
+
+std::vector<std::string> distinct_capitals(std::vector<std::string> names, const std::string& taken) {
+  for (std::string& name : names) name = upper_case(name);
+  return distinct_identifiers(names, taken);
+}
+
+bool is_c_word(const std::string& identifier) {
+  return kKeywords.contains(identifier) || kSmallMacros.contains(identifier);
+}
+
+// Macros are in capitals, or begin with one that no small letter follows, as PRId64 and L_tmpnam do; X alone
+// is no macro.
+std::string c_member(const std::string& identifier) {
+  const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
+  const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  const bool capitals = identifier.size() > 1 && is_capital(identifier[0]) && !is_small(identifier[1]);
+  const bool prefix = std::any_of(std::begin(kMacroPrefixes), std::end(kMacroPrefixes),
+                                  [&](std::string_view p) { return identifier.starts_with(p); });
+  return capitals || prefix || is_c_word(identifier) ? identifier + "_" : identifier;
 }
 
 std::string upper_case(std::string name) {
@@ -76,7 +224,7 @@ std::string c_comment(const std::string& text) {
                          (c == '/' && !safe.empty() && safe.back() == '*') ||
                          (c == '*' && !safe.empty() && safe.back() == '/') || c == '?';
     safe += harmful ? '_' : static_cast<char>(c);
-    if (safe.size() > 160) return safe + "...";
+    if (safe.size() > 72) return safe + "...";
   }
   return safe;
 }
@@ -90,6 +238,62 @@ std::string c_string(const std::string& bytes) {
       literal += fmt::format("\\{:03o}", c);
   }
   return literal + "\"";
+}
+
+namespace {
+
+// Where a line may be broken: its blanks, but those of the indentation, comments and quotes. `in_comment`
+// says whether a comment is open where the line begins, and then where it ends.
+std::vector<size_t> breaks_of(const std::string& line, bool& in_comment) {
+  std::vector<size_t> breaks;
+  char quote = 0;
+  for (size_t at = 0; at < line.size(); ++at) {
+    const std::string_view two = std::string_view(line).substr(at, 2);
+    if (in_comment) {
+      if (two == "*/") in_comment = false, ++at;
+    } else if (quote) {
+      if (line[at] == '\\')
+        ++at;
+      else if (line[at] == quote)
+        quote = 0;
+    } else if (two == "/*") {
+      in_comment = true, ++at;
+    } else if (line[at] == '"' || line[at] == '\'') {
+      quote = line[at];
+    } else if (line[at] == ' ' && at > line.find_first_not_of(' ')) {
+      breaks.push_back(at);
+    }
+  }
+  return breaks;
+}
+
+}  // namespace
+
+std::string with_short_lines(const std::string& text) {
+  constexpr size_t kWidth = 110;
+  std::string result;
+  bool in_comment = false, in_directive = false;
+  for (size_t from = 0, to; from < text.size(); from = to + 1) {
+    to = std::min(text.find('\n', from), text.size());
+    const std::string line = text.substr(from, to - from);
+    const size_t indent = std::min(line.find_first_not_of(' '), line.size());
+    in_directive = in_directive || line[indent] == '#';
+    const std::vector<size_t> breaks = breaks_of(line, in_comment);
+    size_t begin = 0, room = kWidth;  // of what is not yet written
+    while (line.size() - begin > room && !in_directive) {
+      const auto low = std::upper_bound(breaks.begin(), breaks.end(), begin);
+      const auto high = std::upper_bound(low, breaks.end(), begin + room);
+      if (low == breaks.end()) break;
+      size_t at = high == low ? *low : high[-1];
+      for (auto k = low; k != high; ++k)
+        if (line[*k - 1] == ',' || line[*k - 1] == ';') at = *k;
+      result += line.substr(begin, at - begin) + "\n" + std::string(indent + 4, ' ');
+      begin = at + 1, room = kWidth - std::min(kWidth, indent + 4);
+    }
+    result += line.substr(begin) + "\n";
+    in_directive = in_directive && line.ends_with('\\');
+  }
+  return result;
 }
 
 std::string c_literal(Type type, Scalar value) {

@@ -10,6 +10,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "frontend/type.h"
 
@@ -39,15 +40,28 @@ class CText {
   int depth_ = 0;
 };
 
-// `name` as a C identifier: other characters become '_', a leading digit gets one before it; keywords of C
-// and C++ one behind. Never empty.
+// `name` as a C identifier of at most 48 characters: other characters become '_', a leading digit gets a 't'
+// before it. Never empty. A keyword is left as it is: for what is put behind a prefix.
 std::string c_identifier(const std::string& name);
+// Such identifiers, distinct with and without what c_member adds: {"x.y", "x_y"} are {"x_y", "x_y_2"}. None
+// is `taken`.
+std::vector<std::string> distinct_identifiers(const std::vector<std::string>& names,
+                                              const std::string& taken = "");
+// The same in capitals, for macros: {"x", "X"} are {"X", "X_2"}.
+std::vector<std::string> distinct_capitals(std::vector<std::string> names, const std::string& taken = "");
+// A C identifier as it may stand alone: with '_' behind it where it is a word of C or C++ or of the form of
+// a macro. "image" and "Input3" stay; "int", "NAN", "M_PI" and "errno" become "int_", "NAN_", ...
+std::string c_member(const std::string& identifier);
+bool is_c_word(const std::string& identifier);
 std::string upper_case(std::string name);
 
 // Any bytes, made harmless inside a /* comment */ and on one line.
 std::string c_comment(const std::string& text);
 // Any bytes as a C string literal, quotes included.
 std::string c_string(const std::string& bytes);
+
+// C text with lines of over 110 characters broken at blanks, behind commas and semicolons if there are any.
+std::string with_short_lines(const std::string& text);
 
 // A literal of the type that arithmetic on `type` uses, float16 as its bit pattern; of text an initializer.
 std::string c_literal(Type type, Scalar value);

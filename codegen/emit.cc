@@ -19,17 +19,14 @@
 namespace arenac {
 namespace {
 
-// Distinct C identifiers for names that may be anything.
-std::vector<std::string> distinct_identifiers(const std::vector<std::string>& names) {
-  std::vector<std::string> ids;
-  std::set<std::string> taken;
-  for (const std::string& name : names) {
-    std::string id = c_identifier(name);
-    for (int n = 2; !taken.insert(id).second; ++n) id = fmt::format("{}_{}", c_identifier(name), n);
-    ids.push_back(id);
-  }
-  return ids;
+std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools) {
+  std::vector<std::string> names;
+  for (const Pool& pool : pools) names.push_back(pool.name);
+  return distinct_identifiers(names);
 }
+
+constexpr size_t kLongLine = 96;           // without its indentation
+constexpr size_t kLongestIdentifier = 63;  // that C99 tells apart
 
 class Emitter {
  public:
@@ -43,12 +40,11 @@ class Emitter {
         options_(options),
         name_(options.name),
         upper_(upper_case(options.name)),
+        pools_(pool_identifiers(lifetimes.problem.pools)),
+        pool_macros_(pool_macros(lifetimes.problem.pools)),
         weights_(collect_weights(schedule, options)) {
     inputs_ = of_caller(graph_.inputs, graph_.input_names);
     outputs_ = of_caller(graph_.outputs, graph_.output_names);
-    std::vector<std::string> buffers;
-    for (const Buffer& buffer : lifetimes.problem.buffers) buffers.push_back(buffer.name);
-    buffers_ = distinct_identifiers(buffers);
     for (size_t id = 0; id < graph_.tensors.size(); ++id)
       if (span_of(schedule.layouts[id], graph_.tensors[id].shape) > std::numeric_limits<int>::max())
         throw UserError(fmt::format("{}: tensor '{}' {} has more elements than C's int counts", graph_.name,
@@ -64,7 +60,8 @@ class Emitter {
       kernels_.clear(), called_.clear(), kernel_text_.clear();
       steps = this->steps();
     }
-    std::vector<File> files = {{name_ + ".h", header()}, {name_ + ".c", source(steps)}};
+    std::vector<File> files = {{name_ + ".h", with_short_lines(header())},
+                               {name_ + ".c", with_short_lines(source(steps))}};
     for (File& file : weight_files(weights_, schedule_, name_)) files.push_back(std::move(file));
     files.push_back({name_ + "_map.json", to_json(map_)});
     files.push_back({name_ + ".cmake", cmake(files)});
@@ -75,16 +72,18 @@ class Emitter {
   // What the caller passes or takes: the model's inputs or outputs without the states.
   struct CallerTensors {
     std::vector<TensorId> ids;
-    std::vector<std::string> model_names, names;  // of the model, of C
+    std::vector<std::string> names, members, macros;  // of the model; of the struct; KWS_INPUT_ before it
   };
 
   CallerTensors of_caller(const std::vector<TensorId>& ids, const std::vector<std::string>& names) const {
     CallerTensors all;
     for (size_t k : arenac::of_caller(lifetimes_, ids)) {
       all.ids.push_back(ids[k]);
-      all.model_names.push_back(names[k]);
+      all.names.push_back(names[k]);
     }
-    all.names = distinct_identifiers(all.model_names);
+    const std::vector<std::string> distinct = distinct_identifiers(all.names);
+    for (const std::string& id : distinct) all.members.push_back(c_member(id));
+    all.macros = distinct_capitals(distinct);
     return all;
   }
 
@@ -94,19 +93,26 @@ class Emitter {
     return lifetimes_.problem.pools[plan_.placements[buffer].pool].name;
   }
 
+  // "(pool_sram + KWS_AT_3": a number, for names of buffers may be anything and of any length.
+  std::string bytes_at(int buffer) const {
+    return fmt::format("(pool_{} + {}_AT_{}", pools_[plan_.placements[buffer].pool], upper_, buffer);
+  }
+
   std::string section_of(size_t pool) const {
     const bool has = pool < options_.sections.size() && !options_.sections[pool].empty();
     return has ? fmt::format(" {}_SECTION({})", upper_, c_string(options_.sections[pool])) : "";
   }
 
-  // The text for each pool, e.g. "{macro}_SIZE" is KWS_SRAM_SIZE.
+  // The text for each pool, e.g. "{macro}_SIZE" is KWS_SRAM_SIZE, "{local}" pool_sram and "{member}" that of
+  // the workspace.
   std::string for_pools(const char* form, const char* between = "") const {
     std::string text;
     for (size_t k = 0; k < plan_.pools.size(); ++k) {
       const Pool& pool = lifetimes_.problem.pools[k];
       text += k > 0 ? between : "";
-      text += fmt::format(fmt::runtime(form), fmt::arg("pool", pool.name), fmt::arg("name", name_),
-                          fmt::arg("macro", upper_ + "_" + upper_case(pool.name)), fmt::arg("upper", upper_),
+      text += fmt::format(fmt::runtime(form), fmt::arg("pool", pools_[k]), fmt::arg("name", name_),
+                          fmt::arg("local", "pool_" + pools_[k]), fmt::arg("member", c_member(pools_[k])),
+                          fmt::arg("macro", upper_ + "_" + pool_macros_[k]), fmt::arg("upper", upper_),
                           fmt::arg("size", std::max<int64_t>(plan_.pools[k].size, 1)),
                           fmt::arg("align", pool.align), fmt::arg("section", section_of(k)));
     }
@@ -124,7 +130,9 @@ class Emitter {
   void io_macros(CText& c, const char* kind, const CallerTensors& of) const {
     for (size_t k = 0; k < of.ids.size(); ++k) {
       const Tensor& t = graph_.tensors[of.ids[k]];
-      const std::string macro = fmt::format("{}_{}_{}", upper_, kind, upper_case(of.names[k]));
+      std::string macro = fmt::format("{}_{}_{}", upper_, kind, of.macros[k]);
+      if (macro.size() + std::string_view("_OFFSET").size() > kLongestIdentifier)
+        macro = fmt::format("{}_{}_{}", upper_, kind, k);
       c.line("#define {}_COUNT {}u", macro, element_count(t.shape));
       c.line("#define {}_RANK {}", macro, t.shape.size());
       for (size_t d = 0; d < t.shape.size(); ++d) c.line("#define {}_DIM{} {}", macro, d, t.shape[d]);
@@ -136,8 +144,8 @@ class Emitter {
   void io_struct(CText& c, const char* kind, const char* qualifier, const CallerTensors& of) const {
     c.open("typedef struct");
     for (size_t k = 0; k < of.ids.size(); ++k)
-      c.line("{}{} *{}; {}", qualifier, info(graph_.tensors[of.ids[k]].type).c_name, of.names[k],
-             io_comment(of.ids[k], of.model_names[k]));
+      c.line("{}{} *{}; {}", qualifier, info(graph_.tensors[of.ids[k]].type).c_name, of.members[k],
+             io_comment(of.ids[k], of.names[k]));
     if (of.ids.empty()) c.line("const void *unused;");
     c.close(fmt::format(" {}_{};", name_, kind));
   }
@@ -159,10 +167,13 @@ class Emitter {
           "/* Inputs and outputs lie in the arena at their _OFFSET; {}_run ignores both structs, which may "
           "be null. */",
           name_);
+    c.put(
+        "/* Members are called as the model calls its inputs and outputs: other characters are '_', and '_' "
+        "follows a\n   name that is a word of C or C++ or could be a macro (int_, NAN_, X1_). */");
     io_struct(c, "inputs", "const ", inputs_);
     io_struct(c, "outputs", "", outputs_);
     c.line("typedef struct {{{}\n}} {}_workspace;\n",
-           for_pools("\n  void *{pool}; /* {macro}_SIZE bytes, aligned to {macro}_ALIGN */"), name_);
+           for_pools("\n  void *{member}; /* {macro}_SIZE bytes, aligned to {macro}_ALIGN */"), name_);
     c.line(
         "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
         "misaligned */,\n       {0}_EBRANCH = 3 /* the inputs select a branch that arenac left out, with a "
@@ -214,11 +225,10 @@ class Emitter {
     const int b = lifetimes_.buffer_of[id];
     if (b >= 0) {
       const std::string bytes = offset ? fmt::format(" + {}", offset * size_of(t.type)) : "";
-      return fmt::format("({} *)(void *)({} + {}_AT_{}{})", info(t.type).c_name, pool_of(b), upper_,
-                         upper_case(buffers_[b]), bytes);
+      return fmt::format("({} *)(void *){}{})", info(t.type).c_name, bytes_at(b), bytes);
     }
     for (size_t k = 0; k < inputs_.ids.size(); ++k)
-      if (inputs_.ids[k] == layout.root) return fmt::format("in->{}{}", inputs_.names[k], shift);
+      if (inputs_.ids[k] == layout.root) return fmt::format("in->{}{}", inputs_.members[k], shift);
     for (size_t k = 0; k < outputs_.ids.size(); ++k)
       if (outputs_.ids[k] == layout.root) return typed_output(id, k, shift);
     return fmt::format("({} *)0", info(t.type).c_name);  // a tensor without elements
@@ -227,7 +237,7 @@ class Emitter {
   // Storage of another type of the same size may lie in an output's memory.
   std::string typed_output(TensorId id, size_t k, const std::string& shift) const {
     const Type type = graph_.tensors[id].type;
-    const std::string& name = outputs_.names[k];
+    const std::string& name = outputs_.members[k];
     if (type == graph_.tensors[outputs_.ids[k]].type) return fmt::format("out->{}{}", name, shift);
     return fmt::format("({} *)(void *)out->{}{}", info(type).c_name, name, shift);
   }
@@ -317,7 +327,7 @@ class Emitter {
     f.line("/* Steps {} to {}, row by row: each stage first runs those it reads, as far as it needs them. */",
            group.begin, group.end - 1);
     f.line("typedef struct {{\n  const {0}_inputs *in;\n  const {0}_outputs *out;\n{1}", name_,
-           for_pools("  unsigned char *{pool};", "\n"));
+           for_pools("  unsigned char *{local};", "\n"));
     f.line("  int done[{}]; /* slabs, per stage */\n}} {}_group_{};", group.stages.size(), name_, number);
     for (size_t k = 0; k < group.stages.size(); ++k)
       if (group.stages[k].seen_through_window())
@@ -326,8 +336,9 @@ class Emitter {
         stage_function(f, number, k);
     kernel_text_ += f.text();
 
-    c.open("");
-    c.line("{}_group_{} g = {{in, out{}, {{0}}}};", name_, number, for_pools(", {pool}"));
+    c.put("{");
+    c.indent();
+    c.line("{}_group_{} g = {{in, out{}, {{0}}}};", name_, number, for_pools(", {local}"));
     const auto call = [&](int stage, const std::string& last) {
       c.line("{}_step_{}(&g, {});", name_, group.stages[stage].step, last);
     };
@@ -388,8 +399,9 @@ class Emitter {
   // What a stage's function needs of the group's.
   void shared_pointers(CText& f, const std::string& body) const {
     const auto uses = [&](const std::string& word) { return body.find(word) != std::string::npos; };
-    for (const Pool& pool : lifetimes_.problem.pools)
-      if (uses(pool.name + " + ")) f.line("unsigned char *const {0} = g->{0};\n  (void){0};", pool.name);
+    for (const std::string& pool : pools_)
+      if (uses("(pool_" + pool + " + "))
+        f.line("unsigned char *const pool_{0} = g->pool_{0};\n  (void)pool_{0};", pool);
     if (uses("in->")) f.line("const {}_inputs *const in = g->in;\n  (void)in;", name_);
     if (uses("out->")) f.line("const {}_outputs *const out = g->out;\n  (void)out;", name_);
   }
@@ -481,11 +493,20 @@ class Emitter {
     for (int symbol : kernel.symbols) arguments += fmt::format(", t{}", symbol);
     const auto row = shared_.rows.find(kernel.signature);
     if (row == shared_.rows.end())
-      return c.line("{}({}); /* {}: {} */", kernel_name(kernel.signature, node.op), arguments, s,
-                    c_comment(node.origin));
+      return call(c, s, fmt::format("{}({});", kernel_name(kernel.signature, node.op), arguments));
     const std::string name = shared_name(shared_.kernels[row->second.kernel], node.op);
-    c.line("{0}({1}, {0}_numbers[{2}]); /* {3}: {4} */", name, arguments, row->second.row, s,
-           c_comment(node.origin));
+    call(c, s, fmt::format("{0}({1}, {0}_numbers[{2}]);", name, arguments, row->second.row));
+  }
+
+  // A statement and what it is of: behind it, or above it if the line grew long.
+  void call(CText& c, size_t s, const std::string& statement) const {
+    const std::string comment = fmt::format("/* {}: {} */", s, c_comment(schedule_.steps[s].node->origin));
+    if (statement.size() + comment.size() > kLongLine) {
+      c.put(comment);
+      c.put(statement);
+    } else {
+      c.put(statement + " " + comment);
+    }
   }
 
   std::string kernel_name(const std::string& signature, const std::string& op) {
@@ -494,6 +515,8 @@ class Emitter {
       std::string base = c_identifier(op);
       std::transform(base.begin(), base.end(), base.begin(),
                      [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+      const size_t room = kLongestIdentifier - std::string_view("__99999").size();
+      base.resize(std::min(base.size(), room - std::min(room - 1, name_.size())));
       at->second = fmt::format("{}_{}_{}", name_, base, kernels_.size() - 1);
       kernel_text_ += fmt::format("\nstatic void {}{}", at->second, signature);
     }
@@ -575,14 +598,7 @@ class Emitter {
           "#define ARENAC_NATIVE_HALF\n__extension__ typedef _Float16 arenac_half;\n#endif\n");
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     c.put(weight_declarations(weights_, schedule_, name_));
-    if (!buffers_.empty()) {
-      c.put("/* Where each buffer lies in the arena, in bytes. */");
-      c.open("enum");
-      for (size_t b = 0; b < buffers_.size(); ++b)
-        c.line("{}_AT_{} = {}{}", upper_, upper_case(buffers_[b]), plan_.placements[b].offset,
-               b + 1 < buffers_.size() ? "," : "");
-      c.close(";\n");
-    }
+    offsets(c);
     for (const auto& [name, text] : helpers_) c.put(text);
     c.put(kernel_text_);
     run_function(c, steps);
@@ -593,20 +609,31 @@ class Emitter {
     return c.text();
   }
 
+  void offsets(CText& c) const {
+    if (map_.buffers.empty()) return;
+    c.put("/* Where each buffer lies, in bytes. */");
+    c.open("enum");
+    for (const MapBuffer& b : map_.buffers)
+      c.line("{}_AT_{} = {}{} /* {} bytes, steps {} to {}: {} */", upper_, b.id, b.offset,
+             b.id + 1 < static_cast<int64_t>(map_.buffers.size()) ? "," : "", b.size, b.begin, b.end - 1,
+             c_comment(b.name));
+    c.close(";\n");
+  }
+
   void run_function(CText& c, const std::string& steps) const {
     c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{", name_);
-    c.put(for_pools("  unsigned char *{pool};", "\n"));
-    std::string null = "!w" + for_pools(" || !w->{pool}");
+    c.put(for_pools("  unsigned char *{local};", "\n"));
+    std::string null = "!w" + for_pools(" || !w->{member}");
     if (options_.io == Io::kExternal) {
       if (!inputs_.ids.empty()) null += " || !in";
       if (!outputs_.ids.empty()) null += " || !out";
-      for (const std::string& input : inputs_.names) null += fmt::format(" || !in->{}", input);
-      for (const std::string& output : outputs_.names) null += fmt::format(" || !out->{}", output);
+      for (size_t k = 0; k < inputs_.ids.size(); ++k) null += " || !in->" + inputs_.members[k];
+      for (size_t k = 0; k < outputs_.ids.size(); ++k) null += " || !out->" + outputs_.members[k];
     }
     c.line("  if ({}) return {}_ENULL;", null, upper_);
-    c.put(for_pools("  if ((uintptr_t)w->{pool} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
-    c.put(for_pools("  {pool} = (unsigned char *)w->{pool};", "\n"));
-    c.put(for_pools("  (void){pool};", "\n"));
+    c.put(for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
+    c.put(for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
+    c.put(for_pools("  (void){local};", "\n"));
     c.line("  (void)in;\n  (void)out;");
     std::string indented;
     for (const std::string& line : lines_of(steps)) indented += (line.empty() ? "" : "  ") + line + "\n";
@@ -621,18 +648,13 @@ class Emitter {
                        [](const State& state) { return state.initial == 0; });
   }
 
-  // "(arena + KWS_AT_H)"
-  std::string bytes_at(int buffer) const {
-    return fmt::format("({} + {}_AT_{})", pool_of(buffer), upper_, upper_case(buffers_[buffer]));
-  }
-
   // The outputs that do not lie where their inputs do, into these.
   std::string copied_states() const {
     std::string text;
     for (const State& state : lifetimes_.states) {
       const int from = lifetimes_.buffer_of[state.output], to = lifetimes_.buffer_of[state.input];
       if (from == to) continue;
-      text += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {}[t0] = {}[t0]; /* {} */\n",
+      text += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {})[t0]; /* {} */\n",
                           lifetimes_.problem.buffers[to].size, bytes_at(to), bytes_at(from),
                           c_comment(graph_.tensors[state.input].name));
     }
@@ -641,12 +663,12 @@ class Emitter {
 
   void reset_function(CText& c) const {
     c.line("int {0}_reset(const {0}_workspace *w)\n{{", name_);
-    c.put(for_pools("  unsigned char *{pool};", "\n"));
-    c.line("  if (!w{}) return {}_ENULL;", for_pools(" || !w->{pool}"), upper_);
-    c.put(for_pools("  {pool} = (unsigned char *)w->{pool};\n  (void){pool};", "\n"));
+    c.put(for_pools("  unsigned char *{local};", "\n"));
+    c.line("  if (!w{}) return {}_ENULL;", for_pools(" || !w->{member}"), upper_);
+    c.put(for_pools("  {local} = (unsigned char *)w->{member};\n  (void){local};", "\n"));
     for (const State& state : lifetimes_.states)
       if (const int b = lifetimes_.buffer_of[state.input]; b >= 0)
-        c.line("  for (size_t t0 = 0; t0 < {}u; ++t0) {}[t0] = {};", lifetimes_.problem.buffers[b].size,
+        c.line("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {};", lifetimes_.problem.buffers[b].size,
                bytes_at(b), state.initial);
     c.put("  return 0;\n}\n");
   }
@@ -655,17 +677,18 @@ class Emitter {
     c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
     c.put(
         for_pools("static union {{\n  unsigned char bytes[{macro}_SIZE];\n  double real;\n  int64_t "
-                  "whole;\n}} {name}_{pool} {upper}_ALIGNED({macro}_ALIGN){section};\n",
+                  "whole;\n}} {name}_pool_{pool} {upper}_ALIGNED({macro}_ALIGN){section};\n",
                   "\n"));
     if (options_.io == Io::kArena)
-      c.put(for_pools("void *{name}_static_{pool}(void)\n{{\n  return {name}_{pool}.bytes;\n}}\n", "\n"));
+      c.put(
+          for_pools("void *{name}_static_{pool}(void)\n{{\n  return {name}_pool_{pool}.bytes;\n}}\n", "\n"));
     c.line(
         "int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out)\n{{\n  {0}_workspace w;\n{1}"
         "  return {0}_run(&w, in, out);\n}}",
-        name_, for_pools("  w.{pool} = {name}_{pool}.bytes;\n"));
+        name_, for_pools("  w.{member} = {name}_pool_{pool}.bytes;\n"));
     if (has_state())
       c.line("int {0}_reset_static(void)\n{{\n  {0}_workspace w;\n{1}  return {0}_reset(&w);\n}}", name_,
-             for_pools("  w.{pool} = {name}_{pool}.bytes;\n"));
+             for_pools("  w.{member} = {name}_pool_{pool}.bytes;\n"));
     c.line("#endif\n");
   }
 
@@ -697,9 +720,9 @@ class Emitter {
   const MemoryMap& map_;
   const EmitOptions& options_;
   std::string name_, upper_;
+  std::vector<std::string> pools_, pool_macros_;  // as C identifiers
   Weights weights_;
   CallerTensors inputs_, outputs_;
-  std::vector<std::string> buffers_;
   Helpers helpers_;
   std::map<std::string, std::string> kernels_;  // parameters and body -> name
   SharedKernels shared_;                        // empty: none
@@ -707,18 +730,10 @@ class Emitter {
   std::string kernel_text_;
 };
 
-// Names in the generated C that a pool's would meet: pointers in kws_run, functions and types after kws_,
-// macros before _SIZE.
-constexpr std::string_view kTakenNames[] = {
-    "w",      "in",      "out",       "reads",  "writes", "parameters", "run",     "invoke",
-    "inputs", "outputs", "workspace", "tensor", "reset",  "tensors",    "weights", "reset_static"};
-
 }  // namespace
 
-bool is_pool_name(const std::string& name) {
-  const bool counts = name[0] == 't' && name.find_first_not_of("0123456789", 1) == std::string::npos;
-  return c_identifier(name) == name && !counts && !name.starts_with("at_") && !name.starts_with("static_") &&
-         std::find(std::begin(kTakenNames), std::end(kTakenNames), name) == std::end(kTakenNames);
+std::vector<std::string> pool_macros(const std::vector<Pool>& pools) {
+  return distinct_capitals(pool_identifiers(pools), "WEIGHTS");  // KWS_WEIGHTS_SIZE is that of the constants
 }
 
 std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,

@@ -53,8 +53,8 @@ struct EmitOptions {
 std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
                        const MemoryMap& map, const EmitOptions& options);
 
-// Whether a pool may have this name: a C identifier that the generated C does not use otherwise.
-bool is_pool_name(const std::string& name);
+// What stands for each pool in the macros KWS_SRAM_SIZE and KWS_SRAM_ALIGN: "SRAM".
+std::vector<std::string> pool_macros(const std::vector<Pool>& pools);
 
 // The memory map without the model's hash. `layerwise_arena` is the arena of whole layers, in bytes; none:
 // the schedule's own.

@@ -114,7 +114,6 @@ std::string text_type(const Graph& graph) {
 Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
   Weights weights;
   std::map<std::pair<Type, std::string>, int> known;
-  std::set<std::string> names;
   for (TensorId id : constants_read(schedule)) {
     const Tensor& tensor = schedule.graph->tensors[id];
     std::string bytes = laid_out(tensor, schedule.layouts[id]);
@@ -122,9 +121,7 @@ Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
         known.emplace(std::pair(tensor.type, bytes), static_cast<int>(weights.all.size()));
     weights.of_tensor[id] = at->second;
     if (!fresh) continue;
-    std::string name = "w_" + c_identifier(tensor.name);
-    for (int n = 2; !names.insert(name).second; ++n)
-      name = fmt::format("w_{}_{}", c_identifier(tensor.name), n);
+    const std::string name = fmt::format("w_{}", weights.all.size());
     const int64_t size = static_cast<int64_t>(bytes.size());
     weights.all.push_back({name, id, std::move(bytes), weights.total});
     weights.total += (size + kBlobAlign - 1) / kBlobAlign * kBlobAlign;
@@ -147,8 +144,9 @@ std::string weight_declarations(const Weights& weights, const Schedule& schedule
   std::string text;
   for (const Weight& weight : weights.all) {
     const Type type = schedule.graph->tensors[weight.tensor].type;
-    text += fmt::format("extern const {} {}_{}[{}];\n", info(type).c_name, name, weight.name,
-                        weight.bytes.size() / size_of(type));
+    text += fmt::format("extern const {} {}_{}[{}]; /* {} */\n", info(type).c_name, name, weight.name,
+                        weight.bytes.size() / size_of(type),
+                        c_comment(schedule.graph->tensors[weight.tensor].name));
   }
   return text;
 }

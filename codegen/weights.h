@@ -10,7 +10,7 @@
 namespace arenac {
 
 struct Weight {
-  std::string name;   // C identifier of its array
+  std::string name;   // w_17: of its array, behind the prefix
   TensorId tensor;    // the first that has these bytes
   std::string bytes;  // elements in the order of the tensor's layout
   int64_t offset;     // in the blob, a multiple of 64

@@ -223,7 +223,11 @@ std::vector<MapChoice> frontier_of(const Compilation& compilation, const Compile
 }
 
 std::string identifier_of(const std::string& model_path) {
-  return c_identifier(std::filesystem::path(model_path).stem().string());
+  const std::string id = c_identifier(std::filesystem::path(model_path).stem().string());
+  constexpr std::string_view kHeaders[] = {"math", "stddef", "stdint", "limits",
+                                           "float"};  // that the C includes
+  const bool is_header = std::find(std::begin(kHeaders), std::end(kHeaders), id) != std::end(kHeaders);
+  return is_header || is_c_word(id) ? id + "_" : id;
 }
 
 }  // namespace arenac

@@ -87,8 +87,9 @@ struct Pieces {
 Pieces pieces_of(const Compilation& c) {
   const Graph& graph = *c.graph;
   Pieces p;
-  for (size_t k = 0; k < c.map.pools.size(); ++k) {
-    const std::string macro = upper_case(c.name) + "_" + upper_case(c_identifier(c.map.pools[k].name));
+  const std::vector<std::string> pools = pool_macros(c.lifetimes.problem.pools);
+  for (size_t k = 0; k < pools.size(); ++k) {
+    const std::string macro = upper_case(c.name) + "_" + pools[k];
     p.add(fmt::format("pool{}", k), fmt::format("allocate({0}_SIZE, {0}_ALIGN)", macro));
     p.workspace += fmt::format("{}pool{}", k > 0 ? ", " : "", k);
   }

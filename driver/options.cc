@@ -371,11 +371,9 @@ PoolWords pool_of(const std::string& text) {
 void interpret_pools(const Raw& raw, CompileOptions& compile) {
   for (const std::string& text : raw.pools) {
     const auto [pool, section] = pool_of(text);
-    if (!is_pool_name(pool.name))
-      wrong_usage(
-          fmt::format("--pool {}: the name must be a C identifier, and not one that the generated C "
-                      "uses, such as 'run'; 'sram' is one",
-                      text));
+    if (c_identifier(pool.name) != pool.name)
+      wrong_usage(fmt::format("--pool {}: the name must be a C identifier; '{}' is one", text,
+                              c_identifier(pool.name)));
     for (const Pool& other : compile.pools)
       if (upper_case(other.name) == upper_case(pool.name))
         wrong_usage(fmt::format("--pool {}: there is a pool '{}' already", text, other.name));
