@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <utility>
 
 #include "frontend/error.h"
 #include "frontend/facts.h"
@@ -107,37 +108,99 @@ bool guards_value(const Node& node) {
   return refusal != nullptr && refusal->cause == Refusal::Cause::kValue;
 }
 
-// Backwards over a block: keeps nodes that write something wanted, and those that guard a value. Loops make
-// the wanted set grow until it is stable.
-Block live_nodes(Block block, std::vector<bool>& wanted) {
-  Block kept;
-  for (auto node = block.rbegin(); node != block.rend(); ++node) {
-    if (If* branch = std::get_if<If>(&node->body)) {
-      auto other = wanted;
-      branch->then_block = live_nodes(std::move(branch->then_block), wanted);
-      branch->else_block = live_nodes(std::move(branch->else_block), other);
-      if (branch->then_block.empty() && branch->else_block.empty()) continue;
-      for (size_t k = 0; k < other.size(); ++k) wanted[k] = wanted[k] || other[k];
-    } else if (Loop* loop = std::get_if<Loop>(&node->body)) {
-      Block body;
-      for (auto before = std::vector<bool>(); before != wanted;) {
-        before = wanted;
-        body = live_nodes(loop->body, wanted);
-        if (loop->condition && !body.empty()) wanted[*loop->condition] = true;
-      }
-      loop->body = std::move(body);
-      if (loop->body.empty()) continue;
-      if (loop->count) wanted[*loop->count] = true;
-    } else if (!guards_value(*node) && std::none_of(node->writes.begin(), node->writes.end(),
-                                                    [&](TensorId id) { return wanted[id]; })) {
-      continue;
-    }
-    for (TensorId id : node->reads) wanted[id] = true;
-    kept.push_back(std::move(*node));
+// Goes backwards over the blocks and keeps the nodes that write something wanted, and those that guard a
+// value.
+class LiveNodes {
+ public:
+  explicit LiveNodes(const Graph& graph) : wanted_(graph.tensors.size()) {
+    for (TensorId id : graph.outputs) want(id);
   }
-  std::reverse(kept.begin(), kept.end());
-  return kept;
-}
+
+  Block of(Block block) {
+    Block kept;
+    for (auto node = block.rbegin(); node != block.rend(); ++node) {
+      if (If* branch = std::get_if<If>(&node->body))
+        keep_live(*branch);
+      else if (Loop* loop = std::get_if<Loop>(&node->body))
+        keep_live(*loop);
+      const auto inner = blocks_of(std::as_const(*node));
+      const bool live = inner.empty() ? writes_wanted(*node) || guards_value(*node)
+                                      : std::any_of(inner.begin(), inner.end(),
+                                                    [](const Block* each) { return !each->empty(); });
+      if (!live) continue;
+      for (TensorId id : tensors_read(*node)) want(id);
+      kept.push_back(std::move(*node));
+    }
+    std::reverse(kept.begin(), kept.end());
+    return kept;
+  }
+
+ private:
+  // The nodes of a loop's body, those of inner blocks included.
+  struct Inner {
+    const Node* node;
+    int parent;  // the control node around it; -1: the loop
+    bool live = false;
+  };
+
+  void want(TensorId id) {
+    if (wanted_[id]) return;
+    wanted_[id] = true;
+    order_.push_back(id);
+  }
+  bool writes_wanted(const Node& node) const {
+    return std::any_of(node.writes.begin(), node.writes.end(), [&](TensorId id) { return wanted_[id]; });
+  }
+
+  // Neither branch runs what the other one wants.
+  void keep_live(If& branch) {
+    const size_t before = order_.size();
+    branch.then_block = of(std::move(branch.then_block));
+    const std::vector<TensorId> then(order_.begin() + static_cast<std::ptrdiff_t>(before), order_.end());
+    order_.resize(before);
+    for (TensorId id : then) wanted_[id] = false;
+    branch.else_block = of(std::move(branch.else_block));
+    for (TensorId id : then) want(id);
+  }
+
+  // What one iteration wants the one before may write: the wanted set grows until it is stable.
+  void keep_live(Loop& loop) {
+    std::vector<Inner> all;
+    list(loop.body, -1, all);
+    std::multimap<TensorId, int> writers;
+    for (size_t k = 0; k < all.size(); ++k)
+      for (TensorId id : all[k].node->writes) writers.emplace(id, static_cast<int>(k));
+    size_t next = order_.size();
+    const auto revive = [&](int k) {
+      for (; k >= 0 && !all[k].live; k = all[k].parent) {
+        all[k].live = true;
+        for (TensorId id : tensors_read(*all[k].node)) want(id);
+      }
+      if (loop.condition) want(*loop.condition);
+    };
+    for (size_t k = 0; k < all.size(); ++k) {
+      const Node& node = *all[k].node;
+      if (blocks_of(node).empty() && (writes_wanted(node) || guards_value(node))) revive(static_cast<int>(k));
+    }
+    for (; next < order_.size(); ++next) {
+      const auto [begin, end] = writers.equal_range(order_[next]);
+      for (auto w = begin; w != end; ++w)
+        if (blocks_of(*all[w->second].node).empty()) revive(w->second);
+    }
+    loop.body = of(std::move(loop.body));
+  }
+
+  static void list(const Block& block, int parent, std::vector<Inner>& all) {
+    for (const Node& node : block) {
+      const int mine = static_cast<int>(all.size());
+      all.push_back({&node, parent});
+      for (const Block* inner : blocks_of(node)) list(*inner, mine, all);
+    }
+  }
+
+  std::vector<bool> wanted_;
+  std::vector<TensorId> order_;  // the wanted ones as they became so
+};
 
 std::string dump_nest(const Nest& nest) {
   std::string text = "for";
@@ -227,9 +290,7 @@ const Expr* copied_read(const Nest& nest, const Node& node, const Graph& graph) 
 }
 
 Graph without_dead_code(Graph graph) {
-  std::vector<bool> wanted(graph.tensors.size());
-  for (TensorId id : graph.outputs) wanted[id] = true;
-  graph.block = live_nodes(std::move(graph.block), wanted);
+  graph.block = LiveNodes(graph).of(std::move(graph.block));
   return graph;
 }
 

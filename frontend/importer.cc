@@ -370,6 +370,9 @@ void Importer::roll_back(const Mark& mark) {
   graph.warnings.resize(mark.warnings);
   problems.resize(mark.problems);
   asked_for = mark.asked_for;
+  lowered_in_vain_ += lowered_nodes_ - mark.lowered_nodes;
+  lowered_nodes_ = mark.lowered_nodes;
+  folded_bytes_ = mark.folded_bytes;
 }
 
 void Importer::lower_node(const onnx::NodeProto& proto) {

@@ -103,9 +103,15 @@ class Importer {
   struct Mark {
     size_t tensors, problems, warnings;
     std::set<TensorId> asked_for;
+    int64_t lowered_nodes, folded_bytes;
   };
-  Mark mark() const { return {graph.tensors.size(), problems.size(), graph.warnings.size(), asked_for}; }
+  Mark mark() const {
+    return {graph.tensors.size(), problems.size(), graph.warnings.size(), asked_for,
+            lowered_nodes_,       folded_bytes_};
+  }
   void roll_back(const Mark& mark);
+  // Attempts within attempts come to powers of the depth: false after many nodes that were lowered in vain.
+  bool may_attempt() const { return lowered_in_vain_ < kMaxLoweredInVain; }
 
   // An input whose value the caller has given. The import goes without the value until an operator asks for a
   // tensor that depends on it; then it starts again with it.
@@ -140,7 +146,8 @@ class Importer {
 
   Block block_;
   int symbols_ = 0;
-  int64_t lowered_nodes_ = 0;
+  static constexpr int64_t kMaxLoweredInVain = 30'000;
+  int64_t lowered_nodes_ = 0, lowered_in_vain_ = 0;
   int64_t folded_bytes_ = 0, folded_points_ = 0, stored_bytes_ = 0;
   std::vector<TensorId> offered_;
   std::vector<uint64_t> sources_;  // per tensor: the offered inputs that it is computed from, a bit each

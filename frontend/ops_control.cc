@@ -439,6 +439,7 @@ void rolled(Lowering& node, const Iterated& loop) {
 void lower_loop(Lowering& node, const Iterated& loop) {
   Importer& importer = node.importer();
   const auto attempt = [&](Unroll when) {
+    if (!importer.may_attempt()) return false;
     const Importer::Mark before = importer.mark();
     try {
       if (unrolled(node, loop, when)) return true;

@@ -65,10 +65,12 @@ class Partition {
     for (size_t id = 0; id < facts_.live.size(); ++id) {
       const auto [from, to] = facts_.live[id];
       if (from >= to || facts_.bytes[id] == 0) continue;
-      for (auto s = from + 1; s <= count_; ++s) begun_[s] += facts_.bytes[id];
-      for (auto s = to; s <= count_; ++s) ended_[s] += facts_.bytes[id];
+      begun_[from + 1] += facts_.bytes[id];
+      ended_[to] += facts_.bytes[id];
       ending_[to].push_back(static_cast<TensorId>(id));
     }
+    std::partial_sum(begun_.begin(), begun_.end(), begun_.begin());
+    std::partial_sum(ended_.begin(), ended_.end(), ended_.begin());
     for (int s = 0; s < count_; ++s) single_.push_back(bytes_of(s, s + 1));
     std::vector<int64_t> saved(count_);
     for (const StorageOverlap& o : whole.overlaps) saved[o.step] = std::max(saved[o.step], saving(o));
@@ -226,7 +228,7 @@ class Partition {
   }
 
   void consider(int begin, int end) {
-    if (grouped_.contains({begin, end}) || runs_ > kMostRuns || has_passed(deadline_)) return;
+    if (runs_ > kMostRuns || grouped_.contains({begin, end}) || has_passed(deadline_)) return;
     Ways& ways = grouped_[{begin, end}];
     for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
     const auto plan = form(begin, end, Keep{});

@@ -118,14 +118,24 @@ class Former {
 
   // Whether tensors that share bytes use them one after the other, in each row in the order of the steps.
   bool in_order() const {
-    for (const auto& [x, earlier] : lives_)
-      for (const auto& [y, later] : lives_) {
-        if (layouts_[x].root != layouts_[y].root || facts_.writer[x] >= facts_.writer[y]) continue;
-        const Interval a = span_in_row(x), b = span_in_row(y);
-        if (a.end <= b.begin || b.end <= a.begin) continue;
-        for (size_t row = 0; row < earlier.size(); ++row)
-          if (earlier[row].touched > later[row].written) return false;
-      }
+    struct Use {
+      int writer;
+      Interval bytes;
+      const std::vector<Life>* rows;
+    };
+    std::map<TensorId, std::vector<Use>> storages;
+    for (const auto& [id, rows] : lives_)
+      storages[layouts_[id].root].push_back({facts_.writer[id], span_in_row(id), &rows});
+    const auto in_turn = [](const Use& a, const Use& b) {
+      if (a.writer >= b.writer || a.bytes.end <= b.bytes.begin || b.bytes.end <= a.bytes.begin) return true;
+      for (size_t row = 0; row < a.rows->size(); ++row)
+        if ((*a.rows)[row].touched > (*b.rows)[row].written) return false;
+      return true;
+    };
+    for (const auto& [storage, uses] : storages)
+      for (const Use& a : uses)
+        for (const Use& b : uses)
+          if (!in_turn(a, b)) return false;
     return true;
   }
 

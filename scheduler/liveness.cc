@@ -1,51 +1,81 @@
 #include "scheduler/liveness.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 namespace arenac {
 namespace {
 
-using Live = std::vector<bool>;
+// What steps do to the set of storage that is live after them, to get the set that is live before them:
+// live = exposed + (live - killed).
+struct Transfer {
+  std::set<TensorId> exposed, killed;
 
+  void use(TensorId id) { exposed.insert(id); }
+  void kill(TensorId id) { exposed.erase(id), killed.insert(id); }
+  void after(Transfer earlier) {  // the steps of `earlier` come before those of this one
+    for (TensorId id : earlier.killed) exposed.erase(id);
+    exposed.merge(earlier.exposed), killed.merge(earlier.killed);
+  }
+};
+
+bool iterates(const Node& node) {
+  const Nests* nests = std::get_if<Nests>(&node.body);
+  if (!nests) return false;
+  for (const Nest& nest : *nests)
+    for (const Expr& index : nest.store)
+      if (any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; })) return true;
+  return false;
+}
+
+// Walks the steps backwards. What is live changes at few tensors a step, and only these are touched.
 class LivenessWalk {
  public:
   LivenessWalk(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts)
-      : graph_(graph), steps_(steps), layouts_(layouts), first_write_(graph.tensors.size(), -1) {
+      : graph_(graph),
+        steps_(steps),
+        layouts_(layouts),
+        first_write_(graph.tensors.size(), -1),
+        live_(graph.tensors.size()) {
     for (int s = static_cast<int>(steps.size()); s-- > 0;)
       if (steps[s].kind == StepKind::kRun)
         for (TensorId id : steps[s].node->writes) first_write_[root(id)] = s;
-    occupied.resize(graph.tensors.size());
+    occupied_.resize(graph.tensors.size());
   }
 
-  // Walks the steps [begin, end) backwards; `live` holds what is live after them, and then what is live
-  // before them.
-  void backwards(int begin, int end, Live& live, bool record) {
-    for (int s = end; s-- > begin;) {
-      switch (steps_[s].kind) {
-        case StepKind::kEndLoop:
-          s = loop(s, live, record);
-          break;
-        case StepKind::kEndIf:
-          s = branches(s, live, record);
-          break;
-        default:
-          run(s, live, record);
-      }
+  std::vector<Occupancy> occupancies() {
+    const int end = static_cast<int>(steps_.size());
+    if (end == 0) return std::move(occupied_);
+    for (TensorId id : graph_.outputs) set_live(root(id), true, 2 * int64_t{end} - 1);
+    backwards(0, end);
+    for (size_t id = 0; id < live_.size(); ++id) {
+      set_live(static_cast<TensorId>(id), false, -1);
+      std::reverse(occupied_[id].begin(), occupied_[id].end());
     }
+    return std::move(occupied_);
   }
-
-  std::vector<Occupancy> occupied;  // descending while walking
 
  private:
+  using States = std::vector<std::pair<TensorId, bool>>;
+
   TensorId root(TensorId id) const { return layouts_[id].root; }
   bool stored(TensorId id) const { return !graph_.tensors[id].constant; }
 
-  void mark(const Live& live, int64_t half_step) {
-    for (size_t id = 0; id < live.size(); ++id)
-      if (live[id]) mark_one(id, half_step);
+  // From this half-step on, going backwards.
+  void set_live(TensorId id, bool live, int64_t half_step) {
+    if (live_[id] == live) return;
+    live_[id] = live;
+    if (live)
+      occupy(id, half_step);
+    else
+      occupied_[id].back().begin = half_step + 1;
   }
-  void mark_one(size_t id, int64_t half_step) {
-    Occupancy& o = occupied[id];
+  void use(TensorId id, int64_t half_step) {
+    if (stored(root(id))) set_live(root(id), true, half_step);
+  }
+  void occupy(TensorId id, int64_t half_step) {
+    Occupancy& o = occupied_[id];
     if (!o.empty() && o.back().begin <= half_step) return;
     if (!o.empty() && o.back().begin == half_step + 1)
       o.back().begin = half_step;
@@ -53,88 +83,149 @@ class LivenessWalk {
       o.push_back({half_step, half_step + 1});
   }
 
-  void use(TensorId id, Live& live) const {
-    if (stored(root(id))) live[root(id)] = true;
-  }
-
-  static bool iterates(const Node& node) {
-    const Nests* nests = std::get_if<Nests>(&node.body);
-    if (!nests) return false;
-    for (const Nest& nest : *nests)
-      for (const Expr& index : nest.store)
-        if (any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; })) return true;
-    return false;
-  }
-
-  void run(int s, Live& live, bool record) {
-    const Node& node = *steps_[s].node;
-    if (record) {
-      mark(live, 2 * s + 1);
-      for (TensorId id : node.writes) mark_one(root(id), 2 * s + 1);
+  // Of all storage that the steps [begin, end) read or write.
+  States touched(int begin, int end) const {
+    std::vector<TensorId> ids;
+    for (int s = begin; s < end; ++s) {
+      for (TensorId id : tensors_read(*steps_[s].node)) ids.push_back(root(id));
+      for (TensorId id : steps_[s].node->writes) ids.push_back(root(id));
     }
+    std::sort(ids.begin(), ids.end());
+    ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+    States states;
+    for (TensorId id : ids) states.push_back({id, live_[id]});
+    return states;
+  }
+
+  void backwards(int begin, int end) {
+    for (int s = end; s-- > begin;) {
+      switch (steps_[s].kind) {
+        case StepKind::kEndLoop:
+          s = loop(s);
+          break;
+        case StepKind::kEndIf:
+          s = branches(s);
+          break;
+        default:
+          run(s);
+      }
+    }
+  }
+
+  void run(int s) {
+    const Node& node = *steps_[s].node;
+    const int64_t read = 2 * int64_t{s}, written = read + 1;
+    for (TensorId id : node.writes)
+      if (!live_[root(id)]) occupy(root(id), written);
     // A slice written at one iteration defines no whole tensor.
     if (!iterates(node))
-      for (TensorId id : node.writes) live[root(id)] = false;
-    for (TensorId id : node.reads) use(id, live);
-    if (record) {
-      mark(live, 2 * s);
-      for (TensorId id : node.writes) mark_one(root(id), 2 * s);
-    }
+      for (TensorId id : node.writes) set_live(root(id), false, read);
+    for (TensorId id : node.reads) use(id, read);
+    for (TensorId id : node.writes)
+      if (!live_[root(id)]) occupy(root(id), read);
   }
 
   // Returns the index of the step that opens the construct.
-  int loop(int end, Live& live, bool record) {
+  int loop(int end) {
     const int begin = steps_[end].partner;
     const Loop& loop = std::get<Loop>(steps_[end].node->body);
-    if (loop.condition) use(*loop.condition, live);
-    Live around = live;
-    backwards(begin + 1, end, around, false);
-    merge(live, around);  // what the next iteration needs
-    if (record) mark(live, 2 * end + 1), mark(live, 2 * end);
-    around = live;
-    backwards(begin + 1, end, around, record);
-    merge(live, around);
-    if (loop.count) use(*loop.count, live);
+    // What the next iteration needs is live at the end of each.
+    if (loop.condition) use(*loop.condition, 2 * int64_t{end} + 1);
+    for (TensorId id : in_loop(end).exposed) set_live(id, true, 2 * int64_t{end} + 1);
+    States states = touched(begin, end);
+    backwards(begin + 1, end);
+    const int64_t before = 2 * int64_t{begin} + 1;
+    if (loop.count && stored(root(*loop.count)))
+      for (auto& [id, live] : states) live |= id == root(*loop.count);
     // Storage that the loop itself fills slice by slice holds nothing before.
-    for (size_t id = 0; id < live.size(); ++id)
-      if (first_write_[id] > begin && first_write_[id] < end) live[id] = false;
-    if (record) mark(live, 2 * begin + 1), mark(live, 2 * begin);
+    for (auto [id, live] : states)
+      set_live(id, live && !(begin < first_write_[id] && first_write_[id] < end), before);
     return begin;
   }
 
-  int branches(int end, Live& live, bool record) {
+  int branches(int end) {
     const int begin = steps_[end].partner, middle = steps_[begin].partner;
-    if (record) mark(live, 2 * end + 1), mark(live, 2 * end);
-    Live otherwise = live;
-    backwards(middle + 1, end, otherwise, record);
-    if (record) mark(live, 2 * middle + 1), mark(live, 2 * middle);
-    backwards(begin + 1, middle, live, record);
-    merge(live, otherwise);
-    use(steps_[begin].node->reads[0], live);
-    if (record) mark(live, 2 * begin + 1), mark(live, 2 * begin);
+    const States after = touched(begin, end);
+    backwards(middle + 1, end);
+    std::vector<bool> otherwise;
+    for (auto [id, live] : after) {
+      otherwise.push_back(live_[id]);
+      set_live(id, live, 2 * int64_t{middle} + 1);
+    }
+    backwards(begin + 1, middle);
+    for (size_t k = 0; k < after.size(); ++k)
+      if (otherwise[k]) set_live(after[k].first, true, 2 * int64_t{begin} + 1);
+    use(steps_[begin].node->reads[0], 2 * int64_t{begin} + 1);
     return begin;
   }
 
-  static void merge(Live& into, const Live& from) {
-    for (size_t id = 0; id < into.size(); ++id) into[id] = into[id] || from[id];
+  // Of the body of the loop that ends at step `end`.
+  const Transfer& in_loop(int end) {
+    const auto known = in_loop_.find(end);
+    if (known != in_loop_.end()) return known->second;
+    Transfer body = transfer(steps_[end].partner + 1, end);
+    return in_loop_.emplace(end, std::move(body)).first->second;
+  }
+
+  Transfer transfer(int begin, int end) {
+    Transfer all;
+    for (int s = end; s-- > begin;) {
+      const Node& node = *steps_[s].node;
+      Transfer one;
+      if (steps_[s].kind == StepKind::kEndLoop) {
+        one = of_loop(s);
+        s = steps_[s].partner;
+      } else if (steps_[s].kind == StepKind::kEndIf) {
+        one = of_branches(s);
+        s = steps_[s].partner;
+      } else {
+        if (!iterates(node))
+          for (TensorId id : node.writes) one.kill(root(id));
+        for (TensorId id : node.reads)
+          if (stored(root(id))) one.use(root(id));
+      }
+      all.after(std::move(one));
+    }
+    return all;
+  }
+
+  Transfer of_loop(int end) {
+    const int begin = steps_[end].partner;
+    const Loop& loop = std::get<Loop>(steps_[end].node->body);
+    Transfer all{in_loop(end).exposed, {}};
+    for (const auto& id : {loop.condition, loop.count})
+      if (id && stored(root(*id))) all.use(root(*id));
+    for (int s = begin + 1; s < end; ++s)
+      for (TensorId id : steps_[s].node->writes)
+        if (begin < first_write_[root(id)] && first_write_[root(id)] < end) all.kill(root(id));
+    return all;
+  }
+
+  Transfer of_branches(int end) {
+    const int begin = steps_[end].partner, middle = steps_[begin].partner;
+    Transfer then = transfer(begin + 1, middle), otherwise = transfer(middle + 1, end);
+    then.exposed.merge(otherwise.exposed);
+    std::erase_if(then.killed, [&](TensorId id) { return !otherwise.killed.contains(id); });
+    const TensorId condition = root(steps_[begin].node->reads[0]);
+    if (stored(condition)) then.use(condition);
+    return then;
   }
 
   const Graph& graph_;
   const std::vector<Step>& steps_;
   const std::vector<Layout>& layouts_;
   std::vector<int> first_write_;
+  std::vector<bool> live_;
+  std::vector<Occupancy>
+      occupied_;  // descending while walking; what is live has the last one's begin to come
+  std::map<int, Transfer> in_loop_;  // by the step that ends the loop
 };
 
 }  // namespace
 
 std::vector<Occupancy> occupancies(const Graph& graph, const std::vector<Step>& steps,
                                    const std::vector<Layout>& layouts) {
-  LivenessWalk walk(graph, steps, layouts);
-  Live live(graph.tensors.size());
-  for (TensorId id : graph.outputs) live[layouts[id].root] = true;
-  walk.backwards(0, static_cast<int>(steps.size()), live, true);
-  for (Occupancy& o : walk.occupied) std::reverse(o.begin(), o.end());
-  return std::move(walk.occupied);
+  return LivenessWalk(graph, steps, layouts).occupancies();
 }
 
 bool collide(const Occupancy& a, const Occupancy& b, int64_t except_half_step) {

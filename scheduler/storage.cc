@@ -1,7 +1,10 @@
 #include "scheduler/storage.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
+#include <utility>
 
 #include "frontend/error.h"
 #include "scheduler/liveness.h"
@@ -43,7 +46,7 @@ void flatten(const Block& block, std::vector<Step>& steps) {
 // The step with most live bytes, external storage apart.
 struct Peak {
   int64_t bytes = 0;
-  std::vector<TensorId> live;  // storages
+  std::vector<TensorId> live;  // storages, ascending
 };
 
 class Assignment {
@@ -56,9 +59,9 @@ class Assignment {
     layouts_.resize(graph.tensors.size());
     for (TensorId id = 0; id < static_cast<TensorId>(layouts_.size()); ++id)
       layouts_[id] = {id, 0, row_major_strides(graph.tensors[id].shape)};
-    readers_.resize(layouts_.size());
+    readers_.resize(layouts_.size()), views_of_.resize(layouts_.size());
     for (const Step& step : steps_)
-      for (TensorId id : step.node->reads) ++readers_[id];
+      for (TensorId id : step.node->reads) readers_[id].push_back(step.node);
     classify();
     forwards();
     occupied_ = occupancies(graph_, steps_, layouts_);
@@ -72,7 +75,7 @@ class Assignment {
     std::vector<const Node*> all;
     for (const Node* node : views_) {
       const TensorId out = node->writes[0], root = layouts_[out].root;
-      const bool live = std::find(most.live.begin(), most.live.end(), root) != most.live.end();
+      const bool live = std::binary_search(most.live.begin(), most.live.end(), root);
       if (live && count_of(graph_.tensors[out]) < count_of(graph_.tensors[root])) all.push_back(node);
     }
     return all;
@@ -120,7 +123,8 @@ class Assignment {
       const Nests* nests = std::get_if<Nests>(&step.node->body);
       if (depth > 0 || !nests || count_of(graph_.tensors[step.node->writes[0]]) == 0) continue;
       for (size_t k = 0; k < nests->size(); ++k)
-        for (TensorId x : step.node->reads) {
+        for (int operand : operands_of((*nests)[k])) {
+          const TensorId x = step.node->reads[operand];
           const auto place = place_for(*step.node, (*nests)[k], x, static_cast<int>(k));
           if (!place || !movable(x, *place)) continue;
           using enum Sharing::Move::Kind;
@@ -235,6 +239,8 @@ class Assignment {
         !equivalent(view->strides, row_major_strides(graph_.tensors[out].shape), graph_.tensors[out].shape))
       return false;
     layouts_[out] = *view;
+    const Expr& from = *copied_read(std::get<Nests>(node.body).front(), node, graph_);
+    views_of_[node.reads[from->index]].push_back(static_cast<int>(views_.size()));
     views_.push_back(&node);
     return true;
   }
@@ -300,11 +306,9 @@ class Assignment {
   // without one.
   size_t wanted_by_readers(TensorId id) const {
     const size_t rank = graph_.tensors[id].shape.size();
-    for (const Step& step : steps_) {
-      const Nests* nests = step.kind == StepKind::kRun ? std::get_if<Nests>(&step.node->body) : nullptr;
-      if (!nests || nests->empty() || std::count(step.node->reads.begin(), step.node->reads.end(), id) == 0 ||
-          graph_.tensors[step.node->writes[0]].shape.size() != rank)
-        continue;
+    for (const Node* reader : readers_[id]) {
+      const Nests* nests = std::get_if<Nests>(&reader->body);
+      if (!nests || nests->empty() || graph_.tensors[reader->writes[0]].shape.size() != rank) continue;
       if (const size_t first = first_windowed_dimension(nests->front(), rank); first < rank) return first;
     }
     return rank;
@@ -396,13 +400,14 @@ class Assignment {
 
   // ---- backwards: sharing
 
-  // Where a nest placed a tensor: tensors in different parts of one concat never touch.
-  using Path = std::vector<std::pair<int, int>>;  // (step, nest)
+  // Where nests of concats placed a tensor: tensors in different parts of one concat never touch.
+  using Path = std::vector<std::pair<int, int>>;  // (step, nest), ascending
 
   void backwards(const std::vector<bool>& merged_concats) {
     group_.assign(graph_.tensors.size(), {});
     path_.assign(graph_.tensors.size(), {});
-    for (size_t id = 0; id < layouts_.size(); ++id) group_[id] = {static_cast<TensorId>(id)};
+    moved_.assign(graph_.tensors.size(), false);
+    for (size_t id = 0; id < layouts_.size(); ++id) group_[id] = {{first_use(id), static_cast<TensorId>(id)}};
     for (int s = static_cast<int>(steps_.size()); s-- > 0;) {
       const Nests* nests = nests_of(s);
       if (!nests || count_of(graph_.tensors[steps_[s].node->writes[0]]) == 0) continue;
@@ -415,40 +420,70 @@ class Assignment {
     }
   }
 
+  // What several nests of a node write and read.
+  struct Part {
+    std::vector<Interval> box;     // of the write, per dimension
+    std::vector<int> reads;        // operands, ascending
+    std::map<int, bool> unharmed;  // per operand, once asked
+  };
+
+  std::vector<Part>& parts_of(const Node& node) const {
+    auto& parts = parts_[&node];
+    if (!parts.empty()) return parts;
+    for (const Nest& nest : std::get<Nests>(node.body)) {
+      Part& part = parts.emplace_back(Part{{}, operands_of(nest), {}});
+      const auto axes = axis_intervals(nest);
+      for (const Expr& index : nest.store) part.box.push_back(interval(index, axes, {}));
+    }
+    return parts;
+  }
+
   // Whether an operand may lie where nest k writes without harm from or to the node's other nests: they write
   // elsewhere, or (k being the first) later and without reading it; later ones only read it where k stores it
   // as it is.
   bool unharmed(const Node& node, size_t k, int operand) const {
     const Nests& nests = std::get<Nests>(node.body);
+    if (nests.size() == 1) return true;
+    std::vector<Part>& parts = parts_of(node);
+    const auto known = parts[k].unharmed.find(operand);
+    if (known != parts[k].unharmed.end()) return known->second;
     const bool stays = copied_read(nests[k], node, graph_) != nullptr;
-    const auto box = [](const Nest& nest) {
-      std::vector<Interval> sides;
-      for (const Expr& index : nest.store) sides.push_back(interval(index, axis_intervals(nest), {}));
-      return sides;
-    };
-    const auto reads_it = [&](const Expr& e) { return e->op == Op::kRead && e->index == operand; };
-    for (size_t j = 0; j < nests.size(); ++j) {
-      if (j == k) continue;
-      const auto a = box(nests[j]), b = box(nests[k]);
+    const auto& b = parts[k].box;
+    const auto harms = [&](const Part& other) {
+      const auto& a = other.box;
       bool disjoint = false;
       for (size_t d = 0; d < a.size(); ++d) disjoint |= a[d].end <= b[d].begin || b[d].end <= a[d].begin;
-      const bool read =
-          any_of(nests[j].body, reads_it) || (!nests[j].finish.empty() && any_of(nests[j].finish, reads_it));
-      if ((!disjoint && (k != 0 || read)) || (j > k && read && !stays)) return false;
-    }
-    return true;
+      const bool read = std::binary_search(other.reads.begin(), other.reads.end(), operand);
+      return (!disjoint && (k != 0 || read)) || (&other > &parts[k] && read && !stays);
+    };
+    const bool harmed = std::any_of(parts.begin(), parts.end(),
+                                    [&](const Part& other) { return &other != &parts[k] && harms(other); });
+    return parts[k].unharmed[operand] = !harmed;
   }
 
   // Moves one operand of the nest into the storage of its result, if any can.
   void share(const Node& node, const Nest& nest, int s, int k) {
-    std::vector<TensorId> operands = node.reads;
+    std::vector<TensorId> operands;
+    for (int operand : operands_of(nest)) operands.push_back(node.reads[operand]);
     if (moves_ == Moves::kUnshared)
       std::stable_sort(operands.begin(), operands.end(),
-                       [&](TensorId a, TensorId b) { return readers_[a] < readers_[b]; });
+                       [&](TensorId a, TensorId b) { return readers_[a].size() < readers_[b].size(); });
     for (TensorId x : operands) {
       const auto target = place_for(node, nest, x, k);
       if (target && move(x, *target, node.writes[0], s, k)) return;
     }
+  }
+
+  // Ascending, without those of bounds.
+  static std::vector<int> operands_of(const Nest& nest) {
+    std::set<int> read;
+    const auto look = [&](const Expr& e) {
+      if (e->op == Op::kRead) read.insert(e->index);
+      return false;
+    };
+    any_of(nest.body, look);
+    if (!nest.finish.empty()) any_of(nest.finish, look);
+    return {read.begin(), read.end()};
   }
 
   // The layout in which an operand may lie where nest k writes, if it dies there.
@@ -526,26 +561,32 @@ class Assignment {
   // s by nest k; false, and nothing changed, where that storage is occupied or x cannot move.
   bool move(TensorId x, const Layout& wanted, TensorId out, int s, int k) {
     const TensorId root = layouts_[x].root;
-    if (path_[root].size() > 0 || group_[root].size() != 1 || !movable(x, wanted)) return false;
+    if (moved_[root] || group_[root].size() != 1 || !movable(x, wanted)) return false;
     Path path = path_[out];
-    path.push_back({s, k});
-    for (TensorId other : group_[wanted.root]) {
+    if (std::get<Nests>(steps_[s].node->body).size() > 1) path.insert(path.begin(), {s, k});
+    for (const auto& [begin, other] : group_[wanted.root]) {
+      if (!occupied_[root].empty() && begin >= occupied_[root].back().end) break;
       if (apart(path, path_[other])) continue;
       if (collide(occupied_[root], occupied_[other], other == out ? 2 * s : -1)) return false;
     }
-    const auto before = layouts_;
+    std::vector<std::pair<TensorId, Layout>> before = {{root, layouts_[root]}};
     Layout& mine = layouts_[root];
     if (equivalent(wanted.strides, layouts_[x].strides, graph_.tensors[x].shape))
       mine = {wanted.root, wanted.offset - layouts_[x].offset, mine.strides};
     else
       mine = wanted;
-    if (!renew_views(root)) {
-      layouts_ = before;
+    if (!renew_views(root, before)) {
+      for (auto& [id, layout] : before) layouts_[id] = std::move(layout);
       return false;
     }
-    group_[wanted.root].push_back(root);
+    group_[wanted.root].insert({first_use(root), root});
     path_[root] = std::move(path);
+    moved_[root] = true;
     return true;
+  }
+
+  int64_t first_use(size_t id) const {
+    return occupied_[id].empty() ? INT64_MAX : occupied_[id].front().begin;
   }
 
   // Whether x is all of a storage that may lie elsewhere, in the layout `wanted`.
@@ -559,28 +600,26 @@ class Assignment {
   }
 
   static bool apart(const Path& a, const Path& b) {
-    for (const auto& [step, nest] : a)
-      for (const auto& [other_step, other_nest] : b)
-        if (step == other_step && nest != other_nest) return true;
+    for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
+      if (i->first == j->first && i->second != j->second) return true;
+      (i->first < j->first ? i : j)++;
+    }
     return false;
   }
 
-  // Views of a tensor that moved follow it.
-  bool renew_views(TensorId moved) {
-    std::vector<bool> follows(graph_.tensors.size());
-    follows[moved] = true;
-    for (const Node* node : views_) {
-      const TensorId from =
-          node->reads[(*copied_read(std::get<Nests>(node->body).front(), *node, graph_))->index];
-      if (!follows[from]) continue;
-      const TensorId out = node->writes[0];
-      const auto view = view_layout(*node);
+  // Views of a tensor that moved follow it. `before` keeps the layouts that change.
+  bool renew_views(TensorId moved, std::vector<std::pair<TensorId, Layout>>& before) {
+    std::set<int> follow(views_of_[moved].begin(), views_of_[moved].end());  // a view comes before its views
+    for (; !follow.empty(); follow.erase(follow.begin())) {
+      const Node& node = *views_[*follow.begin()];
+      const TensorId out = node.writes[0];
+      const auto view = view_layout(node);
       if (!view) return false;
       if (row_major_[out] &&
           !equivalent(view->strides, row_major_strides(graph_.tensors[out].shape), graph_.tensors[out].shape))
         return false;
-      layouts_[out] = *view;
-      follows[out] = true;
+      before.push_back({out, std::exchange(layouts_[out], *view)});
+      follow.insert(views_of_[out].begin(), views_of_[out].end());
     }
     return true;
   }
@@ -591,11 +630,15 @@ class Assignment {
   std::vector<Step> steps_;
   std::vector<Layout> layouts_;
   std::vector<const Node*> views_;
-  std::vector<Occupancy> occupied_;  // per tensor, before sharing
-  std::vector<int> readers_;         // steps, per tensor
+  std::vector<std::vector<int>> views_of_;         // per tensor: which of these read it
+  std::vector<Occupancy> occupied_;                // per tensor, before sharing
+  std::vector<std::vector<const Node*>> readers_;  // per tensor, in the order of the steps
   std::vector<bool> assigned_, is_output_, is_input_, row_major_;
-  std::vector<std::vector<TensorId>> group_;  // per storage: the tensors in it, views apart
+  // Per storage: the tensors in it, views apart, by their first uses.
+  std::vector<std::set<std::pair<int64_t, TensorId>>> group_;
   std::vector<Path> path_;
+  std::vector<bool> moved_;
+  mutable std::map<const Node*, std::vector<Part>> parts_;  // of nodes of several nests, once asked
 };
 
 Peak Assignment::peak() const {
