@@ -19,12 +19,12 @@ enum class Holds : uint8_t { kAll, kSome, kMoving };
 class NestWriter {
  public:
   NestWriter(const FlatNest& nest, const LoopPlan& plan, const std::vector<Type>& read_types, Type write_type,
-             const std::vector<Sharing>& sharing, const std::string& prefix, Helpers& helpers)
+             const std::vector<Aliasing>& aliasing, const std::string& prefix, Helpers& helpers)
       : nest_(nest),
         plan_(plan),
         read_types_(read_types),
         write_type_(write_type),
-        sharing_(sharing),
+        aliasing_(aliasing),
         prefix_(prefix),
         helpers_(helpers),
         type_(nest.body->type) {
@@ -60,7 +60,7 @@ class NestWriter {
     look(nest_.store), look(nest_.body), look(nest_.finish);
     for (const Bound& bound : nest_.where) look(bound.index);
     for (int operand : reads) {
-      if (sharing_[operand] == Sharing::kInPlace) continue;
+      if (aliasing_[operand] == Aliasing::kInPlace) continue;
       pointer_[operand] = fmt::format("x{}", kernel_.reads.size());
       kernel_.reads.push_back(operand);
     }
@@ -68,12 +68,12 @@ class NestWriter {
   }
 
   std::string parameters() const {
-    const bool mixed = std::find(sharing_.begin(), sharing_.end(), Sharing::kMixed) != sharing_.end();
+    const bool mixed = std::find(aliasing_.begin(), aliasing_.end(), Aliasing::kMixed) != aliasing_.end();
     const auto only = [&](bool apart) { return apart ? upper_case(prefix_) + "_RESTRICT " : ""; };
     std::string list;
     for (int operand : kernel_.reads)
       list += fmt::format("const {} *{}{}, ", info(read_types_[operand]).c_name,
-                          only(sharing_[operand] == Sharing::kApart), pointer_.at(operand));
+                          only(aliasing_[operand] == Aliasing::kApart), pointer_.at(operand));
     list += fmt::format("{} *{}y", info(write_type_).c_name, only(!mixed));
     for (int symbol : kernel_.symbols) list += fmt::format(", int t{}", symbol);
     return list;
@@ -197,7 +197,7 @@ class NestWriter {
     if (count <= 0) return;
     if (count <= width) return at(a, range.begin, [&] { body(static_cast<int>(count)); });
     const bool again =
-        std::all_of(sharing_.begin(), sharing_.end(), [](Sharing s) { return s == Sharing::kApart; });
+        std::all_of(aliasing_.begin(), aliasing_.end(), [](Aliasing s) { return s == Aliasing::kApart; });
     if (rest > 0 && again) {
       c_.open("for (int b{0} = {1}; b{0} < {2}; b{0} += {3})", a, range.begin, range.end, width);
       c_.line("const int i{0} = b{0} < {1} ? b{0} : {1};", a, range.end - width);
@@ -771,7 +771,7 @@ class NestWriter {
   const LoopPlan& plan_;
   const std::vector<Type>& read_types_;
   Type write_type_;
-  const std::vector<Sharing>& sharing_;
+  const std::vector<Aliasing>& aliasing_;
   std::string prefix_;
   Helpers& helpers_;
   Type type_;  // of the body
@@ -787,9 +787,9 @@ class NestWriter {
 }  // namespace
 
 CKernel c_kernel(const FlatNest& nest, const LoopPlan& plan, const std::vector<Type>& read_types,
-                 Type write_type, const std::vector<Sharing>& sharing, const std::string& prefix,
+                 Type write_type, const std::vector<Aliasing>& aliasing, const std::string& prefix,
                  Helpers& helpers) {
-  return NestWriter(nest, plan, read_types, write_type, sharing, prefix, helpers).run();
+  return NestWriter(nest, plan, read_types, write_type, aliasing, prefix, helpers).run();
 }
 
 }  // namespace arenac

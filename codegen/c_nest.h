@@ -23,14 +23,14 @@ struct CKernel {
 };
 
 // How an operand relates to the result's memory.
-enum class Sharing : uint8_t {
+enum class Aliasing : uint8_t {
   kApart,    // no common byte
   kInPlace,  // the same address for the same element: read through the result's pointer
   kMixed,    // the same memory otherwise: no promise to the C compiler
 };
 
 CKernel c_kernel(const FlatNest& nest, const LoopPlan& plan, const std::vector<Type>& read_types,
-                 Type write_type, const std::vector<Sharing>& sharing, const std::string& prefix,
+                 Type write_type, const std::vector<Aliasing>& aliasing, const std::string& prefix,
                  Helpers& helpers);
 
 }  // namespace arenac

@@ -458,11 +458,12 @@ class Emitter {
     return lines;
   }
 
-  Sharing sharing_of(const Node& node, size_t operand, const Nest& nest) const {
+  Aliasing aliasing_of(const Node& node, size_t operand, const Nest& nest) const {
     const TensorId x = node.reads[operand], y = node.writes[0];
     const Layout &from = schedule_.layouts[x], &to = schedule_.layouts[y];
-    if (graph_.tensors[x].constant) return Sharing::kApart;
-    if (from.root != to.root) return share_bytes(lifetimes_, plan_, x, y) ? Sharing::kMixed : Sharing::kApart;
+    if (graph_.tensors[x].constant) return Aliasing::kApart;
+    if (from.root != to.root)
+      return share_bytes(lifetimes_, plan_, x, y) ? Aliasing::kMixed : Aliasing::kApart;
     bool in_place = graph_.tensors[x].type == graph_.tensors[y].type && from.offset == to.offset;
     const auto store = address_of(to, nest.store, nest);
     const auto look = [&](const Expr& e) {
@@ -474,19 +475,19 @@ class Emitter {
     };
     any_of(nest.body, look);
     if (!nest.finish.empty()) any_of(nest.finish, look);
-    return in_place ? Sharing::kInPlace : Sharing::kMixed;
+    return in_place ? Aliasing::kInPlace : Aliasing::kMixed;
   }
 
   void call_nest(CText& c, size_t s, const Node& node, const Nest& nest, const LoopPlan& plan) {
     const FlatNest flat = flat_nest(nest, node, schedule_.layouts);
     std::vector<Type> types;
-    std::vector<Sharing> sharing;
+    std::vector<Aliasing> aliasing;
     for (size_t k = 0; k < node.reads.size(); ++k) {
       types.push_back(graph_.tensors[node.reads[k]].type);
-      sharing.push_back(sharing_of(node, k, nest));
+      aliasing.push_back(aliasing_of(node, k, nest));
     }
     const TensorId y = node.writes[0];
-    const CKernel kernel = c_kernel(flat, plan, types, graph_.tensors[y].type, sharing, name_, helpers_);
+    const CKernel kernel = c_kernel(flat, plan, types, graph_.tensors[y].type, aliasing, name_, helpers_);
     std::string arguments;
     for (int operand : kernel.reads) arguments += pointer(node.reads[operand]) + ", ";
     arguments += pointer(y);

@@ -11,16 +11,10 @@
 #include "codegen/reports.h"
 #include "driver/files.h"
 #include "driver/sha256.h"
-#include "frontend/common.h"
 #include "frontend/error.h"
-#include "frontend/inline.h"
-#include "frontend/integer_sums.h"
-#include "frontend/padding.h"
-#include "frontend/scaled_weights.h"
-#include "frontend/unflatten.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
-#include "scheduler/precision.h"
+#include "scheduler/rewrites.h"
 #include "scheduler/sums.h"
 
 namespace arenac {
@@ -59,7 +53,7 @@ class Progress {
     const auto now = std::chrono::steady_clock::now();
     const double ms = std::chrono::duration<double, std::milli>(now - begin_).count();
     if (options_.verbosity == Verbosity::kVerbose)
-      fmt::print(stderr, "{:<9}{:>8.1f} ms  {}\n", stage, ms, summary);
+      fmt::print(stderr, "{:<20}{:>9.1f} ms  {}\n", stage, ms, summary);
     if (options_.dump_after == stage) fmt::print("{}", product());
     begin_ = std::chrono::steady_clock::now();
   }
@@ -149,9 +143,11 @@ std::string schedule_words(const Schedule& schedule) {
 
 }  // namespace
 
-Graph rewritten(Graph imported) {
-  return with_common_nodes(with_unflattened_operands(with_scaled_weights(with_integer_sums(
-      with_merged_padding(with_inlined_elements(with_free_precision(std::move(imported))))))));
+std::vector<std::string> dumped_stages() {
+  std::vector<std::string> names = {"import"};
+  for (const Rewrite& row : rewrites()) names.emplace_back(row.name);
+  names.insert(names.end(), std::begin(kStages), std::end(kStages));
+  return names;
 }
 
 Compilation compile(const CompileOptions& options) {
@@ -164,7 +160,14 @@ Compilation compile(const CompileOptions& options) {
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
 
-  Streamed model = streamed(rewritten(import_model(options.model, options.import)), options.streams);
+  const auto graph_finished = [&](std::string_view stage, const Graph& graph) {
+    progress.finished(std::string(stage), counted(graph.block.size(), "node"), [&] { return dump(graph); });
+  };
+  Graph imported = import_model(options.model, options.import);
+  graph_finished("import", imported);
+  Graph plain = rewritten(std::move(imported),
+                          [&](const Rewrite& row, const Graph& graph) { graph_finished(row.name, graph); });
+  Streamed model = streamed(std::move(plain), options.streams);
   const Deadline deadline = schedulers_deadline(options);
   if (options.sums == Sums::kReordered)
     model.graph =
@@ -175,7 +178,7 @@ Compilation compile(const CompileOptions& options) {
   verify(*c.graph);
   if (options.verbosity != Verbosity::kQuiet)
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);
-  progress.finished("graph", counted(c.graph->block.size(), "node"), [&] { return dump(*c.graph); });
+  graph_finished("graph", *c.graph);
 
   if (options.ram && options.scheduler.empty())
     plan_within(*options.ram, schedules_by_peak(*c.graph, target, deadline), options, target, c);

@@ -20,8 +20,11 @@
 
 namespace arenac {
 
-// Products that --dump-after can print.
+// The stages after the rewrites, whose products --dump-after can print. "graph": what is scheduled.
 inline constexpr const char* kStages[] = {"graph", "schedule", "problem", "plan", "map"};
+
+// What --dump-after takes: "import", the names of all rewrites (scheduler/rewrites.h), kStages.
+std::vector<std::string> dumped_stages();
 
 enum class Verbosity { kQuiet, kNormal, kVerbose };
 
@@ -49,7 +52,7 @@ struct CompileOptions {
   WeightsForm weights = WeightsForm::kAuto;
   Code code = Code::kFast;
   Sums sums = Sums::kAsGiven;
-  std::string dump_after;  // one of kStages; empty: none
+  std::string dump_after;  // one of dumped_stages(); empty: none
   Verbosity verbosity = Verbosity::kNormal;
 };
 
@@ -64,9 +67,6 @@ struct Compilation {
   MemoryMap map;
   std::vector<File> files;
 };
-
-// The imported graph after all rewrites: what is scheduled.
-Graph rewritten(Graph imported);
 
 // Runs and verifies every stage. Throws UserError when the model is at fault, and with Exit::kDoesNotFit when
 // the arena is larger than `ram` or a pool than its capacity. Warnings and timings go to standard error.

@@ -10,6 +10,7 @@
 #include "frontend/kernels.h"
 #include "frontend/lower.h"
 #include "planner/planners.h"
+#include "scheduler/rewrites.h"
 #include "scheduler/schedule.h"
 
 namespace arenac {
@@ -53,6 +54,7 @@ Listing listing(const std::string& table) {
   if (table == "pools") return named(kPoolKinds);
   if (table == "kernels") return list_kernels();
   if (table == "reports") return named(kReports);
+  if (table == "rewrites") return named(rewrites());
   throw UserError(fmt::format("there is no table '{}'", table), Exit::kUsage);
 }
 

@@ -20,7 +20,7 @@ struct Listing {
   std::vector<std::vector<std::string>> rows;
 };
 
-// operators, schedulers, planners, pools, kernels or reports.
+// operators, schedulers, planners, pools, kernels, reports or rewrites.
 Listing listing(const std::string& table);
 
 std::string to_text(const Listing& listing);

@@ -230,7 +230,7 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       ->check(one_of(names_in(targets())));
   section("Messages");
   command.add_option("--dump-after", compile.dump_after, "print the product of a stage")
-      ->check(one_of(std::vector<std::string>(std::begin(kStages), std::end(kStages))));
+      ->check(one_of(dumped_stages()));
   command.add_flag("--quiet", raw.quiet, "no warnings, no summary");
   command.add_flag("--verbose", raw.verbose, "also what each stage made, and its time");
 }
@@ -314,7 +314,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   CLI::App* list = add("list", "what this arenac can do", Command::kList);
   list->add_option("TABLE", options.table)
       ->required()
-      ->check(one_of({"operators", "schedulers", "planners", "pools", "kernels", "reports"}));
+      ->check(one_of({"operators", "schedulers", "planners", "pools", "kernels", "reports", "rewrites"}));
   list->add_flag("--json", raw.json, "as JSON");
 }
 

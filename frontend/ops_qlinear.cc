@@ -14,12 +14,12 @@ namespace {
 // Both operands, and the result's target, of an element-wise operator of two.
 struct Pair {
   Quantized a, b;
-  Target y;
+  Quantization y;
 };
 
 Pair pair_of(const Lowering& node) {
   const Quantized a = quantized_input(node, 0), b = quantized_input(node, 3);
-  return {a, b, quantized_target(node, 6, node.type(a.q))};
+  return {a, b, quantization_at(node, 6, node.type(a.q))};
 }
 
 // y = round((a - a_zero) * a_scale / y_scale + (b - b_zero) * b_scale / y_scale) + y_zero
@@ -50,7 +50,7 @@ void qlinear_mul(Lowering& node) {
 }
 
 // quantise(function(dequantise(x))) in one node.
-TensorId through_reals(Lowering& node, const Quantized& x, const Target& y, const Unary& function) {
+TensorId through_reals(Lowering& node, const Quantized& x, const Quantization& y, const Unary& function) {
   Formula f(node);
   const Expr q = f.broadcast(x.q, f.axes(node.shape(x.q)));
   const Expr value =
@@ -61,7 +61,7 @@ TensorId through_reals(Lowering& node, const Quantized& x, const Target& y, cons
 }
 
 // Where an 8-bit operand and known scales leave 256 results, these fold into a table.
-TensorId mapped(Lowering& node, const Quantized& x, const Target& y, const Unary& function) {
+TensorId mapped(Lowering& node, const Quantized& x, const Quantization& y, const Unary& function) {
   const Type type = node.type(x.q);
   for (TensorId v : {x.scale, x.zero_point, y.scale, y.zero_point})
     if (size_of(type) != 1 || (v != kAbsent && !node.is_constant(v)))
@@ -79,7 +79,7 @@ TensorId mapped(Lowering& node, const Quantized& x, const Target& y, const Unary
 
 void qlinear_unary(Lowering& node, const std::string& function, std::optional<float> alpha) {
   const Quantized x = quantized_input(node, 0);
-  const Target y = quantized_target(node, 3, node.type(x.q));
+  const Quantization y = quantization_at(node, 3, node.type(x.q));
   node.out(0, mapped(node, x, y, activation(node, function, alpha)));
 }
 
@@ -88,7 +88,7 @@ void qlinear_leaky_relu(Lowering& node) { qlinear_unary(node, "LeakyRelu", node.
 
 void qlinear_softmax(Lowering& node) {
   const Quantized x = quantized_input(node, 0);
-  const Target y = quantized_target(node, 3, node.type(x.q));
+  const Quantization y = quantization_at(node, 3, node.type(x.q));
   const auto dims = softmax_dims(node, x.q, node.int_attr("opset", 13), node.int_attr("axis", -1));
   node.out(0, quantized(node, softmax_over(node, dequantized(node, x), dims, Type::kFloat32), y));
 }
@@ -101,7 +101,7 @@ bool same_constant(const Lowering& node, TensorId a, TensorId b) {
 
 // Parts that are already quantised as the result is are plain copies.
 void qlinear_concat(Lowering& node) {
-  const Target y = quantized_target(node, 0, Type::kUint8);
+  const Quantization y = quantization_at(node, 0, Type::kUint8);
   node.require(node.input_count() >= 5 && (node.input_count() - 2) % 3 == 0,
                "takes a scale, a zero point, and three inputs a part");
   Shape shape = node.shape(node.in(2));
@@ -137,7 +137,7 @@ void qlinear_concat(Lowering& node) {
 // The sum of x - x_zero over the spatial dimensions, times x_scale / (y_scale * their number).
 void qlinear_global_average_pool(Lowering& node) {
   const Quantized x = quantized_input(node, 0);
-  const Target y = quantized_target(node, 3, node.type(x.q));
+  const Quantization y = quantization_at(node, 3, node.type(x.q));
   const bool channels_last = node.int_attr("channels_last", 0) != 0;
   node.require(node.rank(x.q) >= 3, "needs an input [N, C, spatial...]");
   const auto dims = dims_between(2 - channels_last, node.rank(x.q) - channels_last);
@@ -164,7 +164,7 @@ void qlinear_global_average_pool(Lowering& node) {
 // Padding is a real 0: it contributes nothing, and counts only on request.
 void qlinear_average_pool(Lowering& node) {
   const Quantized x = quantized_input(node, 0);
-  const Target y = quantized_target(node, 3, node.type(x.q));
+  const Quantization y = quantization_at(node, 3, node.type(x.q));
   node.require(node.int_attr("channels_last", 0) == 0, "channels_last is not supported");
   const Shape input = node.shape(x.q);
   node.require(input.size() >= 3, "needs an input [N, C, spatial...]");
@@ -214,7 +214,7 @@ void qgemm(Lowering& node) {
     f.finish(value);
     return node.out(0, f.emit(Type::kFloat32));
   }
-  const Target y = quantized_target(node, 7, node.type(a.q));
+  const Quantization y = quantization_at(node, 7, node.type(a.q));
   f.finish(saturated(y.type, value, single_zero(node, f, y.zero_point)));
   node.out(0, f.emit(y.type));
 }

@@ -96,7 +96,7 @@ void matmul_integer(Lowering& node) {
 
 void qlinear_matmul(Lowering& node) {
   const Quantized a = quantized_input(node, 0), b = quantized_input(node, 3);
-  const Target y = quantized_target(node, 6, node.type(a.q));
+  const Quantization y = quantization_at(node, 6, node.type(a.q));
   Formula f(node);
   const IntegerProduct p = integer_product(node, f, a.q, a.zero_point, b.q, b.zero_point);
   const Expr steps = rescaled(node, f, p, f.acc(), a.scale, b.scale, y.scale);
@@ -126,7 +126,7 @@ void conv_integer(Lowering& node) {
 
 void qlinear_conv(Lowering& node) {
   const Quantized x = quantized_input(node, 0), w = quantized_input(node, 3);
-  const Target y = quantized_target(node, 6, node.type(x.q));
+  const Quantization y = quantization_at(node, 6, node.type(x.q));
   const TensorId ratio = scale_ratio(node, x.scale, w.scale, y.scale);
   Formula f(node);
   const Convolution c = integer_convolution(node, f, x.q, x.zero_point, w.q, w.zero_point);

@@ -50,9 +50,9 @@ Quantized quantized_input(const Lowering& node, int k) {
   return x;
 }
 
-Target quantized_target(const Lowering& node, int k, Type fallback) {
-  const Target y{node.in(k), optional_input(node, k + 1),
-                 node.has_input(k + 1) ? node.type(node.in(k + 1)) : fallback};
+Quantization quantization_at(const Lowering& node, int k, Type fallback) {
+  const Quantization y{node.in(k), optional_input(node, k + 1),
+                       node.has_input(k + 1) ? node.type(node.in(k + 1)) : fallback};
   node.require(is_float(node.type(y.scale)), fmt::format("input {} is no scale", k));
   node.require(!is_float(y.type) && y.type != Type::kBool, "the zero point must be an integer");
   return y;
@@ -114,12 +114,12 @@ TensorId dequantized(Lowering& node, const Quantized& x) {
   return f.emit(Type::kFloat32);
 }
 
-TensorId quantized(Lowering& node, TensorId value, const Target& target) {
+TensorId quantized(Lowering& node, TensorId value, const Quantization& to) {
   Formula f(node);
   const Expr x = f.broadcast(value, f.axes(node.shape(value)));
-  const Expr steps = real(x) / real(read_single(node, f, target.scale));
-  f.body(saturated(target.type, steps, single_zero(node, f, target.zero_point)));
-  return f.emit(target.type);
+  const Expr steps = real(x) / real(read_single(node, f, to.scale));
+  f.body(saturated(to.type, steps, single_zero(node, f, to.zero_point)));
+  return f.emit(to.type);
 }
 
 Quantized dynamically_quantized(Lowering& node, TensorId x) {

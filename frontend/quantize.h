@@ -20,11 +20,11 @@ Quantized quantized_input(const Lowering& node, int k);
 
 // What a node quantises its result with: scale and zero point are inputs k and k+1, and the element type is
 // that of the zero point, or `fallback` without one.
-struct Target {
+struct Quantization {
   TensorId scale, zero_point;
   Type type;
 };
-Target quantized_target(const Lowering& node, int k, Type fallback);
+Quantization quantization_at(const Lowering& node, int k, Type fallback);
 
 bool all_zero(const Lowering& node, TensorId zero_point);  // absent, or known to hold only zeros
 
@@ -49,7 +49,7 @@ TensorId scale_ratio(Lowering& node, TensorId x, TensorId y, TensorId z);
 
 // To float32 and back, with single scales and zero points.
 TensorId dequantized(Lowering& node, const Quantized& x);
-TensorId quantized(Lowering& node, TensorId real, const Target& target);
+TensorId quantized(Lowering& node, TensorId real, const Quantization& to);
 
 // The float32 scale, the uint8 zero point and the elements that DynamicQuantizeLinear gives a float x.
 Quantized dynamically_quantized(Lowering& node, TensorId x);

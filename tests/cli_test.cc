@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "codegen/memory_map.h"
+#include "driver/compile.h"
 #include "driver/files.h"
 #include "driver/process.h"
 #include "frontend/import.h"
@@ -393,7 +394,7 @@ TEST_F(Cli, DamagedModelsAreRefusedWithoutATrace) {
 }
 
 TEST_F(Cli, EveryTableIsListed) {
-  for (const char* table : {"operators", "schedulers", "planners", "pools", "reports"}) {
+  for (const char* table : {"operators", "schedulers", "planners", "pools", "reports", "rewrites"}) {
     EXPECT_NE(arenac({"list", table}).output, "") << table;
     EXPECT_THAT(arenac({"list", table, "--json"}).output, HasSubstr("\"name\"")) << table;
   }
@@ -402,7 +403,7 @@ TEST_F(Cli, EveryTableIsListed) {
 }
 
 TEST_F(Cli, StagesAreDumped) {
-  for (const char* stage : {"graph", "schedule", "problem", "plan", "map"})
+  for (const std::string& stage : dumped_stages())
     EXPECT_NE(arenac({"map", kModel, "--quiet", "--json", "m.json", "--dump-after", stage}).output, "")
         << stage;
   EXPECT_EQ(arenac({"map", kModel, "--dump-after", "lunch"}).status, 2);

@@ -8,13 +8,10 @@
 #include "driver/files.h"
 #include "driver/harness.h"
 #include "driver/process.h"
-#include "frontend/common.h"
 #include "frontend/error.h"
-#include "frontend/inline.h"
-#include "frontend/padding.h"
-#include "frontend/unflatten.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
+#include "scheduler/rewrites.h"
 
 namespace arenac {
 namespace {
@@ -69,9 +66,7 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   Compilation c;
   c.name = name;
   verify(graph);
-  c.graph = std::make_unique<const Graph>(with_common_nodes(
-      with_unflattened_operands(with_merged_padding(with_inlined_elements(std::move(graph))))));
-  verify(*c.graph);
+  c.graph = std::make_unique<const Graph>(rewritten(std::move(graph)));
   c.schedule = scheduler_named(way.scheduler).schedule(*c.graph, targets().at(way.target), kNoDeadline);
   c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools, {}, states);
   c.plan = plan(c.lifetimes.problem);

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <string>
 
-#include "driver/compile.h"
 #include "frontend/import.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
 #include "planner/lifetime.h"
 #include "planner/planners.h"
+#include "scheduler/rewrites.h"
 
 namespace arenac {
 namespace {

@@ -13,28 +13,38 @@
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 #include "frontend/lower.h"
+#include "scheduler/rewrites.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
+#include "tests/random_layers.h"
 #include "tests/random_nest.h"
 #include "tests/random_operator.h"
 #include "tests/shadow.h"
+#include "tests/ways.h"
 
 namespace arenac {
 namespace {
 
-// Every combination of the inputs' and outputs' place, the target and the scheduler.
+// The ways of tests/ways.txt in turn, every time round with another scheduler in place of what the way
+// prefers.
 Way way_of(unsigned seed) {
+  const CompileWay& row = way_of_case(seed);
   Way way;
-  way.io = seed % 2 ? Io::kArena : Io::kExternal;
-  way.target = seed / 2 % targets().size();
-  way.code = seed / 3 % 2 == 0 ? Code::kFast : Code::kSmall;
-  way.scheduler = schedulers().at(seed / 2 / targets().size() % schedulers().size()).name;
+  way.io = row.options.io;
+  way.target = static_cast<size_t>(&target_named(row.options.target) - targets().data());
+  way.code = row.options.code;
+  way.pools = row.options.pools;
+  way.scheduler = schedulers().at(seed / compile_ways().size() % schedulers().size()).name;
   return way;
+}
+std::string words(unsigned seed) {
+  return fmt::format("seed {}, {}, scheduler {}", seed, way_of_case(seed).words, way_of(seed).scheduler);
 }
 
 // A way whose fast pool holds half of what the model needs in one.
 Way way_in_two_pools(const Graph& graph, unsigned seed) {
   Way way = way_of(seed);
+  way.pools = {};
   const int64_t size = compile_graph(graph, "m", way).plan.pools[0].size;
   way.pools = {{"fast", size / 2}, {"slow", std::nullopt, 64}};
   return way;
@@ -44,7 +54,7 @@ TEST(RandomGraphs, KeepTheirTensorsInTheArena) {
   unsigned faults = 0;
   for (unsigned seed = 0; seed < seeds(300) && faults < 5; ++seed) {
     const std::string text = random_graph(seed);
-    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+    SCOPED_TRACE(words(seed) + "\n" + text);
     try {
       const Compilation c = compile_graph(import_text(text), "m", way_of(seed));
       const std::vector<Value> inputs = random_inputs(*c.graph, seed, Numbers::kWhole);
@@ -65,7 +75,7 @@ TEST(RandomGraphs, KeepTheirTensorsInTwoPools) {
     const Compilation c = compile_graph(graph, "m", way_in_two_pools(graph, seed));
     EXPECT_LE(c.plan.pools[0].size, *c.lifetimes.problem.pools[0].capacity);
     std::mt19937 random(seed);
-    ASSERT_EQ(shadow_fault(c, random_inputs(*c.graph, seed, Numbers::kWhole), random), "") << "seed " << seed;
+    ASSERT_EQ(shadow_fault(c, random_inputs(*c.graph, seed, Numbers::kWhole), random), "") << words(seed);
   }
 }
 
@@ -74,7 +84,7 @@ TEST(RandomNests, AreTheSameInTheArena) {
     const Compilation c = compile_graph(random_nest(seed), "m", way_of(seed));
     std::mt19937 random(seed);
     ASSERT_EQ(shadow_fault(c, random_inputs(*c.graph, seed, Numbers::kWhole), random), "")
-        << "seed " << seed << "\n"
+        << words(seed) << "\n"
         << dump(*c.graph) << dump(c.schedule);
   }
 }
@@ -128,7 +138,7 @@ TEST(Operators, AreTheSameInEveryOrderAndInTheArena) {
   for (const OperatorGenerator& g : operator_generators()) {
     for (unsigned seed = 0; seed < seeds(10); ++seed) {
       const std::string text = random_operator(g, seed);
-      SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+      SCOPED_TRACE(words(seed) + "\n" + text);
       std::string fault;
       try {
         const Compilation c = compile_graph(import_text(text), "m", way_of(seed));
@@ -151,6 +161,52 @@ TEST(Operators, AreTheSameInEveryOrderAndInTheArena) {
   }
 }
 
+// ---- rewrites
+
+// Runs the rewrites, each on the result of the one before. Says which breaks what its row promises, and notes
+// in `taken` which change anything.
+std::string rewrite_fault(Graph graph, const std::vector<Value>& inputs, double integers_within,
+                          std::set<std::string_view>& taken) {
+  std::vector<Value> want = interpret_outputs(graph, inputs);
+  for (const Rewrite& row : rewrites()) {
+    const std::string before = taken.contains(row.name) ? "" : dump(graph);
+    graph = row.rewrite(std::move(graph));
+    verify(graph);
+    if (!before.empty() && dump(graph) != before) taken.insert(row.name);
+    std::vector<Value> got = interpret_outputs(graph, inputs);
+    for (size_t k = 0; k < got.size(); ++k) {
+      const bool same = row.rounding == Rewrite::Rounding::kSame;
+      const Tolerance tolerance = same ? Tolerance{0, 0} : tolerance_of(got[k].type, integers_within);
+      if (const auto wrong = difference(got[k], want[k], tolerance))
+        return fmt::format("after {}, {}: {}\n{}", row.name, graph.output_names[k], *wrong, dump(graph));
+    }
+    want = std::move(got);
+  }
+  return "";
+}
+
+TEST(Rewrites, KeepRandomModels) {
+  std::set<std::string_view> taken;
+  for (unsigned seed = 0; seed < seeds(200); ++seed) {
+    const std::string text = seed % 2 ? random_graph(seed) : random_layers(seed);
+    const Graph graph = import_text(text);
+    ASSERT_EQ(rewrite_fault(graph, random_inputs(graph, seed, Numbers::kWhole), 0, taken), "")
+        << "seed " << seed << "\n"
+        << text;
+  }
+  for (const OperatorGenerator& g : operator_generators())
+    for (unsigned seed = 0; seed < seeds(6); ++seed) {
+      const std::string text = random_operator(g, seed);
+      const Graph graph = import_text(text);
+      EXPECT_EQ(rewrite_fault(graph, random_inputs(graph, seed, Numbers::kAny), g.integers_within, taken), "")
+          << "seed " << seed << "\n"
+          << text;
+    }
+  if (!all_seeds()) return;
+  for (const Rewrite& row : rewrites())
+    EXPECT_TRUE(taken.contains(row.name)) << row.name << " never changes a random model";
+}
+
 class EmittedC : public testing::TestWithParam<CompilerRow> {
  protected:
   // Each compiler has seeds of its own.
@@ -170,12 +226,13 @@ INSTANTIATE_TEST_SUITE_P(By, EmittedC, testing::ValuesIn(compilers()), [](const 
 // Models with the texts and the numbers of their seeds, compiled, run and compared, kBatch to a program.
 constexpr size_t kBatch = 48;
 struct Model {
-  std::string text;  // empty: a random nest
+  std::string text;  // empty: what `make` makes
   unsigned seed;
   Numbers numbers = Numbers::kWhole;
   double integers_within = 0;
+  Graph (*make)(unsigned seed) = random_nest;
 };
-Graph graph_of(const Model& m) { return m.text.empty() ? random_nest(m.seed) : import_text(m.text); }
+Graph graph_of(const Model& m) { return m.text.empty() ? m.make(m.seed) : import_text(m.text); }
 
 void expect_interpreted(std::vector<Emitted>& batch, const Model* models, const CompilerRow& compiler) {
   run_emitted(batch, compiler);
@@ -184,16 +241,19 @@ void expect_interpreted(std::vector<Emitted>& batch, const Model* models, const 
     const Emitted& e = batch[k];
     const Graph& graph = *e.compilation.graph;
     SCOPED_TRACE(
-        fmt::format("{}, {}:\n{}", compiler.name, e.compilation.name,
+        fmt::format("{}, {}, {}:\n{}", compiler.name, e.compilation.name, words(models[k].seed),
                     models[k].text.empty() ? dump(graph) + dump(e.compilation.schedule) : models[k].text));
     EXPECT_EQ(e.fault, "");
     if (!e.fault.empty()) return;
-    const auto values = interpret(graph, e.inputs);
-    for (size_t j = 0; j < graph.outputs.size(); ++j) {
-      const auto wrong = difference(e.outputs[j], *values[graph.outputs[j]],
-                                    tolerance_of(e.outputs[j].type, models[k].integers_within));
-      EXPECT_FALSE(wrong) << graph.output_names[j] << ": " << *wrong;
-      faults += wrong.has_value();
+    // What the rewrites made of the model, and the model itself.
+    for (const Graph& meant : {graph, graph_of(models[k])}) {
+      const std::vector<Value> want = interpret_outputs(meant, e.inputs);
+      for (size_t j = 0; j < want.size(); ++j) {
+        const auto wrong =
+            difference(e.outputs[j], want[j], tolerance_of(e.outputs[j].type, models[k].integers_within));
+        EXPECT_FALSE(wrong) << graph.output_names[j] << ": " << *wrong;
+        faults += wrong.has_value();
+      }
     }
   }
 }
@@ -270,7 +330,7 @@ TEST_P(EmittedC, OfReadsBackwards) {
   std::vector<Emitted> batch;
   batch.push_back({compile_graph(reading_backwards(), "m", {})});
   batch[0].inputs = random_inputs(*batch[0].compilation.graph, 1, Numbers::kWhole);
-  const Model model{"", 1};
+  const Model model{.text = "", .seed = 1, .make = [](unsigned) { return reading_backwards(); }};
   expect_interpreted(batch, &model, GetParam());
 }
 

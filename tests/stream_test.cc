@@ -12,6 +12,7 @@
 #include "driver/compile.h"
 #include "frontend/error.h"
 #include "frontend/interpret.h"
+#include "scheduler/rewrites.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 

@@ -2,6 +2,7 @@
 # The rules of the house that a machine can check, over every tracked file:
 #   - C and C++ files are in the project's format (`./dev format` mends them);
 #   - includes start at the root and point one way: frontend <- scheduler <- planner <- codegen <- driver;
+#   - types that a whole program sees have one definition: a name in two folders is two types to the linker as well;
 #   - no type is named Context, Manager, Helper, Util or Base;
 #   - no file names a package registry or a path of somebody's machine.
 # Prints every offence; the exit status says whether there was one.
@@ -41,6 +42,21 @@ for ((i = 0; i + 1 < ${#stages[@]}; i++)); do
   offences "${stages[i]} comes before these:" < <(
     sources "${stages[i]}" | xargs -r grep -nE "#include [\"<]($later|tests|models)/")
 done
+
+# Outside unnamed namespaces, by namespace. (Of functions the linker knows.)
+offences 'types of one name (each program may hold one):' < <(
+  sources "${all[@]}" | xargs awk '
+    FNR == 1 { hidden = 0; room = "" }
+    /^namespace \{/ { hidden = 1 }
+    /^}  \/\/ namespace$/ { hidden = 0 }
+    /^namespace [a-z_:]+ \{/ { room = $2 }
+    !hidden && /^(struct|class|enum|enum class) [A-Za-z_]+/ && !/;$/ {
+      name = $2 == "class" ? $3 : $2
+      sub(/[^A-Za-z_].*/, "", name)
+      name = room "::" name
+      if (name in first && first[name] != FILENAME) print name ": " first[name] ", " FILENAME
+      else first[name] = FILENAME
+    }')
 
 offences 'a name that says nothing:' < <(
   sources "${all[@]}" | xargs grep -nE '(class|struct|enum) +[A-Za-z]*(Context|Manager|Helper|Util|Utils|Base)\b')

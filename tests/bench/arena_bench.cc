@@ -13,12 +13,12 @@
 #include <cmath>
 #include <numeric>
 
-#include "driver/compile.h"
 #include "frontend/facts.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
 #include "planner/lifetime.h"
 #include "planner/planners.h"
+#include "scheduler/rewrites.h"
 #include "tests/conformance.h"
 
 namespace arenac {

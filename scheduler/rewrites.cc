@@ -1,0 +1,45 @@
+#include "scheduler/rewrites.h"
+
+#include "frontend/common.h"
+#include "frontend/inline.h"
+#include "frontend/integer_sums.h"
+#include "frontend/padding.h"
+#include "frontend/scaled_weights.h"
+#include "frontend/unflatten.h"
+#include "scheduler/precision.h"
+
+namespace arenac {
+namespace {
+
+using Rounding = Rewrite::Rounding;
+
+constexpr Rewrite kRewrites[] = {
+    {"free_precision", "16-bit activations that cost no memory as float32 become float32", Rounding::kOther,
+     with_free_precision},
+    {"inlined_elements", "element-wise nodes become part of their neighbours: no tensor between them",
+     Rounding::kSame, with_inlined_elements},
+    {"merged_padding", "zeros around an operand of a sum become bounds of the sum: no padded copy",
+     Rounding::kSame, with_merged_padding},
+    {"integer_sums", "sums of dequantised integers run in int32 and are scaled once: fast, and small weights",
+     Rounding::kOther, with_integer_sums},
+    {"scaled_weights", "what scales a sum by constants goes into the weights: no normalisation at run time",
+     Rounding::kOther, with_scaled_weights},
+    {"unflattened_operands", "sums over a flattened tensor walk its dimensions: a view, and row by row",
+     Rounding::kSame, with_unflattened_operands},
+    {"common_nodes", "what is computed or kept twice is there once", Rounding::kSame, with_common_nodes},
+};
+
+}  // namespace
+
+std::span<const Rewrite> rewrites() { return kRewrites; }
+
+Graph rewritten(Graph imported, const AfterRewrite& after) {
+  for (const Rewrite& row : rewrites()) {
+    imported = row.rewrite(std::move(imported));
+    verify(imported);
+    if (after) after(row, imported);
+  }
+  return imported;
+}
+
+}  // namespace arenac

@@ -1,0 +1,46 @@
+// The rewrites between import and scheduling, in the order in which they run.
+//
+//   Graph graph = rewritten(import_model("kws.onnx"));
+//   for (const Rewrite& row : rewrites()) graph = row.rewrite(std::move(graph));     the same by hand
+//
+//   free_precision -> inlined_elements -> merged_padding -> integer_sums -> scaled_weights
+//                                                        -> unflattened_operands -> common_nodes
+//
+// What each has to come before:
+//   free_precision        inlined_elements, which leaves alone what a 16-bit type rounds;
+//   inlined_elements      the three on sums, which look for scales, casts and zeros inside one nest;
+//   merged_padding        integer_sums: a padded copy hides the integers of which a factor is made;
+//   integer_sums          scaled_weights, which would make floats of integer weights and their scales;
+//   unflattened_operands  nothing, but it sees through element-wise nodes: after inlined_elements;
+//   common_nodes          nothing: the others make nodes equal, and it forgets what constants were folded
+//                         from, which integer_sums and scaled_weights ask for.
+//
+// Here and not in frontend/, because free_precision asks the scheduler for the peak of live bytes. Rewrites
+// that take arguments run after these: streams (frontend/stream.h) and reordered sums (scheduler/sums.h).
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include "frontend/graph.h"
+
+namespace arenac {
+
+struct Rewrite {
+  std::string_view name;  // what --dump-after takes
+  std::string_view description;
+  // kSame: every output keeps every bit, but the sign of a zero and the payload of a NaN.
+  // kOther: floats are rounded in fewer or other places; the function's header says how far that goes.
+  enum class Rounding { kSame, kOther } rounding;
+  Graph (*rewrite)(Graph graph);
+};
+
+std::span<const Rewrite> rewrites();
+
+// The imported graph after all rewrites, verified after each: what is scheduled. Calls `after` with every row
+// and its result.
+using AfterRewrite = std::function<void(const Rewrite& row, const Graph& graph)>;
+Graph rewritten(Graph imported, const AfterRewrite& after = {});
+
+}  // namespace arenac
