@@ -5,6 +5,7 @@
 
 #include "codegen/c_text.h"
 #include "frontend/error.h"
+#include "frontend/partial_sums.h"
 
 namespace arenac {
 namespace {
@@ -15,6 +16,12 @@ constexpr int kPlace = 1 + kLane;  // and from there on the places in rings
 // Whether bounds on the tile axis hold: for all pixels of a tile, for some or none, or that is known when it
 // runs.
 enum class Holds : uint8_t { kAll, kSome, kMoving };
+
+// Of what accumulators are at work: all lanes of some pixels of a tile.
+struct Sums {
+  int lanes;
+  Interval pixels;
+};
 
 class NestWriter {
  public:
@@ -29,6 +36,7 @@ class NestWriter {
         helpers_(helpers),
         type_(nest.body->type) {
     for (const Axis& a : nest.axes) ranges_.push_back({0, a.extent});
+    find_parts();
   }
 
   CKernel run() {
@@ -46,6 +54,16 @@ class NestWriter {
   }
 
  private:
+  void find_parts() {
+    if (nest_.accumulate || !sums_in_parts(nest_.combine, type_)) return;
+    std::vector<int> axes;
+    std::vector<int64_t> extents;
+    for (int a : plan_.order)
+      if (nest_.axes[a].reduced) axes.push_back(a), extents.push_back(nest_.axes[a].extent);
+    const auto widths = widths_of_parts(extents);
+    for (size_t k = 0; k < axes.size(); ++k) widths_[axes[k]] = widths[k];
+  }
+
   void find_parameters() {
     std::set<int> reads, symbols;
     const auto look = [&](const Expr& root) {
@@ -309,17 +327,44 @@ class NestWriter {
     return inside.begin < inside.end ? inside : Interval{0, 0};
   }
 
-  // `lanes` x `tile` accumulators.
-  void block(int lanes, int tile, Holds holds) {
-    const char* t = c_value_type(type_);
+  // The accumulator of pixel j: of the whole, or of the part of a sum that is written at `level_`.
+  std::string accumulator_name(int64_t j) const {
+    return level_ == 0 ? fmt::format("a{}", j) : fmt::format("a{}_{}", level_, j);
+  }
+
+  // Those of the pixels, at their neutral elements.
+  void accumulators(const Sums& sums) {
     std::string names, init;
-    for (int j = 0; j < tile; ++j) {
-      names += fmt::format("{}a{}{}", j ? ", " : "", j, lanes > 1 ? fmt::format("[{}]", lanes) : "");
-      init += fmt::format("{}a{}{} = {};", j ? " " : "", j, lanes > 1 ? "[l]" : "",
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+      const std::string a = accumulator_name(j);
+      const bool first = j == sums.pixels.begin, lanes = sums.lanes > 1;
+      names += fmt::format("{}{}{}", first ? "" : ", ", a, lanes ? fmt::format("[{}]", sums.lanes) : "");
+      init += fmt::format("{}{}{} = {};", first ? "" : " ", a, lanes ? "[l]" : "",
                           printer().neutral(nest_.combine, type_));
     }
-    c_.line("{} {};", t, names);
-    lane_loop(lanes, init);
+    c_.line("{} {};", c_value_type(type_), names);
+    lane_loop(sums.lanes, init);
+  }
+
+  // A part of the sums: accumulators of its own, which its end adds to those outside.
+  void open_part(const Sums& sums) {
+    ++level_;
+    accumulators(sums);
+  }
+  void close_part(const Sums& sums) {
+    const char* l = sums.lanes > 1 ? "[l]" : "";
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+      const std::string part = accumulator_name(j);
+      --level_;
+      lane_loop(sums.lanes, fmt::format("{0}{2} += {1}{2};", accumulator_name(j), part, l));
+      ++level_;
+    }
+    --level_;
+  }
+
+  // `lanes` x `tile` accumulators.
+  void block(int lanes, int tile, Holds holds) {
+    accumulators({lanes, {0, tile}});
 
     if (tile == 1 && holds == Holds::kMoving) holds = Holds::kSome;
     std::vector<const Bound*> open, moving;
@@ -346,20 +391,20 @@ class NestWriter {
     const auto first = axes.begin() + static_cast<std::ptrdiff_t>(std::min(least, last));
     const auto twice = axes.begin() + static_cast<std::ptrdiff_t>(last);
     const std::vector<int> inner(twice, axes.end());
-    const Interval pixels = {0, tile};
-    std::for_each(axes.begin(), first, [&](int a) { reduced_loop(a, open); });
+    const Sums all = {lanes, {0, tile}};
+    std::for_each(axes.begin(), first, [&](int a) { reduced_loop(a, open, all); });
     std::string whole = tile_fits(moving, tile, inner);
     const Expr unwound = lanes > 1 ? within_rings(body, {first, axes.end()}, tile, whole) : body;
-    std::for_each(first, twice, [&](int a) { reduced_loop(a, open); });
+    std::for_each(first, twice, [&](int a) { reduced_loop(a, open, all); });
     if (!whole.empty()) c_.open("if ({})", whole);
-    reduced_loops(inner, open, [&] { accumulate(lanes, pixels, unwound); });
+    reduced_loops(inner, open, all, unwound);
     if (!whole.empty()) {
       c_.close(" else {");
       c_.indent();
       one_by_one(lanes, tile, inner, open, moving, body);
       c_.close();
     }
-    std::for_each(axes.begin(), twice, [&](int) { c_.close(); });
+    std::for_each(std::reverse_iterator(twice), axes.rend(), [&](int a) { close_loop(a, all); });
     places_ = 0;
     placed_.clear();
   }
@@ -367,7 +412,7 @@ class NestWriter {
   // The loops over the `inner` axes for each pixel by itself, where bounds move some of them.
   void one_by_one(int lanes, int tile, const std::vector<int>& inner, const std::vector<const Bound*>& open,
                   const std::vector<const Bound*>& moving, const Expr& body) {
-    if (moving.empty()) return reduced_loops(inner, open, [&] { accumulate(lanes, {0, tile}, body); });
+    if (moving.empty()) return reduced_loops(inner, open, {lanes, {0, tile}}, body);
     for (int j = 0; j < tile; ++j) {
       std::vector<Bound> here;
       for (const Bound* bound : moving)
@@ -379,7 +424,7 @@ class NestWriter {
       }
       c_.put(outside.empty() ? "{" : fmt::format("if ({}) {{", condition(outside)));
       c_.indent();
-      reduced_loops(inner, within, [&] { accumulate(lanes, {j, j + 1}, body); });
+      reduced_loops(inner, within, {lanes, {j, j + 1}}, body);
       c_.close();
     }
   }
@@ -485,12 +530,13 @@ class NestWriter {
     return replaced(body, found);
   }
 
-  template <typename Body>
-  void reduced_loops(const std::vector<int>& axes, std::vector<const Bound*> bounds, const Body& body) {
-    for (int a : axes) reduced_loop(a, bounds);
+  void reduced_loops(const std::vector<int>& axes, std::vector<const Bound*> bounds, const Sums& sums,
+                     const Expr& term) {
+    for (int a : axes) reduced_loop(a, bounds, sums);
     if (!bounds.empty()) c_.open("if ({})", condition(bounds));
-    body();
-    for (size_t k = 0; k < axes.size() + (bounds.empty() ? 0 : 1); ++k) c_.close();
+    accumulate(sums.lanes, sums.pixels, term);
+    if (!bounds.empty()) c_.close();
+    std::for_each(axes.rbegin(), axes.rend(), [&](int a) { close_loop(a, sums); });
   }
 
   // The head of a loop over the lanes that gcc leaves whole until it has vectorised it. Else it unrolls loops
@@ -517,8 +563,8 @@ class NestWriter {
   }
 
   // The loop over reduced axis a, narrowed by the bounds of which it is the innermost reduced axis; those are
-  // taken out of `bounds`.
-  void reduced_loop(int a, std::vector<const Bound*>& bounds) {
+  // taken out of `bounds`. Where the sums have parts along the axis, there are loops over these around it.
+  void reduced_loop(int a, std::vector<const Bound*>& bounds, const Sums& sums) {
     std::string low = "0", high = fmt::format("{}", nest_.axes[a].extent);
     int n = 0;
     for (auto at = bounds.begin(); at != bounds.end();) {
@@ -535,9 +581,50 @@ class NestWriter {
       low = from, high = to;
       at = bounds.erase(at);
     }
-    c_.open("for (int i{0} = {1}; i{0} < {2}; ++i{0})", a, low, high);
+    const auto [from, to] = part_loops(a, low, high, sums);
+    c_.open("for (int i{0} = {1}; i{0} < {2}; ++i{0})", a, from, to);
     const auto [first, last] = placed_.equal_range(a);
     for (auto at = first; at != last; ++at) c_.put(at->second);
+    if (is_part(a)) open_part(sums);
+  }
+
+  void close_loop(int a, const Sums& sums) {
+    if (is_part(a)) close_part(sums);
+    c_.close();
+    for (int64_t width : widths_[a]) {
+      if (width == 1) continue;
+      close_part(sums);
+      c_.close();
+    }
+  }
+
+  // Whether each value of the axis makes a part.
+  bool is_part(int a) { return !widths_[a].empty() && widths_[a].back() == 1; }
+
+  // The loops over parts of several values of axis a, and the range of the values in [low, high) of one.
+  std::pair<std::string, std::string> part_loops(int a, const std::string& low, const std::string& high,
+                                                 const Sums& sums) {
+    const int64_t extent = nest_.axes[a].extent;
+    std::string from = "0", to = fmt::format("{}", extent);
+    const bool all = low == from && high == to;
+    for (size_t k = 0; k < widths_[a].size() && widths_[a][k] > 1; ++k) {
+      const int64_t width = widths_[a][k];
+      const std::string id = k > 0 ? fmt::format("{}_{}", a, k) : fmt::format("{}", a);
+      c_.open("for (int b{0} = {1}; b{0} < {2}; b{0} += {3})", id, from, to, width);
+      from = "b" + id;
+      if (extent % width == 0) {
+        to = fmt::format("{} + {}", from, width);
+      } else {
+        c_.line("const int e{0} = {1} - b{0} < {2} ? {1} : b{0} + {2};", id, to, width);
+        to = "e" + id;
+      }
+      open_part(sums);
+    }
+    if (from == "0") return {low, high};
+    if (all) return {from, to};
+    c_.line("const int from{0} = {1} > {2} ? {1} : {2};", a, low, from);
+    c_.line("const int to{0} = {1} < {2} ? {1} : {2};", a, high, to);
+    return {fmt::format("from{}", a), fmt::format("to{}", a)};
   }
 
   // Whether a read's address falls as axis a rises, as in a transposed convolution.
@@ -680,7 +767,7 @@ class NestWriter {
     }
     std::string statement = in_lane;
     for (int64_t j = 0; j < tile; ++j) {
-      const std::string a = fmt::format("a{}{}", pixels.begin + j, lanes > 1 ? "[l]" : "");
+      const std::string a = accumulator_name(pixels.begin + j) + (lanes > 1 ? "[l]" : "");
       const std::string value = printer("", known).value(bodies[j]);
       const bool plain_sum = nest_.combine == Combine::kSum && is_float(type_);
       statement += plain_sum
@@ -776,10 +863,12 @@ class NestWriter {
   Helpers& helpers_;
   Type type_;  // of the body
   std::vector<Interval> ranges_;
-  std::map<int, int64_t> trips_;            // per symbol of an iteration
-  std::map<int, std::string> pointer_;      // parameter name per operand
-  int places_ = 0;                          // in rings, that have a name
-  std::multimap<int, std::string> placed_;  // per reduced axis, those that its loop begins with
+  std::map<int, std::vector<int64_t>> widths_;  // per reduced axis: of parts of the sums
+  int level_ = 0;                               // of parts that are open
+  std::map<int, int64_t> trips_;                // per symbol of an iteration
+  std::map<int, std::string> pointer_;          // parameter name per operand
+  int places_ = 0;                              // in rings, that have a name
+  std::multimap<int, std::string> placed_;      // per reduced axis, those that its loop begins with
   CKernel kernel_;
   CText c_;
 };

@@ -52,11 +52,11 @@ enum class Combine : uint8_t { kNone, kSum, kProduct, kMin, kMax };
 //
 //   write[store] = finish( combine over the reduced axes of body, where all bounds hold )
 //
-// Without reduced axes `combine` is kNone, the value is `body` itself, and a point outside the bounds stores
-// nothing. `accumulate` starts the combination from what write[store] holds (as an earlier nest of the node
-// left it) instead of the neutral element; then `finish` is empty, there may be no reduced axes, and points
-// may collide. An empty `finish` stores the combined value as it is. The write's element type is that of
-// finish (or body), rounded to its storage type.
+// A long float sum is one of parts (partial_sums.h). Without reduced axes `combine` is kNone, the value is
+// `body` itself, and a point outside the bounds stores nothing. `accumulate` starts the combination from what
+// write[store] holds (as an earlier nest of the node left it) instead of the neutral element; then `finish`
+// is empty, there may be no reduced axes, and points may collide. An empty `finish` stores the combined value
+// as it is. The write's element type is that of finish (or body), rounded to its storage type.
 struct Nest {
   std::vector<Axis> axes;
   std::vector<Expr> store;  // one index per dimension of the write

@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 
 #include "frontend/error.h"
+#include "frontend/facts.h"
 #include "frontend/kernels.h"
+#include "frontend/partial_sums.h"
 
 namespace arenac {
 namespace {
@@ -86,6 +89,53 @@ bool inside(const std::vector<Bound>& where, const Point& at) {
   return true;
 }
 
+// The combination of a nest's body over its reduced axes `loops`, the first outermost.
+class Reducer {
+ public:
+  Reducer(const Nest& nest, const std::vector<int>& loops, Point& at)
+      : nest_(nest), loops_(loops), at_(at), op_(op_of(nest.combine)) {
+    std::vector<int64_t> extents;
+    for (int a : loops) extents.push_back(nest.axes[a].extent);
+    widths_.resize(loops.size());
+    if (sums_in_parts(nest.combine, nest.body->type)) widths_ = widths_of_parts(extents);
+  }
+
+  Scalar run() const {
+    Scalar value = neutral(nest_.combine, nest_.body->type);
+    add_axis(0, value);
+    return value;
+  }
+
+ private:
+  void add_axis(size_t k, Scalar& value) const {
+    if (k < loops_.size()) return add_range(k, 0, {0, nest_.axes[loops_[k]].extent}, value);
+    if (inside(nest_.where, at_)) value = combined(value, evaluate(nest_.body, at_));
+  }
+
+  // The values `range` of axis k, in parts from the given width on.
+  void add_range(size_t k, size_t width, Interval range, Scalar& value) const {
+    if (width == widths_[k].size()) {
+      int64_t& i = at_.axes[loops_[k]];
+      for (i = range.begin; i < range.end; ++i) add_axis(k + 1, value);
+      return;
+    }
+    const int64_t step = widths_[k][width];
+    for (int64_t begin = range.begin; begin < range.end; begin += step) {
+      Scalar part = neutral(nest_.combine, nest_.body->type);
+      add_range(k, width + 1, {begin, std::min(begin + step, range.end)}, part);
+      value = combined(value, part);
+    }
+  }
+
+  Scalar combined(Scalar a, Scalar b) const { return apply(op_, nest_.body->type, a, b); }
+
+  const Nest& nest_;
+  const std::vector<int>& loops_;
+  Point& at_;
+  Op op_;
+  std::vector<std::vector<int64_t>> widths_;  // per loop
+};
+
 // Calls `body` at every combination of the axes of `loops`, the first outermost.
 template <typename Body>
 void for_each(const std::vector<Axis>& axes, const std::vector<int>& loops, size_t depth, Point& at,
@@ -147,6 +197,8 @@ void run_nest(const Nest& nest, std::span<const Value* const> reads, Value& writ
     (nest.axes[a].reduced ? reduced : kept).push_back(a);
   }
   const Type type = nest.body->type;
+  std::optional<Reducer> reducer;
+  if (nest.combine != Combine::kNone && !nest.accumulate) reducer.emplace(nest, reduced, at);
   for_each(nest.axes, kept, 0, at, [&] {
     Scalar value{};
     if (nest.combine == Combine::kNone) {
@@ -157,10 +209,7 @@ void run_nest(const Nest& nest, std::span<const Value* const> reads, Value& writ
       const Scalar before = convert(type, write.type, load(write, element_of(write.shape, nest.store, at)));
       value = apply(op_of(nest.combine), type, before, evaluate(nest.body, at));
     } else {
-      value = neutral(nest.combine, type);
-      for_each(nest.axes, reduced, 0, at, [&] {
-        if (inside(nest.where, at)) value = apply(op_of(nest.combine), type, value, evaluate(nest.body, at));
-      });
+      value = reducer->run();
     }
     Type result = type;
     if (!nest.finish.empty()) {

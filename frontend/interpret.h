@@ -13,7 +13,8 @@ namespace arenac {
 Scalar neutral(Combine combine, Type type);
 
 // Runs the nests of one node, in order. `order` permutes the axes of each nest (outermost first); empty: as
-// written. Reads are looked up by operand. `iterations[s]` is the current trip of the loop with symbol s.
+// written. Long float sums are of parts (partial_sums.h). Reads are looked up by operand. `iterations[s]` is
+// the current trip of the loop with symbol s.
 void run_nest(const Nest& nest, std::span<const Value* const> reads, Value& write,
               std::span<const int64_t> iterations = {}, std::span<const int> order = {});
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frontend/ops.h"
+#include "frontend/partial_sums.h"
 #include "frontend/steps.h"
 
 namespace arenac {
@@ -68,9 +69,18 @@ struct Centred {
   TensorId mean, difference, inverse;
 };
 
+// That of many elements is found twice, the second time of what they differ by from the first: where they are
+// close together, beside their size, the errors of the first sum are not small beside their deviation.
 TensorId mean_over(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type) {
-  const auto count = static_cast<double>(reduced_count(node.shape(x), dims));
-  return reduced(node, x, dims, {Combine::kSum, {}, [&](const Expr& all) { return all / count; }}, type);
+  const int64_t count = reduced_count(node.shape(x), dims);
+  const Reduction mean = {
+      Combine::kSum, {}, [&](const Expr& all) { return all / static_cast<double>(count); }};
+  const TensorId first = reduced(node, x, dims, mean, type);
+  if (count <= kLongSum) return first;
+  const auto minus = [](const Expr& v, const Expr& m) { return v - m; };
+  const auto plus = [](const Expr& m, const Expr& rest) { return m + rest; };
+  const TensorId rest = reduced(node, pointwise(node, type, minus, x, first), dims, mean, type);
+  return pointwise(node, type, plus, first, rest);
 }
 
 // after(mean of squares) over `dims`.

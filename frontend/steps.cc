@@ -12,19 +12,8 @@ namespace {
 
 enum class Keep { kAsOne, kNot };
 
-// A float sum of more terms than this loses digits to its running total when added one by one.
-constexpr int64_t kLongSum = 4096;
-
 TensorId reduce(Lowering& node, TensorId x, const std::vector<int64_t>& dims, const Reduction& reduction,
                 Type type, Keep keep) {
-  const Type real = compute_type(node.type(x));
-  if (reduction.combine == Combine::kSum && is_float(real) && dims.size() > 1 &&
-      node.shape(x)[dims.back()] > 1 && reduced_count(node.shape(x), dims) > kLongSum) {
-    // Sums of rows, then their sum.
-    const TensorId rows =
-        reduce(node, x, {dims.back()}, {Combine::kSum, reduction.before, {}}, real, Keep::kAsOne);
-    return reduce(node, rows, dims, {Combine::kSum, {}, reduction.after}, type, keep);
-  }
   Formula f(node);
   Shape shape;
   std::vector<Expr> indices, store;

@@ -7,6 +7,7 @@
 #include "frontend/integer_sums.h"
 #include "frontend/interpret.h"
 #include "frontend/merge.h"
+#include "frontend/partial_sums.h"
 
 namespace arenac {
 namespace {
@@ -64,6 +65,12 @@ void append_split(Node node, Graph& graph, Block& block) {
   if (nest.combine == Combine::kSum && result == Type::kInt32 &&
       sums_within(std::numeric_limits<int16_t>::max(), nest, node.reads, graph))
     nest.body = cast(Type::kInt16, nest.body);
+  // The terms of a long float sum arrive one by one: a wider type takes the place of parts (partial_sums.h).
+  int64_t terms = 1;
+  for (const Axis& a : nest.axes)
+    if (a.reduced) terms *= a.extent;
+  if (nest.combine == Combine::kSum && result == Type::kFloat32 && terms > kLongSum)
+    nest.body = cast(Type::kFloat64, nest.body);
   const Type type = nest.body->type;
   graph.tensors.push_back({graph.tensors[out].name + "_sums", type, graph.tensors[out].shape, nullptr});
 

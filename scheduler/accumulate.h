@@ -11,7 +11,7 @@ namespace arenac {
 
 // The graph with its reductions of one large operand to few results (global pooling, means over rows and
 // columns, fully connected layers) in that form. The order in which elements are added stays. Slower by
-// itself: the sums are in memory.
+// itself: the sums are in memory, long ones of float32 as float64.
 Graph with_accumulators(Graph graph);
 
 }  // namespace arenac

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "frontend/error.h"
+#include "frontend/partial_sums.h"
 
 namespace arenac {
 namespace {
@@ -127,13 +128,25 @@ Expr without_axis(const Expr& e, int a) {
   });
 }
 
+// Whether the parts of a sum follow from the reduced axes. These are then not joined, whatever the layouts:
+// the parts are the same in each.
+bool sums_long(const FlatNest& nest) {
+  if (nest.accumulate || !sums_in_parts(nest.combine, nest.body->type)) return false;
+  int64_t terms = 1;
+  for (const Axis& a : nest.axes)
+    if (a.reduced && __builtin_mul_overflow(terms, a.extent, &terms)) return true;
+  return terms > kLongSum;
+}
+
 void join_axes(FlatNest& nest) {
   const int n = static_cast<int>(nest.axes.size());
+  const bool keeps_reduced = sums_long(nest);
   for (bool changed = true; changed;) {
     changed = false;
     for (int outer = 0; outer < n; ++outer)
       for (int inner = 0; inner < n; ++inner) {
         if (outer == inner || nest.axes[outer].reduced != nest.axes[inner].reduced) continue;
+        if (nest.axes[outer].reduced && keeps_reduced) continue;
         if (nest.axes[outer].extent <= 1 || nest.axes[inner].extent <= 1) continue;
         if (!joinable(nest, outer) || !joinable(nest, inner) || !seamless(nest, outer, inner)) continue;
         nest.axes[inner].extent *= nest.axes[outer].extent;

@@ -104,6 +104,20 @@ std::string constant(const std::string& name, const Shape& shape) {
   return fmt::format("float[{}] {} = {{{}}}", fmt::join(shape, ", "), name, fmt::join(numbers, ", "));
 }
 
+// What a model gives by each way.
+void expect_same_by_all(const std::string& text, Numbers numbers) {
+  for (size_t compiler = 0; compiler < 2; ++compiler) {
+    std::vector<Emitted> ways;
+    for (const char* scheduler : kSchedulers) {
+      Emitted& e = ways.emplace_back(
+          Emitted{compile_graph(import_text(text), fmt::format("m{}", ways.size()), way_of(0, scheduler))});
+      e.inputs = random_inputs(*e.compilation.graph, 1, numbers);
+    }
+    run_emitted(ways, compilers().at(compiler));
+    expect_same(ways.data(), text);
+  }
+}
+
 // Rows wide enough for tiles of pixels between the borders, and chunks that begin with one.
 TEST(WideRows, GiveTheSameBytes) {
   const std::string text = fmt::format(
@@ -114,16 +128,18 @@ TEST(WideRows, GiveTheSameBytes) {
       "  z = Conv<pads = [1, 1, 1, 1]>(e, q)\n}}\n",
       constant("w", {20, 3, 3, 3}), constant("d", {20, 1, 3, 3}), constant("p", {20, 20, 1, 1}),
       constant("q", {3, 20, 3, 3}));
-  for (size_t compiler = 0; compiler < 2; ++compiler) {
-    std::vector<Emitted> ways;
-    for (const char* scheduler : kSchedulers) {
-      Emitted& e = ways.emplace_back(
-          Emitted{compile_graph(import_text(text), fmt::format("m{}", ways.size()), way_of(0, scheduler))});
-      e.inputs = random_inputs(*e.compilation.graph, 1, Numbers::kWhole);
-    }
-    run_emitted(ways, compilers().at(compiler));
-    expect_same(ways.data(), text);
-  }
+  expect_same_by_all(text, Numbers::kWhole);
+}
+
+// Sums of parts, of numbers that round: the parts are the same in rows and in whole layers.
+TEST(LongSums, GiveTheSameBytes) {
+  const std::string text = fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[1, 3, 12, 13] x) => (float[1, 2, 12, 13] z)\n"
+      "  <{}, {}, {}>\n{{\n"
+      "  a = Conv<pads = [1, 1, 1, 1]>(x, w)\n  b = Conv<pads = [2, 2, 2, 2]>(a, d)\n"
+      "  z = Conv<pads = [1, 1, 1, 1]>(b, q)\n}}\n",
+      constant("w", {70, 3, 3, 3}), constant("d", {130, 70, 5, 5}), constant("q", {2, 130, 3, 3}));
+  expect_same_by_all(text, Numbers::kAny);
 }
 
 class FusedC : public testing::TestWithParam<CompilerRow> {};
