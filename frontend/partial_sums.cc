@@ -5,7 +5,7 @@ namespace {
 
 constexpr int64_t kPart = 256;        // terms of a part that an axis is cut into
 constexpr int64_t kMostInPart = 384;  // of one that is whole axes: no cut for little more
-constexpr int64_t kLeastPart = 32;    // terms that one value of an axis makes a part with
+constexpr int64_t kLeastPart = 8;     // terms that one value of an axis makes a part with
 
 }  // namespace
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "frontend/facts.h"
 #include "frontend/integer_sums.h"
@@ -58,14 +59,71 @@ Nest over_results(const Nest& nest) {
   return all;
 }
 
+// The reduced axis of a long float sum of which every value makes a part (partial_sums.h), if those of whole
+// layers are these: where dimensions of images are in memory as most are, batch, rows, columns, channels.
+std::optional<int> axis_of_parts(const Node& node, const Graph& graph) {
+  const Nest& nest = std::get<Nests>(node.body).front();
+  if (!sums_in_parts(nest.combine, nest.body->type)) return std::nullopt;
+  std::vector<int> axes;
+  std::vector<int64_t> extents;
+  any_of(nest.body, [&](const Expr& e) {
+    if (e->op != Op::kRead || graph.tensors[node.reads[e->index]].constant) return false;
+    const size_t rank = e->args.size();
+    for (size_t k = 0; k < rank; ++k) {
+      const Expr& index = e->args[k == 0 || rank < 3 ? k : k + 1 < rank ? k + 1 : 1];
+      if (index->op != Op::kAxis || index->index < 0 || !nest.axes[index->index].reduced) continue;
+      if (std::find(axes.begin(), axes.end(), index->index) != axes.end()) continue;
+      axes.push_back(index->index), extents.push_back(nest.axes[index->index].extent);
+    }
+    return false;
+  });
+  const auto widths = widths_of_parts(extents);
+  for (size_t k = 0; k < axes.size(); ++k) {
+    if (extents[k] == 1) continue;
+    const auto is_empty = [](const auto& of_axis) { return of_axis.empty(); };
+    const bool fits = widths[k] == std::vector<int64_t>{1} &&
+                      std::all_of(widths.begin() + static_cast<long>(k) + 1, widths.end(), is_empty);
+    return fits ? std::optional(axes[k]) : std::nullopt;
+  }
+  return std::nullopt;
+}
+
+// Appends a node for the parts of a sum, one per value of an axis, and returns that of the sum of these.
+Node append_parts(Node node, int a, Graph& graph, Block& block) {
+  Nest sum = std::get<Nests>(node.body).front(), part = sum;
+  const Type type = sum.body->type;
+  part.axes[a].reduced = false;
+  part.finish = {};
+  part.store = {axis(a)};
+  Shape shape = {sum.axes[a].extent};
+  for (int k = 0; k < static_cast<int>(sum.axes.size()); ++k) {
+    if (k == a) continue;
+    if (sum.axes[k].reduced)
+      sum.axes[k].extent = 1;
+    else
+      part.store.push_back(axis(k)), shape.push_back(sum.axes[k].extent);
+  }
+  const auto parts = static_cast<TensorId>(graph.tensors.size());
+  graph.tensors.push_back({graph.tensors[node.writes[0]].name + "_parts", type, shape, nullptr});
+  sum.body = read(static_cast<int>(node.reads.size()), type, part.store);
+  Node last = node;
+  last.reads.push_back(parts);
+  last.body = Nests{sum};
+  node.writes = {parts};
+  node.body = Nests{part};
+  block.push_back(with_used_operands(std::move(node)));
+  return with_used_operands(std::move(last));
+}
+
 void append_split(Node node, Graph& graph, Block& block) {
+  if (const auto a = axis_of_parts(node, graph)) node = append_parts(std::move(node), *a, graph, block);
   Nest nest = std::get<Nests>(node.body).front();
   const TensorId out = node.writes[0], sums = static_cast<TensorId>(graph.tensors.size());
   const Type result = nest.body->type;
   if (nest.combine == Combine::kSum && result == Type::kInt32 &&
       sums_within(std::numeric_limits<int16_t>::max(), nest, node.reads, graph))
     nest.body = cast(Type::kInt16, nest.body);
-  // The terms of a long float sum arrive one by one: a wider type takes the place of parts (partial_sums.h).
+  // Where its terms arrive one by one all the same, a wider type takes the place of parts.
   int64_t terms = 1;
   for (const Axis& a : nest.axes)
     if (a.reduced) terms *= a.extent;

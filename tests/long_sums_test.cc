@@ -132,6 +132,30 @@ TEST(LongSums, OfCloseElementsHaveTheirMean) {
   }
 }
 
+// A pooling of rows that come one by one adds the same parts in memory.
+TEST(LongSums, OfRowsAreTheSame) {
+  const Example pooling = {"GlobalAveragePool",
+                           "g (F[1, 3, 70, N] x, F[8, 3, 1, 1] w) => (F[1, 8, 1, 1] y) { c = Conv(x, w) y = "
+                           "GlobalAveragePool(c) }"};
+  const Graph wide = graph_of(pooling, 300, "double"), graph = graph_of(pooling, 300, "float");
+  const Value exact = interpret_outputs(wide, inputs_of(wide))[0];
+  std::vector<Emitted> batch;
+  for (const char* scheduler : {"file-order", "rows", "smallest"})
+    batch.push_back(Emitted{compile_graph(graph, fmt::format("m{}", batch.size()), {.scheduler = scheduler}),
+                            inputs_of(graph)});
+  const auto& steps = batch[1].compilation.schedule.steps;
+  EXPECT_TRUE(std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+    const Nests* nests = std::get_if<Nests>(&step.node->body);
+    return nests && nests->back().accumulate;
+  }));
+  run_emitted(batch, compilers()[1]);
+  for (const Emitted& e : batch) {
+    ASSERT_EQ(e.fault, "");
+    EXPECT_LT(error_of(e.outputs[0], exact), kWithin);
+    EXPECT_EQ(e.outputs[0].bytes, batch[0].outputs[0].bytes);
+  }
+}
+
 using Widths = std::vector<std::vector<int64_t>>;
 Widths widths(std::vector<int64_t> extents) { return widths_of_parts(extents); }
 
