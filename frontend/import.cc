@@ -317,6 +317,7 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
     for (const TensorId id : importer.asked_for) known.insert(importer.graph.tensors[id].name);
     if (known.size() > before) continue;
     if (error) throw *error;
+    if (const auto warning = importer.unfolded()) importer.graph.warnings.push_back(*warning);
     importer.graph.block = importer.take_block();
     Graph graph = with_wide_constants(without_dead_code(std::move(importer.graph)));
     verify(graph);

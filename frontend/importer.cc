@@ -22,7 +22,9 @@ constexpr TensorId kFirstSequence = kUnknown - 1;
 
 // What a hostile model may cost. Nodes of constants that would cost more to fold stay in the graph.
 constexpr int64_t kMaxFoldedBytes = int64_t{1} << 30;
-constexpr int64_t kMaxFoldedPoints = int64_t{1} << 28;
+// Points of nests, at some 0.15 us each: half a second, and passes over the constants that the model brings.
+constexpr int64_t kMaxFoldedPoints = int64_t{1} << 22;
+constexpr int64_t kMaxFoldedPointsPerByte = 4;
 constexpr int64_t kMaxStoredBytes = int64_t{8} << 30;
 // Of all iterations and function bodies together.
 constexpr int64_t kMaxLoweredNodes = 300'000;
@@ -46,10 +48,12 @@ std::set<std::string> free_names(const onnx::NodeProto& node) {
   return names;
 }
 
-int64_t points_of(const Node& node) {
+// That cost time; what is filled with one value is bounded by its bytes.
+int64_t points_of(const Node& node, const Graph& graph) {
   int64_t points = 0;
   if (const Nests* nests = std::get_if<Nests>(&node.body))
     for (const Nest& nest : *nests) {
+      if (is_fill(nest, graph.tensors[node.writes[0]].shape)) continue;
       Shape extents;
       for (const Axis& a : nest.axes) extents.push_back(a.extent);
       points += element_count(extents);
@@ -209,11 +213,14 @@ void Importer::add_node(Node node) {
   const bool known = std::all_of(node.reads.begin(), node.reads.end(),
                                  [&](TensorId id) { return graph.tensors[id].constant != nullptr; });
   const bool data = std::holds_alternative<Nests>(node.body) || std::holds_alternative<Call>(node.body);
-  const int64_t points = points_of(node);
+  const int64_t points = points_of(node, graph);
   int64_t bytes = 0;
   for (TensorId id : node.writes) bytes += bytes_of(graph.tensors[id]);
-  if (!known || !data || reads_iteration(node) || points > kMaxFoldedPoints - folded_points_ ||
-      bytes > kMaxFoldedBytes - folded_bytes_) {
+  const bool folds = known && data && !reads_iteration(node);
+  const bool costly = points > kMaxFoldedPoints + kMaxFoldedPointsPerByte * stored_bytes_ - folded_points_ ||
+                      bytes > kMaxFoldedBytes - folded_bytes_;
+  if (folds && costly && unfolded_++ == 0) first_unfolded_ = node.origin;
+  if (!folds || costly) {
     block_.push_back(std::move(node));
     return;
   }
@@ -227,6 +234,13 @@ void Importer::add_node(Node node) {
   for (TensorId id : node.reads) folding_[id] = nullptr;
   for (TensorId id : node.writes) folding_[id] = nullptr;
   remember_narrower(std::move(node), graph);
+}
+
+std::optional<std::string> Importer::unfolded() const {
+  if (unfolded_ == 0) return std::nullopt;
+  return fmt::format(
+      "the limit of what is computed when compiling is reached: '{}'{} of constants alone, run in the C",
+      printable(first_unfolded_), unfolded_ == 1 ? "," : fmt::format(" and {} more nodes", unfolded_ - 1));
 }
 
 void Importer::assign(TensorId to, TensorId from, const std::string& origin) {

@@ -61,6 +61,8 @@ class Importer {
   TensorId add_constant(const std::string& name, std::shared_ptr<const Value> value);
   // Appends to the current block, or folds: a node all of whose reads are constants becomes constants.
   void add_node(Node node);
+  // What to say of nodes of constants that folding was too costly for; nothing where there are none.
+  std::optional<std::string> unfolded() const;
   // copy of `from` into the already existing tensor `to`; never folded.
   void copy(TensorId to, TensorId from, const std::string& origin);
   void clear(TensorId to, const std::string& origin);  // zeros, before a loop that writes parts
@@ -149,6 +151,8 @@ class Importer {
   static constexpr int64_t kMaxLoweredInVain = 30'000;
   int64_t lowered_nodes_ = 0, lowered_in_vain_ = 0;
   int64_t folded_bytes_ = 0, folded_points_ = 0, stored_bytes_ = 0;
+  int64_t unfolded_ = 0;  // nodes that would have cost too much
+  std::string first_unfolded_;
   std::vector<TensorId> offered_;
   std::vector<uint64_t> sources_;  // per tensor: the offered inputs that it is computed from, a bit each
   std::vector<std::shared_ptr<const Value>> folding_;  // operands of the node being folded; else all null

@@ -188,8 +188,22 @@ Scalar neutral(Combine combine, Type type) {
   internal_error(__FILE__, __LINE__, "unknown combination");
 }
 
+bool is_fill(const Nest& nest, const Shape& shape) {
+  if (nest.combine != Combine::kNone || !nest.where.empty() || !nest.finish.empty() ||
+      nest.body->op != Op::kConst || nest.axes.size() != shape.size())
+    return false;
+  for (size_t d = 0; d < shape.size(); ++d)
+    if (!same(nest.store[d], axis(static_cast<int>(d))) || nest.axes[d].extent != shape[d]) return false;
+  return true;
+}
+
 void run_nest(const Nest& nest, std::span<const Value* const> reads, Value& write,
               std::span<const int64_t> iterations, std::span<const int> order) {
+  if (is_fill(nest, write.shape)) {
+    const Scalar value = convert(write.type, nest.body->type, nest.body->value);
+    for (int64_t k = 0; k < write.count(); ++k) store(write, k, value);
+    return;
+  }
   Point at{std::vector<int64_t>(nest.axes.size()), iterations, reads, {}};
   std::vector<int> kept, reduced;
   for (size_t k = 0; k < nest.axes.size(); ++k) {

@@ -12,6 +12,10 @@ namespace arenac {
 // The neutral element of a combination: what an empty reduction leaves.
 Scalar neutral(Combine combine, Type type);
 
+// Whether the nest writes one value to every element of a dense tensor of that shape: no point costs
+// anything.
+bool is_fill(const Nest& nest, const Shape& shape);
+
 // Runs the nests of one node, in order. `order` permutes the axes of each nest (outermost first); empty: as
 // written. Long float sums are of parts (partial_sums.h). Reads are looked up by operand. `iterations[s]` is
 // the current trip of the loop with symbol s.

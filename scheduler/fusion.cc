@@ -15,6 +15,7 @@ constexpr int kLongestGroup = 96;            // steps
 constexpr int64_t kSteps = 20;               // the least difference of two peaks: one part in as many
 constexpr int64_t kMostRuns = 60'000'000;    // of slabs traced in the search for groups
 constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again
+constexpr int64_t kMostFormed = 3'000'000;   // of steps in groups that are formed in either
 constexpr int64_t kWidestChunk = 48;         // columns
 constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
 constexpr int64_t kFine = 100;               // a search by halves ends one part in as many above the least
@@ -61,7 +62,8 @@ class Partition {
         count_(static_cast<int>(steps_.size())),
         begun_(count_ + 1),
         ended_(count_ + 1),
-        ending_(count_ + 1) {
+        ending_(count_ + 1),
+        formed_to_(count_ + 1) {
     for (size_t id = 0; id < facts_.live.size(); ++id) {
       const auto [from, to] = facts_.live[id];
       if (from >= to || facts_.bytes[id] == 0) continue;
@@ -228,13 +230,19 @@ class Partition {
   }
 
   void consider(int begin, int end) {
-    if (runs_ > kMostRuns || grouped_.contains({begin, end}) || has_passed(deadline_)) return;
+    if (runs_ > kMostRuns || formed_ > kMostFormed || grouped_.contains({begin, end}) ||
+        has_passed(deadline_))
+      return;
     Ways& ways = grouped_[{begin, end}];
+    formed_ += end - begin;
     for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
     const auto plan = form(begin, end, Keep{});
     if (!plan) return;
     ways.floor = ways.least = bytes_of(*plan);
     ways.options.push_back({Keep{}, ways.least, 0});
+    auto& formed = formed_to_[end];
+    formed.insert(std::lower_bound(formed.begin(), formed.end(), std::pair<int, Ways*>(begin, nullptr)),
+                  {begin, &ways});
     ways.storages = can_be_again(*plan);
     for (const auto& [storage, ring] : plan->rings)
       if (std::count(ways.storages.begin(), ways.storages.end(), storage))
@@ -249,7 +257,9 @@ class Partition {
   }
 
   // Whether windows may still be tried at all.
-  bool may_try() const { return works_ && trials_ <= kMostTrials && !has_passed(deadline_); }
+  bool may_try() const {
+    return works_ && trials_ <= kMostTrials && formed_ <= kMostFormed && !has_passed(deadline_);
+  }
 
   // Whether windows that have not been tried might make a group fit.
   static bool might_fit(const Ways& ways, int64_t peak) {
@@ -275,6 +285,7 @@ class Partition {
 
   std::optional<Option> with_windows(int begin, int end, Keep keep) {
     if (!may_try()) return std::nullopt;
+    formed_ += end - begin;
     for (int s = begin; s < end; ++s) trials_ += facts_.slabs[s].count;
     const auto plan = form(begin, end, keep);
     if (!plan) return std::nullopt;
@@ -361,9 +372,8 @@ class Partition {
     best[0] = 0;
     for (int end = 1; end <= count_; ++end) {
       best[end] = std::max(best[end - 1], single_[end - 1]);
-      for (int begin = std::max(0, end - kLongestGroup); begin < end - 1; ++begin)
-        if (const auto at = grouped_.find({begin, end}); at != grouped_.end() && !at->second.options.empty())
-          best[end] = std::min(best[end], std::max(best[begin], at->second.options.front().bytes));
+      for (const auto& [begin, ways] : formed_to_[end])
+        best[end] = std::min(best[end], std::max(best[begin], ways->options.front().bytes));
     }
     return best[count_];
   }
@@ -402,12 +412,10 @@ class Partition {
     cost[0] = {0, 0};
     for (int end = 1; end <= count_; ++end) {
       if (single_[end - 1] <= peak) cost[end] = cost[end - 1], from[end] = end - 1;
-      for (int begin = std::max(0, end - kLongestGroup); begin < end - 1; ++begin) {
-        const auto at = grouped_.find({begin, end});
-        if (cost[begin] == kNever || at == grouped_.end()) continue;
-        const Ways& ways = at->second;
-        const Option* option = fitting(ways, peak);
-        if (!option && more && might_fit(ways, peak)) option = &ways.options.back();
+      for (const auto& [begin, ways] : formed_to_[end]) {
+        if (cost[begin] == kNever) continue;
+        const Option* option = fitting(*ways, peak);
+        if (!option && more && might_fit(*ways, peak)) option = &ways->options.back();
         if (!option) continue;
         const Cost with = cost[begin] + Cost{option->work, until[end] - until[begin]};
         if (with < cost[end]) cost[end] = with, from[end] = begin;
@@ -431,9 +439,10 @@ class Partition {
   std::vector<std::vector<TensorId>> ending_;  // per step: storages whose lives end there
   std::vector<int64_t> single_;                // bytes live at each step
   std::map<std::pair<int, int>, Ways> grouped_;
-  std::map<std::pair<TensorId, int64_t>, Gain> gains_;  // per storage and strip of a window
-  bool works_ = false;                                  // whether work may be done again
-  int64_t runs_ = 0, trials_ = 0;
+  std::vector<std::vector<std::pair<int, Ways*>>> formed_to_;  // per end: ascending begins of what can be one
+  std::map<std::pair<TensorId, int64_t>, Gain> gains_;         // per storage and strip of a window
+  bool works_ = false;                                         // whether work may be done again
+  int64_t runs_ = 0, trials_ = 0, formed_ = 0;
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <boost/dynamic_bitset.hpp>
+#include <numeric>
 
 #include "scheduler/order_search.h"
 
@@ -85,34 +86,28 @@ std::vector<Interval> segments_of(const OrderProblem& problem) {
 }
 
 std::vector<int64_t> lower_bounds(const OrderProblem& problem, const std::vector<Interval>& segments) {
-  struct Use {
-    int first_writer, first_user, last_user;
-  };
-  std::vector<Use> uses;
+  std::vector<int> segment_of(num_vertices(problem.operators));
+  for (size_t k = 0; k < segments.size(); ++k)
+    std::fill(segment_of.begin() + segments[k].begin, segment_of.begin() + segments[k].end,
+              static_cast<int>(k));
+  std::vector<std::vector<Seen>> seen(segments.size());
+  std::vector<int64_t> across(segments.size() + 1);  // by how much more of tensors from before to after
   for (const OrderTensor& tensor : problem.tensors) {
-    Use use{-1, static_cast<int>(num_vertices(problem.operators)), -1};
+    int first = -1, last = -1;  // segments: of the first writer, of the last user
     if (!tensor.writers.empty())
-      use.first_writer = *std::min_element(tensor.writers.begin(), tensor.writers.end());
+      first = segment_of[*std::min_element(tensor.writers.begin(), tensor.writers.end())];
     for (const auto* users : {&tensor.writers, &tensor.readers})
-      for (int op : *users) {
-        use.first_user = std::min(use.first_user, op);
-        use.last_user = std::max(use.last_user, op);
-      }
-    uses.push_back(use);
+      for (int op : *users) last = std::max(last, segment_of[op]);
+    if (last < 0) continue;
+    if (first >= 0 && first < last) seen[first].push_back({&tensor, false, true});
+    seen[last].push_back({&tensor, first < last, false});
+    if (first + 1 < last) across[first + 1] += tensor.bytes, across[last] -= tensor.bytes;
   }
+  std::partial_sum(across.begin(), across.end(), across.begin());
   std::vector<int64_t> bounds;
-  for (const Interval& segment : segments) {
-    std::vector<Seen> seen;
-    int64_t across = 0;
-    for (size_t t = 0; t < uses.size(); ++t) {
-      const bool before = uses[t].first_writer < segment.begin, after = uses[t].last_user >= segment.end;
-      if (uses[t].first_writer >= segment.end || uses[t].last_user < segment.begin) continue;
-      if (before && after)
-        across += problem.tensors[t].bytes;
-      else
-        seen.push_back({&problem.tensors[t], before, after});
-    }
-    bounds.push_back(across + bound_of(problem, segment, seen));
+  for (size_t k = 0; k < segments.size(); ++k) {
+    const bool large = segments[k].end - segments[k].begin > kLargestSegment;
+    bounds.push_back(across[k] + (large ? 0 : bound_of(problem, segments[k], seen[k])));
   }
   return bounds;
 }

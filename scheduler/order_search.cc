@@ -13,13 +13,19 @@
 namespace arenac {
 namespace {
 
+constexpr int64_t kMostMoves = 50'000'000;
+constexpr int64_t kMostBeamWork = 200'000'000;  // of one segment: operators copied from state to state
+
 // What all segments may spend together.
 struct Budget {
   int64_t states;
   Deadline deadline;
   int64_t visited = 0;
+  int64_t moves = 0;  // looked at
 
-  bool spent() const { return visited >= states || (visited % 1024 == 0 && has_passed(deadline)); }
+  bool spent() const {
+    return visited >= states || moves >= kMostMoves || (visited % 1024 == 0 && has_passed(deadline));
+  }
 };
 
 // Walks the down-sets of one segment; the operators before it have run.
@@ -142,7 +148,8 @@ std::optional<Found> beam(SegmentWalk& walk, int64_t level, int64_t upper, size_
   };
   std::map<size_t, std::vector<Entry>> by_size;  // each sorted by key
   by_size[0].push_back({level, 0, walk.set(), {}});
-  while (!by_size.empty() && !has_passed(deadline)) {
+  int64_t work = 0;
+  while (!by_size.empty() && !has_passed(deadline) && work < kMostBeamWork) {
     const std::vector<Entry> entries = std::move(by_size.begin()->second);
     by_size.erase(by_size.begin());
     for (const Entry& from : entries) {
@@ -153,6 +160,7 @@ std::optional<Found> beam(SegmentWalk& walk, int64_t level, int64_t upper, size_
       for (int op : ready) {
         const int64_t peak = std::max(from.peak, walk.move(op).during);
         if (peak >= upper) continue;
+        work += walk.size();
         walk.run(op);
         walk.close(peak);
         std::vector<Entry>& layer = by_size[walk.trail().size()];
@@ -262,6 +270,7 @@ class LevelSearch {
   void open(StateTable::Id state, int64_t from) {
     frames_.push_back({state, walk_.trail().size(), children_.size()});
     int64_t next = upper_;
+    budget_.moves += static_cast<int64_t>(walk_.ready().size());
     for (int op : walk_.ready()) {
       const Frontier::Move move = walk_.move(op);
       if (move.during > level_)
@@ -329,6 +338,7 @@ OrderResult optimal_order(const OrderProblem& problem, const OrderLimits& limits
   for (size_t k : hardest) {
     if (peaks[k] <= level) continue;
     if (has_passed(limits.deadline)) break;
+    if (segments[k].end - segments[k].begin > kLargestSegment) continue;
     SegmentWalk walk(problem, segments[k]);
     const auto keep = [&](const std::optional<Found>& found) {
       if (!found || found->peak >= peaks[k]) return;

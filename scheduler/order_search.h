@@ -6,6 +6,9 @@
 
 namespace arenac {
 
+// Operators of a segment; of a larger one the simple orders serve, and its bound is what passes it by.
+inline constexpr int64_t kLargestSegment = 4'000;
+
 // Runs of indices that no order mixes: the last operator of each is before or after every other operator of
 // the problem, so that all orders pass the same state there.
 std::vector<Interval> segments_of(const OrderProblem& problem);
