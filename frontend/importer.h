@@ -48,6 +48,8 @@ std::string domain_of(const std::string& domain);
 // `name` with control characters, quotes and invalid UTF-8 escaped: safe in a one-line message.
 std::string printable(const std::string& name);
 
+constexpr int64_t kMaxTableBytes = int64_t{1} << 27;  // of the constants that lowering works out for a model
+
 class Importer {
  public:
   Graph graph;
@@ -120,6 +122,7 @@ class Importer {
   void offer(TensorId input);
   void ask_for(TensorId id);
   std::set<TensorId> asked_for;  // offered inputs
+  int64_t room_for_tables = kMaxTableBytes;
 
   // A node that ends the run with an error where the bool scalar `violated` holds.
   void guard(TensorId violated, const std::string& reason);

@@ -111,6 +111,15 @@ TensorId Lowering::constant(Value value) const {
   return importer_.add_constant(node_.origin, std::make_shared<const Value>(std::move(value)));
 }
 
+Value Lowering::table(Type type, const Shape& shape) const {
+  if (element_count(shape) * size_of(type) > importer_.room_for_tables)
+    fail(fmt::format("a constant {} {} is to be worked out: a model may have {} MB of such constants",
+                     info(type).name, to_string(shape), kMaxTableBytes >> 20));
+  Value value(type, shape);
+  importer_.room_for_tables -= static_cast<int64_t>(value.bytes.size());
+  return value;
+}
+
 TensorId Lowering::constant_ints(const std::vector<int64_t>& values) const {
   return constant(vector_value(values));
 }

@@ -126,6 +126,9 @@ class Lowering {
   TensorId result(int k) const { return results_.at(k); }
 
   TensorId constant(Value value) const;
+  // Room for a constant that lowering works out. Whatever has a size that the model's numbers choose, and not
+  // its bytes, is made here: fails once the model has too much of it.
+  Value table(Type type, const Shape& shape) const;
   TensorId constant_ints(const std::vector<int64_t>& values) const;  // int64, rank 1
   TensorId scalar(Type type, double value) const;                    // rank 0
   TensorId add(Type type, Shape shape, std::vector<TensorId> reads, Nests nests) const;

@@ -462,7 +462,7 @@ void linear_attention(Lowering& node) {
   Importer& importer = node.importer();
   const std::string& origin = node.onnx_node().origin;
   const Type type = node.type(l.q.id);
-  TensorId past = node.has_input(3) ? node.in(3) : node.constant(Value(type, l.state()));
+  TensorId past = node.has_input(3) ? node.in(3) : filled(node, type, l.state(), 0);
   const Type kept = node.type(past);
   node.require(node.shape(past) == l.state() && is_float(kept),
                fmt::format("the past state should be {}", to_string(l.state())));

@@ -339,7 +339,7 @@ void causal_conv_with_state(Lowering& node) {
     node.require(node.shape(before) == past && node.type(before) == node.type(x),
                  fmt::format("the past state should be {}", to_string(past)));
   } else {
-    before = node.constant(Value(node.type(x), past));
+    before = filled(node, node.type(x), past, 0);
   }
   Attribute axis;
   axis.i = 2;

@@ -36,7 +36,7 @@ Expr index_from(Lowering& node, Formula& f, TensorId indices, const std::vector<
   bool progression = true;
   for (size_t k = 0; k < all.size(); ++k) progression &= all[k] == all[0] + step * static_cast<int64_t>(k);
   if (progression) return linear * integer(step) + integer(all[0]);
-  Value table(Type::kInt64, shape);
+  Value table = node.table(Type::kInt64, shape);
   for (size_t k = 0; k < all.size(); ++k) store(table, static_cast<int64_t>(k), {.i = all[k]});
   return f.read(node.constant(std::move(table)), at);
 }

@@ -291,7 +291,7 @@ void embed_layer_normalization(Lowering& node) {
   };
   const TensorId word = rows(2, words), place = rows(
                                             3, node.has_input(8) ? node.in(8) : [&] {
-                                              Value places(Type::kInt64, {1, shape[1]});
+                                              Value places = node.table(Type::kInt64, {1, shape[1]});
                                               for (int64_t k = 0; k < shape[1]; ++k)
                                                 store(places, k, {.i = k});
                                               return node.constant(std::move(places));
@@ -306,7 +306,7 @@ void embed_layer_normalization(Lowering& node) {
   if (node.wants(1)) {
     const auto is_set = [](const Expr& m) { return cast(Type::kInt32, m == 1); };
     node.out(1, node.has_input(7) ? reduced_away(node, node.in(7), {1}, {Combine::kSum, is_set}, Type::kInt32)
-                                  : node.constant(Value(Type::kInt32, {shape[0]})));
+                                  : filled(node, Type::kInt32, {shape[0]}, 0));
   }
   if (node.wants(2))
     node.out(2, real == type ? all
@@ -408,7 +408,7 @@ void image_scaler(Lowering& node) {
   node.require(node.rank(x) == 4, "the input needs rank 4");
   const auto bias = node.floats_attr("bias");
   node.require(static_cast<int64_t>(bias.size()) == node.shape(x)[1], "'bias' needs a number a channel");
-  Value shift(compute_type(node.type(x)), {1, node.shape(x)[1], 1, 1});
+  Value shift = node.table(compute_type(node.type(x)), {1, node.shape(x)[1], 1, 1});
   for (size_t k = 0; k < bias.size(); ++k) store(shift, static_cast<int64_t>(k), {.f = bias[k]});
   const double scale = node.float_attr("scale", 1);
   const auto formula = [&](const Expr& e, const Expr& b) { return (scale == 1 ? e : e * scale) + b; };

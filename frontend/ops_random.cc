@@ -125,8 +125,8 @@ class Numbers {
 
  private:
   TensorId constants(double (Twister::*draw)(), double most) {
+    Value value = node_.table(real_, shape_);
     Twister twister(*seed_);
-    Value value(real_, shape_);
     for (int64_t k = 0; k < value.count(); ++k) store(value, k, {.f = std::min((twister.*draw)(), most)});
     return node_.constant(std::move(value));
   }
@@ -217,10 +217,7 @@ void multinomial(Lowering& node) {
 void untrained_dropout(Lowering& node, TensorId x) {
   node.out(0, x);
   if (!node.wants(1)) return;
-  Value mask(node.opset() < 10 ? node.type(x) : Type::kBool, node.shape(x));
-  const Scalar one = is_float(mask.type) ? Scalar{.f = 1} : Scalar{.i = 1};
-  for (int64_t k = 0; k < mask.count(); ++k) store(mask, k, one);
-  node.out(1, node.constant(std::move(mask)));
+  node.out(1, filled(node, node.opset() < 10 ? node.type(x) : Type::kBool, node.shape(x), 1));
 }
 
 // In training an element is dropped with the probability `ratio`, and what is left is scaled up. The model

@@ -18,24 +18,16 @@
 namespace arenac {
 namespace {
 
-using Activation = std::function<Expr(const Expr&)>;
-
 // `per_direction` activations for each direction, from the attributes or `defaults`.
-std::vector<Activation> activations(const Lowering& node, int64_t directions,
-                                    const std::vector<std::string>& defaults) {
+std::vector<Activation> cell_activations(const Lowering& node, int64_t directions,
+                                         const std::vector<std::string>& defaults) {
   std::vector<std::string> names;
   if (node.has("activations")) names = node.attribute("activations").strings;
   if (names.empty())
     for (int64_t d = 0; d < directions; ++d) names.insert(names.end(), defaults.begin(), defaults.end());
   node.require(names.size() == defaults.size() * directions,
                fmt::format("'activations' needs {} names", defaults.size() * directions));
-  const auto alphas = node.floats_attr("activation_alpha");
-  const auto betas = node.floats_attr("activation_beta");
-  std::vector<Activation> result;
-  for (size_t k = 0; k < names.size(); ++k) {
-    result.push_back(activation(node, names[k], nth(alphas, k), nth(betas, k)));
-  }
-  return result;
+  return activations(node, names, node.floats_attr("activation_alpha"), node.floats_attr("activation_beta"));
 }
 
 struct Cell;
@@ -333,7 +325,7 @@ Layer layer_of(Lowering& node) {
 
 void recurrent(Lowering& node) {
   const Layer layer = layer_of(node);
-  const auto act = activations(node, layer.directions, layer.cell.activations);
+  const auto act = cell_activations(node, layer.directions, layer.cell.activations);
   const size_t per_direction = layer.cell.activations.size();
   std::vector<TensorId> y, h, c;
   for (int64_t d = 0; d < layer.directions; ++d) {

@@ -110,7 +110,7 @@ Expr closed_form(const std::vector<int64_t>& indices, const Expr& o) {
 }
 
 TensorId index_table(const Lowering& node, const Shape& shape, const std::vector<int64_t>& indices) {
-  Value table(Type::kInt32, shape);
+  Value table = node.table(Type::kInt32, shape);
   for (size_t k = 0; k < indices.size(); ++k) store(table, static_cast<int64_t>(k), {.i = indices[k]});
   return node.constant(std::move(table));
 }
@@ -130,7 +130,7 @@ TappedIndex tapped_index(Lowering& node, Formula& f, const Rule& rule, const Dim
     node.require(most * static_cast<size_t>(d.output) < (size_t{1} << 22), "the filter is too large");
   }
   std::vector<int64_t> indices;
-  Value weights(arithmetic, {d.output, static_cast<int64_t>(most)});
+  Value weights = node.table(arithmetic, {d.output, static_cast<int64_t>(most)});
   for (auto& row : taps) {
     row.resize(most, {row.back().index, 0});
     for (const Tap& tap : row) {
@@ -151,7 +151,7 @@ TappedIndex tapped_index(Lowering& node, Formula& f, const Rule& rule, const Dim
 
 // Which positions of an output dimension lie inside the input, as a constant table; absent if all do.
 TensorId inside_table(const Lowering& node, const Rule& rule, const Dim& d) {
-  Value table(Type::kBool, {d.output});
+  Value table = node.table(Type::kBool, {d.output});
   bool all = true;
   for (int64_t o = 0; o < d.output; ++o) {
     const double x = coordinate(rule, d, o);

@@ -21,7 +21,7 @@ int64_t one_int(const Lowering& node, TensorId id, const std::string& what) {
 // cos, or sin, of k/n turns.
 template <double (*kFunction)(double)>
 TensorId turns(const Lowering& node, int64_t n) {
-  Value table(Type::kFloat64, {n});
+  Value table = node.table(Type::kFloat64, {n});
   for (int64_t k = 0; k < n; ++k)
     store(table, k, {.f = kFunction(kTurn * static_cast<double>(k) / static_cast<double>(n))});
   return node.constant(std::move(table));
@@ -129,7 +129,7 @@ void window(Lowering& node) {
   node.require(size >= 0 && size <= kMaxLength, fmt::format("a window of {} is not supported", size));
   const int64_t period = node.int_attr("periodic", 1) != 0 ? size : size - 1;
   const Type type = output_type(node);
-  Value value(type, {size});
+  Value value = node.table(type, {size});
   for (int64_t k = 0; k < size; ++k) {
     const double x = kTurn * static_cast<double>(k) / static_cast<double>(std::max<int64_t>(period, 1));
     const double y = (kA0 - kA1 * std::cos(x) + kA2 * std::cos(2 * x)) / kUnit;
@@ -160,7 +160,7 @@ void mel_weight_matrix(Lowering& node) {
     return static_cast<int64_t>(std::clamp(at, 0.0, static_cast<double>(bins)));
   };
   const Type type = output_type(node);
-  Value value(type, {bins, triangles});
+  Value value = node.table(type, {bins, triangles});
   const auto put = [&](int64_t bin, int64_t k, double weight) {
     if (bin < bins) store(value, bin * triangles + k, convert(type, Type::kFloat64, {.f = weight}));
   };

@@ -87,7 +87,7 @@ TensorId counts(Lowering& node, TensorId x, const std::vector<Grams>& pool, int6
 // Each n-gram's weight at its column; one without the attribute.
 TensorId column_weights(Lowering& node, const std::vector<Grams>& pool, int64_t columns) {
   const auto weights = node.floats_attr("weights");
-  Value table(Type::kFloat32, {columns});
+  Value table = node.table(Type::kFloat32, {columns});
   size_t k = 0;
   for (const Grams& grams : pool)
     for (const int64_t column : grams.columns) {

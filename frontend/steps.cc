@@ -101,6 +101,13 @@ Expr is_dimension(const Expr& axis, int64_t d, int64_t rank) {
   return axis == integer(d) || axis == integer(d - rank);
 }
 
+TensorId filled(Lowering& node, Type type, const Shape& shape, double number) {
+  Formula f(node);
+  f.axes(shape);
+  f.body(constant(compute_type(type), number));
+  return f.emit(type);
+}
+
 TensorId converted(Lowering& node, TensorId x, Type type) {
   if (node.type(x) == type) return x;
   Formula f(node);

@@ -68,6 +68,9 @@ void put_bounded(Lowering& node, int k, TensorId x, const Bounded& bounded);
 // Whether `axis`, which counts from either end of `rank` dimensions, is dimension d.
 Expr is_dimension(const Expr& axis, int64_t d, int64_t rank);
 
+// `number` everywhere: a formula, whatever the size.
+TensorId filled(Lowering& node, Type type, const Shape& shape, double number);
+
 // x in another type, as Cast does it; x itself if it has that type.
 TensorId converted(Lowering& node, TensorId x, Type type);
 

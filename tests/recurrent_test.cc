@@ -1,8 +1,10 @@
 // RNN, GRU and LSTM against a plain reference, over random shapes and attributes.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <optional>
 #include <random>
 
 #include "frontend/import.h"
@@ -177,6 +179,61 @@ TEST(Recurrent, AgreesWithAPlainReference) {
            small(4)},
           random);
     if (HasFatalFailure()) return;
+  }
+}
+
+struct Function {
+  const char* name;
+  std::optional<double> alpha, beta;  // defaults of what it takes
+  double (*of)(double x, double alpha, double beta);
+};
+constexpr Function kFunctions[] = {
+    {"Affine", 1, 0, [](double x, double a, double b) { return a * x + b; }},
+    {"Elu", 1, {}, [](double x, double a, double) { return x < 0 ? a * (std::exp(x) - 1) : x; }},
+    {"HardSigmoid", 0.2, 0.5, [](double x, double a, double b) { return std::clamp(a * x + b, 0.0, 1.0); }},
+    {"LeakyRelu", 0.01, {}, [](double x, double a, double) { return x < 0 ? a * x : x; }},
+    {"Relu", {}, {}, [](double x, double, double) { return std::max(x, 0.0); }},
+    {"ScaledTanh", 1, 1, [](double x, double a, double b) { return a * std::tanh(b * x); }},
+    {"Sigmoid", {}, {}, [](double x, double, double) { return sigmoid(x); }},
+    {"Softplus", {}, {}, [](double x, double, double) { return std::log(1 + std::exp(x)); }},
+    {"Softsign", {}, {}, [](double x, double, double) { return x / (1 + std::abs(x)); }},
+    {"Tanh", {}, {}, [](double x, double, double) { return std::tanh(x); }},
+    {"ThresholdedRelu", 1, {}, [](double x, double a, double) { return x > a ? x : 0; }},
+};
+
+// A layer of one step and one cell is its function; of two directions, with the numbers that are given, some
+// of which may be missing at the end.
+TEST(Recurrent, NumbersBelongInOrderToTheFunctionsThatTakeOne) {
+  std::mt19937 random(13);
+  for (int round = 0; round < 300; ++round) {
+    const Function* f[] = {&kFunctions[random() % std::size(kFunctions)],
+                           &kFunctions[random() % std::size(kFunctions)]};
+    std::vector<float> alphas(random() % 3), betas(random() % 3);
+    for (float& v : alphas) v = static_cast<float>(random() % 16) / 8;
+    for (float& v : betas) v = static_cast<float>(random() % 16) / 8;
+    std::string attributes;
+    if (!alphas.empty()) attributes += fmt::format(", activation_alpha = [{:.3f}]", fmt::join(alphas, ", "));
+    if (!betas.empty()) attributes += fmt::format(", activation_beta = [{:.3f}]", fmt::join(betas, ", "));
+    const std::string text = fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 14]> g (float[1, 4, 1] x, float[2, 1, 1] w, float[2, 1, 1] r)"
+        " => (float[1, 2, 4, 1] y) {{ y = RNN <hidden_size = 1, direction = \"bidirectional\", activations = "
+        "[\"{}\", \"{}\"]{}> (x, w, r) }}",
+        f[0]->name, f[1]->name, attributes);
+    SCOPED_TRACE(text);
+    Value x(Type::kFloat32, {1, 4, 1}), w(Type::kFloat32, {2, 1, 1});
+    const double samples[] = {-2.5, -0.25, 0.75, 1.75};
+    for (int64_t k = 0; k < 4; ++k) store(x, k, {.f = samples[k]});
+    for (int64_t k = 0; k < 2; ++k) store(w, k, {.f = 1});
+    const Graph graph = import_text(text);
+    const Value y = *interpret(graph, {x, w, w})[graph.outputs[0]];
+    size_t alpha = 0, beta = 0;
+    for (int64_t d = 0; d < 2; ++d) {
+      double a = f[d]->alpha.value_or(0), b = f[d]->beta.value_or(0);
+      if (f[d]->alpha && alpha++ < alphas.size()) a = alphas[alpha - 1];
+      if (f[d]->beta && beta++ < betas.size()) b = betas[beta - 1];
+      for (int64_t k = 0; k < 4; ++k)
+        ASSERT_NEAR(load(y, d * 4 + k).f, f[d]->of(samples[k], a, b), 1e-5) << "direction " << d;
+    }
   }
 }
 
