@@ -5,7 +5,9 @@
 //   interpret_conformance_test --only softmax      one operator's cases, with the reason of every failure
 //   interpret_conformance_test --update            rewrite the list of known failures
 //
-// A run fails when a case fails that the list of known failures lacks, and when a listed case passes.
+// A run fails when a case fails that the list of known failures lacks, when a listed case passes, and when it
+// fails in another way than the list says: a model that was refused must not turn out wrong. A case without
+// data fails.
 #pragma once
 
 #include <filesystem>
@@ -21,12 +23,13 @@ namespace arenac {
 struct Case {
   std::string id;  // "node/test_abs", "shared/test_swiglu_float16"
   std::filesystem::path folder;
+  size_t index = 0;  // among all of its suite
 
   std::filesystem::path model() const { return folder / "model.onnx"; }
 };
 
 struct Suite {
-  std::vector<Case> cases;               // sorted by id
+  std::vector<Case> cases;               // by folder of cases, then by id
   std::filesystem::path known_failures;  // a text file: "case: reason"
 };
 

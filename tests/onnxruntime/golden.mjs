@@ -1,5 +1,6 @@
 // node golden.mjs ONNX_PROTO MODEL.onnx DIR: runs a model on seeded random inputs in onnxruntime and writes input_K.pb and
-// output_K.pb, ONNX TensorProto files, into DIR. Dimensions without a value become 1.
+// output_K.pb, ONNX TensorProto files, into DIR. Dimensions without a value become 1. Fails where an output does not depend
+// on the inputs.
 import fs from 'node:fs';
 import ort from 'onnxruntime-node';
 import protobuf from 'protobufjs';
@@ -42,16 +43,26 @@ function randomTensor(valueInfo, random) {
 
 const graph = ModelProto.decode(fs.readFileSync(modelFile)).graph;
 const initializers = new Set(graph.initializer.map((tensor) => tensor.name));
-const random = randomNumbers(1);
-const feeds = {};
-graph.input
-  .filter((input) => !initializers.has(input.name))
-  .forEach((input, k) => {
-    feeds[input.name] = randomTensor(input, random);
-    writeTensor(`${dir}/input_${k}.pb`, feeds[input.name]);
-  });
+const inputs = graph.input.filter((input) => !initializers.has(input.name));
+
+// One tensor per input of the model, always the same for a seed.
+function randomFeeds(seed) {
+  const random = randomNumbers(seed);
+  return Object.fromEntries(inputs.map((input) => [input.name, randomTensor(input, random)]));
+}
+
+// How many elements of `a` differ from those of `b`.
+const differing = (a, b) => a.data.reduce((count, element, k) => count + (element !== b.data[k]), 0);
+
 // Without rewrites: a Q/DQ graph then computes in float between its quantisations, as ONNX defines it.
 const options = { graphOptimizationLevel: 'disabled', intraOpNumThreads: 1, logSeverityLevel: 3 };
 const session = await ort.InferenceSession.create(modelFile, options);
+const feeds = randomFeeds(1);
 const results = await session.run(feeds);
+const others = await session.run(randomFeeds(2));
+// An output that is the same whatever goes in would hide most errors.
+for (const { name } of graph.output)
+  if (differing(results[name], others[name]) === 0)
+    throw new Error(`${modelFile}: output '${name}' is the same for two random inputs: the comparison cannot fail`);
+inputs.forEach((input, k) => writeTensor(`${dir}/input_${k}.pb`, feeds[input.name]));
 graph.output.forEach((output, k) => writeTensor(`${dir}/output_${k}.pb`, results[output.name]));
