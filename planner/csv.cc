@@ -1,12 +1,15 @@
 #include "planner/csv.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <functional>
 #include <iterator>
 #include <unordered_map>
+#include <utility>
 
 // The library copies file names into arrays that it then terminates.
 #pragma GCC diagnostic push
@@ -54,25 +57,63 @@ std::vector<std::string_view> words(const char* cell) {
   }
 }
 
-// Calls visit(row) for each line below the header.
+// What a column may be called. Of several spellings in one file the first listed here counts.
+struct Spelling {
+  const char* name;
+  const char* Row::*cell;
+};
+constexpr std::array kSpellings = {
+    Spelling{"id", &Row::id},           Spelling{"buffer", &Row::id},       Spelling{"buffer_id", &Row::id},
+    Spelling{"lower", &Row::lower},     Spelling{"begin", &Row::lower},     Spelling{"start", &Row::lower},
+    Spelling{"upper", &Row::upper},     Spelling{"end", &Row::end},         Spelling{"size", &Row::size},
+    Spelling{"align", &Row::align},     Spelling{"alignment", &Row::align}, Spelling{"gaps", &Row::gaps},
+    Spelling{"pool", &Row::pool},       Spelling{"fixed", &Row::fixed},     Spelling{"group", &Row::group},
+    Spelling{"overlap", &Row::overlap}, Spelling{"offset", &Row::offset},
+};
+
+using Reader = io::CSVReader<kSpellings.size(), io::trim_chars<' ', '\t'>, io::double_quote_escape<',', '"'>,
+                             io::throw_on_overflow, io::empty_line_comment>;
+
+// One of these columns must be there.
+using Needed = std::vector<const char * Row::*>;
+
+void check_columns(const Reader& reader, const std::string& file, const std::vector<Needed>& all) {
+  std::vector<std::string> missing;
+  for (const Needed& needed : all) {
+    std::vector<std::string_view> names;
+    bool found = false;
+    for (const Spelling& spelling : kSpellings) {
+      if (std::find(needed.begin(), needed.end(), spelling.cell) == needed.end()) continue;
+      names.push_back(spelling.name);
+      found = found || reader.has_column(spelling.name);
+    }
+    if (!found) missing.push_back(fmt::format("{}", fmt::join(names, " or ")));
+  }
+  if (!missing.empty())
+    throw UserError(
+        fmt::format("{}: the first line names no column {}", file, fmt::join(missing, ", none ")));
+}
+
+// Calls visit(row) for each line below the header, which names the needed columns.
 template <class Visit>
-void read_rows(const std::string& text, const std::string& file, Visit visit) {
-  using Reader = io::CSVReader<15, io::trim_chars<' ', '\t'>, io::double_quote_escape<',', '"'>,
-                               io::throw_on_overflow, io::empty_line_comment>;
+void read_rows(const std::string& text, const std::string& file, const std::vector<Needed>& needed,
+               Visit visit) {
+  constexpr auto kAll = std::make_index_sequence<kSpellings.size()>();
   try {
     Reader reader(file, text.data(), text.data() + text.size());
-    reader.read_header(io::ignore_extra_column | io::ignore_missing_column, "id", "buffer_id", "lower",
-                       "start", "upper", "end", "size", "align", "alignment", "gaps", "pool", "fixed",
-                       "group", "overlap", "offset");
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      reader.read_header(io::ignore_extra_column | io::ignore_missing_column, kSpellings[I].name...);
+    }
+    (kAll);
+    check_columns(reader, file, needed);
     while (true) {
+      std::array<const char*, kSpellings.size()> cells = {};
+      const bool more = [&]<size_t... I>(std::index_sequence<I...>) { return reader.read_row(cells[I]...); }
+      (kAll);
+      if (!more) break;
       Row r{};
-      const char *buffer_id = nullptr, *start = nullptr, *alignment = nullptr;
-      if (!reader.read_row(r.id, buffer_id, r.lower, start, r.upper, r.end, r.size, r.align, alignment,
-                           r.gaps, r.pool, r.fixed, r.group, r.overlap, r.offset))
-        break;
-      if (!r.id) r.id = buffer_id;
-      if (!r.lower) r.lower = start;
-      if (!r.align) r.align = alignment;
+      for (size_t i = cells.size(); i-- > 0;)
+        if (cells[i]) r.*kSpellings[i].cell = cells[i];
       r.where = fmt::format("{}:{}", file, reader.get_file_line());
       visit(r);
     }
@@ -119,7 +160,7 @@ struct Builder {
 
   void add(const Row& row) {
     const auto needed = [&](const char* cell, const char* column) {
-      if (!is_given(cell)) row.fail(fmt::format("column '{}' is missing or empty", column));
+      if (!is_given(cell)) row.fail(fmt::format("column '{}' is empty", column));
       return cell;
     };
     Buffer b;
@@ -179,7 +220,8 @@ struct Builder {
 Problem problem_from_csv(const std::string& text, const std::string& file, std::vector<Pool> pools) {
   Builder builder;
   builder.problem.pools = std::move(pools);
-  read_rows(text, file, [&](const Row& row) { builder.add(row); });
+  const std::vector<Needed> needed = {{&Row::id}, {&Row::lower}, {&Row::upper, &Row::end}, {&Row::size}};
+  read_rows(text, file, needed, [&](const Row& row) { builder.add(row); });
   return builder.finish();
 }
 
@@ -188,9 +230,9 @@ Plan plan_from_csv(const std::string& text, const std::string& file, const Probl
   for (size_t id = 0; id < problem.buffers.size(); ++id) ids.emplace(problem.buffers[id].name, int(id));
   Plan plan{std::vector<Placement>(problem.buffers.size(), {-1, 0}),
             std::vector<PoolUse>(problem.pools.size())};
-  read_rows(text, file, [&](const Row& row) {
-    if (!is_given(row.id)) row.fail("column 'id' is missing or empty");
-    if (!is_given(row.offset)) row.fail("column 'offset' is missing or empty");
+  read_rows(text, file, {{&Row::id}, {&Row::offset}}, [&](const Row& row) {
+    if (!is_given(row.id)) row.fail("column 'id' is empty");
+    if (!is_given(row.offset)) row.fail("column 'offset' is empty");
     const auto at = ids.find(row.id);
     if (at == ids.end()) row.fail(fmt::format("'{}' is no buffer of the problem", row.id));
     const Buffer& b = problem.buffers[at->second];

@@ -15,7 +15,8 @@
 //   group    buffers of one group lie at one offset
 //   overlap  id:distance, separated by spaces: may share bytes with that buffer from that distance above it
 //
-// The first four are needed; order and other columns do not matter.
+// The first four are needed; order and other columns do not matter. What pools hold and how they are aligned is
+// no column: the caller says it.
 #pragma once
 
 #include <string>
@@ -25,7 +26,7 @@
 namespace arenac {
 
 // `pools` are those that the caller knows; others are added as the column names them, and if there are none
-// in the end, one called "arena". Throws UserError naming `file` and the line.
+// in the end, one called "arena". Throws UserError naming `file` and the missing columns, or the line.
 Problem problem_from_csv(const std::string& text, const std::string& file, std::vector<Pool> pools = {});
 
 // The plan whose buffers are matched by id. Pool sizes are those that the placements come to; no bound is
