@@ -12,6 +12,7 @@
 #include "driver/files.h"
 #include "driver/sha256.h"
 #include "frontend/error.h"
+#include "planner/csv.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
 #include "scheduler/rewrites.h"
@@ -25,22 +26,11 @@ void require_right(const char* stage, const std::optional<std::string>& fault) {
   if (fault) throw InternalError(fmt::format("after stage '{}': {}", stage, *fault));
 }
 
-std::string dump(const Problem& problem) {
-  std::string text = "id,lower,upper,size,align,name\n";
-  for (size_t k = 0; k < problem.buffers.size(); ++k) {
-    const Buffer& b = problem.buffers[k];
-    text += fmt::format("{},{},{},{},{},{}\n", k, b.begin, b.end, b.size, b.align, printable(b.name));
-  }
-  for (const Overlap& o : problem.overlaps)
-    text += fmt::format("# offset({}) - offset({}) >= {} allows an overlap\n", o.above, o.below, o.distance);
-  return text;
-}
-
-std::string dump(const Plan& plan) {
-  std::string text = "id,pool,offset\n";
-  for (size_t k = 0; k < plan.placements.size(); ++k)
-    text += fmt::format("{},{},{}\n", k, plan.placements[k].pool, plan.placements[k].offset);
-  return text;
+// Names of the model may be anything, also equal: its number and an identifier make a buffer's id.
+Problem with_plain_names(Problem problem) {
+  for (size_t k = 0; k < problem.buffers.size(); ++k)
+    problem.buffers[k].name = fmt::format("{}_{}", k, c_identifier(problem.buffers[k].name));
+  return problem;
 }
 
 // Reports each stage as it ends: its time when verbose, its product when asked for.
@@ -150,7 +140,16 @@ std::vector<std::string> dumped_stages() {
   return names;
 }
 
+std::string dump(const Problem& problem) { return to_csv(with_plain_names(problem)); }
+
+std::string dump(const Problem& problem, const Plan& plan) { return to_csv(with_plain_names(problem), plan); }
+
 Compilation compile(const CompileOptions& options) {
+  if (options.model.ends_with(".csv"))
+    throw UserError(
+        fmt::format("{}: is no model; 'arenac plan' reads planning problems, 'arenac verify' problems and "
+                    "their solutions",
+                    options.model));
   const Target& target = target_named(options.target);
   const std::string preferred = options.optimize == Optimize::kSpeed ? "layerwise"
                                 : options.optimize == Optimize::kRam ? "smallest"
@@ -189,7 +188,7 @@ Compilation compile(const CompileOptions& options) {
   progress.finished("schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); });
   const Problem& problem = c.lifetimes.problem;
   progress.finished("problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); });
-  progress.finished("plan", bytes_words(total_size(c.plan)), [&] { return dump(c.plan); });
+  progress.finished("plan", bytes_words(total_size(c.plan)), [&] { return dump(problem, c.plan); });
 
   c.map =
       make_map(c.schedule, c.lifetimes, c.plan, options.io, layerwise_arena(c, options, target, deadline));

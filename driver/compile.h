@@ -68,6 +68,10 @@ struct Compilation {
   std::vector<File> files;
 };
 
+// The problem as `arenac plan` reads it, and its solution as `arenac verify` does (planner/csv.h).
+std::string dump(const Problem& problem);
+std::string dump(const Problem& problem, const Plan& plan);
+
 // Runs and verifies every stage. Throws UserError when the model is at fault, and with Exit::kDoesNotFit when
 // the arena is larger than `ram` or a pool than its capacity. Warnings and timings go to standard error.
 Compilation compile(const CompileOptions& options);

@@ -1,4 +1,5 @@
 // The arenac program from outside: exit statuses, what it writes where, and what it leaves behind.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
@@ -407,6 +408,31 @@ TEST_F(Cli, StagesAreDumped) {
     EXPECT_NE(arenac({"map", kModel, "--quiet", "--json", "m.json", "--dump-after", stage}).output, "")
         << stage;
   EXPECT_EQ(arenac({"map", kModel, "--dump-after", "lunch"}).status, 2);
+}
+
+TEST_F(Cli, TheDumpedProblemIsPlannedAsTheModelIsAndTheDumpedPlanSolvesIt) {
+  for (const char* stage : {"problem", "plan"})
+    write(fmt::format("{}.csv", stage),
+          arenac({"map", kModel, "--quiet", "--io", "arena", "--json", "m.json", "--dump-after", stage})
+              .output);
+  const Finished planned = arenac({"plan", "problem.csv", "--json"});
+  EXPECT_EQ(planned.status, 0);
+  const MemoryMap map = memory_map_from_json(read_file(at("m.json")));
+  EXPECT_THAT(planned.output, HasSubstr(fmt::format("\"makespan\":{},", map.totals.arena)));
+  EXPECT_EQ(arenac({"verify", "problem.csv", "plan.csv"}).status, 0);
+}
+
+TEST_F(Cli, ACsvFileIsNoModelAndNamesItsColumns) {
+  write("s.csv", "id,lower,upper,size,offset\na,0,1,4,0\n");
+  write("n.csv", "not\n");
+  for (const char* command : {"map", "compile", "explain"}) {
+    const Finished map = arenac({command, "s.csv"});
+    EXPECT_EQ(map.status, 1);
+    EXPECT_THAT(map.output, HasSubstr("s.csv: is no model; 'arenac plan' reads"));
+  }
+  const Finished plan = arenac({"plan", "n.csv"});
+  EXPECT_EQ(plan.status, 1);
+  EXPECT_THAT(plan.output, HasSubstr("n.csv: the first line names no column id"));
 }
 
 }  // namespace

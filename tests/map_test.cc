@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
+#include <tuple>
 
 #include "frontend/import.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
+#include "planner/csv.h"
 #include "planner/planners.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
@@ -43,6 +46,22 @@ void expect_true_uses(const MemoryMap& map, const Schedule& schedule, const Life
     EXPECT_EQ(fault_of(buffer, schedule, lifetimes), "") << buffer.name;
 }
 
+// All but names and the pools' sizes.
+void expect_the_same(const Problem& read, const Problem& written) {
+  ASSERT_EQ(read.buffers.size(), written.buffers.size());
+  for (size_t k = 0; k < read.buffers.size(); ++k) {
+    const Buffer &a = read.buffers[k], &b = written.buffers[k];
+    EXPECT_EQ(std::tie(a.size, a.align, a.begin, a.end, a.pools, a.fixed_offset),
+              std::tie(b.size, b.align, b.begin, b.end, b.pools, b.fixed_offset));
+  }
+  const auto triples = [](const Problem& p) {
+    std::set<std::tuple<int, int, int64_t>> all;
+    for (const Overlap& o : p.overlaps) all.insert({o.above, o.below, o.distance});
+    return all;
+  };
+  EXPECT_EQ(triples(read), triples(written));
+}
+
 TEST(MapOfRandomModels, NamesWritersAndReaders) {
   constexpr const char* kSchedulers[] = {"layerwise", "fused", "smallest", "rows"};
   size_t late = 0;  // buffers whose life begins before they are written, in a group
@@ -51,11 +70,13 @@ TEST(MapOfRandomModels, NamesWritersAndReaders) {
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
     Way way;
     way.io = seed % 2 ? Io::kArena : Io::kExternal;
+    if (seed % 5 == 0) way.pools = {{"fast", 1000}, {"slow"}};
     way.scheduler = kSchedulers[seed / 2 % std::size(kSchedulers)];
     const Compilation c = compile_graph(import_text(text), "m", way);
     expect_true_uses(c.map, c.schedule, c.lifetimes);
     EXPECT_EQ(verify(c.map), std::nullopt);
     EXPECT_EQ(memory_map_from_json(to_json(c.map)), c.map);
+    expect_the_same(problem_from_csv(dump(c.lifetimes.problem), "p.csv"), c.lifetimes.problem);
     for (const MapBuffer& buffer : c.map.buffers) late += buffer.writer && *buffer.writer > buffer.begin;
     if (HasFailure()) return;
   }
@@ -74,6 +95,8 @@ TEST(MapOfBundledModels, NamesWritersReadersTypesAndShapes) {
     const Lifetimes lives = lifetimes(schedule, Io::kExternal, 16);
     const MemoryMap map = make_map(schedule, lives, plan(lives.problem), Io::kExternal);
     expect_true_uses(map, schedule, lives);
+    const Problem read = problem_from_csv(dump(lives.problem), "p.csv");
+    EXPECT_EQ(plan(read).pools[0].size, map.totals.arena);
     for (const MapBuffer& buffer : map.buffers) {
       EXPECT_FALSE(buffer.type.empty()) << buffer.name;
       const auto same = [&](const Tensor& t) {
