@@ -38,13 +38,6 @@ text { fill: #e6e9ec; } .page { fill: #14171a; } .plot { fill: #1b1f23; } .soft 
 </style>
 )";
 
-// The operator that writes the buffer first; inputs and states stand for themselves.
-std::string op_of(const MemoryMap& map, const MapBuffer& buffer) {
-  const bool outside = buffer.kind == BufferKind::kInput || buffer.kind == BufferKind::kState;
-  const bool known = buffer.begin >= 0 && buffer.begin < static_cast<int64_t>(map.steps.size());
-  return outside || !known ? std::string(name_of(buffer.kind)) : map.steps[buffer.begin].op;
-}
-
 // Operators by number of buffers: the most frequent ones have colours of their own.
 struct Legend {
   std::vector<std::string> ops;
@@ -57,7 +50,7 @@ struct Legend {
 
 Legend legend_of(const MemoryMap& map) {
   std::unordered_map<std::string, size_t> counts;
-  for (const MapBuffer& buffer : map.buffers) ++counts[op_of(map, buffer)];
+  for (const MapBuffer& buffer : map.buffers) ++counts[source_of(map, buffer)];
   std::vector<std::pair<size_t, std::string>> ranked;
   for (const auto& [op, count] : counts) ranked.push_back({count, op});
   std::sort(ranked.begin(), ranked.end(),
@@ -107,10 +100,21 @@ std::string line(double x0, double y0, double x1, double y1, std::string_view cs
   return fmt::format("<path d=\"M{:.1f} {:.1f}L{:.1f} {:.1f}\" class=\"{}\"/>\n", x0, y0, x1, y1, css);
 }
 
+// "\nread by conv2 (Conv)\nand 3 more"
+std::string readers_words(const MemoryMap& map, const MapBuffer& b) {
+  constexpr size_t kMost = 4;
+  std::string words;
+  for (size_t k = 0; k < std::min(kMost, b.readers.size()); ++k)
+    words += (k == 0 ? "\nread by " : "\n") + escaped(step_title(map, b.readers[k]));
+  return b.readers.size() <= kMost ? words : fmt::format("{}\nand {} more", words, b.readers.size() - kMost);
+}
+
 std::string buffer_title(const MemoryMap& map, const MapBuffer& b) {
   std::string title = fmt::format("{}\n{}\noffset {}, steps [{}, {})", escaped(b.name), bytes_words(b.size),
                                   grouped(b.offset), b.begin, b.end);
-  if (const std::string step = step_title(map, b.begin); !step.empty()) title += "\nfrom " + escaped(step);
+  if (const std::string type = type_words(b); !type.empty()) title += "\n" + escaped(type);
+  if (b.writer) title += "\nfrom " + escaped(step_title(map, *b.writer));
+  title += readers_words(map, b);
   if (b.rows) title += fmt::format("\n{} of {} rows", b.rows->kept, b.rows->total);
   if (const auto group = group_at(map, b.begin)) title += "\nin " + group_name(group);
   for (const std::string& tensor : b.tensors) {
@@ -125,7 +129,7 @@ std::string buffer_shape(const Panel& panel, const Legend& legend, const MapBuff
   std::string shape = fmt::format(
       "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" class=\"b "
       "{}\"><title>{}</title></rect>\n",
-      x, y, std::max(width, 0.0), std::max(height, 0.0), legend.colour(op_of(panel.map, b)),
+      x, y, std::max(width, 0.0), std::max(height, 0.0), legend.colour(source_of(panel.map, b)),
       buffer_title(panel.map, b));
   const int letters = static_cast<int>((width - 8) / 6.3);  // an average letter is narrower
   const std::string name = printable(b.name);

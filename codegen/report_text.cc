@@ -1,4 +1,4 @@
-// The memory map for a terminal, at most kTextWidth columns:
+// The memory map for a terminal:
 //
 //     kws.onnx   arena 22,528 B ...
 //
@@ -20,45 +20,55 @@
 namespace arenac {
 namespace {
 
-constexpr int kTextWidth = 100;
 constexpr int kMargin = 10;  // left of the picture: addresses
-constexpr int kColumns = kTextWidth - kMargin;
+constexpr int kIndent = 9;   // of what the words of the header describe
 constexpr int kRows = 20;
-constexpr size_t kAllUpTo = 40;  // buffers that a table lists one by one; above, only the largest
+constexpr size_t kAllUpTo = 40;  // buffers that the tables list one by one; above, only the largest
 constexpr size_t kLargest = 20;
-constexpr size_t kAtPeak = 10;
+constexpr size_t kAtPeak = 30;
+constexpr int kWithTypes = 110;  // columns from which on there is room for types and shapes
 constexpr size_t kMaxIo = 8;
 constexpr size_t kMaxGroups = 20;
 constexpr std::string_view kKeys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-static_assert(kAllUpTo <= kKeys.size());
+static_assert(kAllUpTo <= kKeys.size() && kLargest + kAtPeak <= kKeys.size());
 
 // What the sections about one pool share.
 struct PoolView {
   const MemoryMap& map;
   const MapPool& pool;
-  std::vector<size_t> buffers;            // of the pool, indices into map.buffers
-  std::vector<size_t> listed;             // those of them that the table lists, in order of time
-  std::unordered_map<size_t, char> keys;  // of the listed
+  int columns;  // of a line
   Peak peak;
-  int64_t begin = 0, end = 1;  // of all lives
+  std::vector<size_t> buffers;            // of the pool, indices into map.buffers
+  std::vector<size_t> at_peak, others;    // those of them that the tables list, largest first
+  std::unordered_map<size_t, char> keys;  // of the listed
+  int64_t begin = 0, end = 1;             // of all lives
 };
 
-PoolView view_of(const MemoryMap& map, const MapPool& pool) {
-  PoolView view{
-      .map = map, .pool = pool, .buffers = {}, .listed = {}, .keys = {}, .peak = peak_of(map, pool.name)};
+PoolView view_of(const MemoryMap& map, const MapPool& pool, int columns) {
+  PoolView view{.map = map,
+                .pool = pool,
+                .columns = columns,
+                .peak = peak_of(map, pool.name),
+                .buffers = {},
+                .at_peak = {},
+                .others = {},
+                .keys = {}};
   for (size_t i = 0; i < map.buffers.size(); ++i) {
-    if (map.buffers[i].pool == pool.name) view.buffers.push_back(i);
+    if (map.buffers[i].pool != pool.name) continue;
+    view.buffers.push_back(i);
+    if (std::find(view.peak.buffers.begin(), view.peak.buffers.end(), i) == view.peak.buffers.end())
+      view.others.push_back(i);
   }
-  const auto by_time = [&](size_t a, size_t b) { return map.buffers[a].begin < map.buffers[b].begin; };
-  const auto by_size = [&](size_t a, size_t b) { return map.buffers[a].size > map.buffers[b].size; };
-  view.listed = view.buffers;
-  if (view.listed.size() > kAllUpTo) {
-    std::stable_sort(view.listed.begin(), view.listed.end(), by_size);
-    view.listed.resize(kLargest);
+  view.at_peak = view.peak.buffers;
+  std::stable_sort(view.others.begin(), view.others.end(),
+                   [&](size_t a, size_t b) { return map.buffers[a].size > map.buffers[b].size; });
+  if (view.buffers.size() > kAllUpTo) {
+    view.at_peak.resize(std::min(view.at_peak.size(), kAtPeak));
+    view.others.resize(std::min(view.others.size(), kLargest));
   }
-  std::stable_sort(view.listed.begin(), view.listed.end(), by_time);
-  for (size_t k = 0; k < view.listed.size(); ++k) view.keys[view.listed[k]] = kKeys[k];
-  if (map.steps.empty() && !view.listed.empty()) view.begin = view.end = map.buffers[view.listed[0]].begin;
+  for (const auto* listed : {&view.at_peak, &view.others})
+    for (size_t i : *listed) view.keys.emplace(i, kKeys[view.keys.size()]);
+  if (map.steps.empty() && !view.buffers.empty()) view.begin = view.end = map.buffers[view.buffers[0]].begin;
   view.end = std::max(view.begin + 1, static_cast<int64_t>(map.steps.size()));
   for (size_t i : view.buffers) {
     view.begin = std::min(view.begin, map.buffers[i].begin);
@@ -80,9 +90,9 @@ struct Axis {
 // Few times take several whole columns each, so that steps have equal widths.
 Axis time_axis(const PoolView& view) {
   const int64_t span = view.end - view.begin;
-  if (span > kColumns)
-    return {view.begin, static_cast<double>(kColumns) / static_cast<double>(span), kColumns};
-  const auto each = std::min<int64_t>(kColumns / span, 8);
+  const int columns = view.columns - kMargin;
+  if (span > columns) return {view.begin, static_cast<double>(columns) / static_cast<double>(span), columns};
+  const auto each = std::min<int64_t>(columns / span, 8);
   return {view.begin, static_cast<double>(each), static_cast<int>(span * each)};
 }
 
@@ -165,16 +175,17 @@ std::string group_line(const MemoryMap& map, const Axis& time) {
   return line.erase(line.find_last_not_of(' ') + 1);
 }
 
-// A caret under the peak's column and the words on the side where there is room.
+// A caret under the peak's column and the words on the side where there is room, or below it.
 std::string peak_line(const PoolView& view, const Axis& time) {
   const int column = kMargin + time.cell(view.peak.time);
   const std::string title = step_title(view.map, view.peak.time);
   const std::string words =
       fmt::format("peak at step {}{}{}", view.peak.time, title.empty() ? "" : ": ", title);
   const int width = columns_of(words);
-  if (column + 2 + width <= kTextWidth) return fmt::format("{:{}}^ {}\n", "", column, words);
-  const int room = std::min(width, column - 1);
-  return fmt::format("{:{}}{} ^\n", "", column - 1 - room, fitted(words, room));
+  if (column + 2 + width <= view.columns) return fmt::format("{:{}}^ {}\n", "", column, words);
+  if (width < column) return fmt::format("{:{}}{} ^\n", "", column - 1 - width, words);
+  const int left = std::max(kMargin, std::min(column, view.columns - width));
+  return fmt::format("{:{}}^\n{:{}}{}\n", "", column, "", left, words);
 }
 
 std::string picture(const PoolView& view) {
@@ -202,47 +213,54 @@ std::string picture(const PoolView& view) {
   return text + peak_line(view, time);
 }
 
-std::string names_of(const MapBuffer& buffer) {
+// "b: conv, conv_view", the name as the table shows it.
+std::string names_of(const MapBuffer& buffer, const std::string& name) {
   const std::string tensors = fmt::format("{}", fmt::join(buffer.tensors, ", "));
-  return printable(buffer.name == tensors || tensors.empty() ? buffer.name : buffer.name + ": " + tensors);
+  return buffer.name == tensors || tensors.empty() ? name : name + ": " + printable(tensors);
 }
 
-// Key, peak mark, offset, size, life, rows, kind; the names take what is left of the line.
+// Key, offset, size, life, rows, operator, type; the names take what is left of the line.
 constexpr size_t kFields = 7;
-constexpr std::array<char, kFields> kAlign = {'<', '<', '>', '>', '<', '<', '<'};
+constexpr std::array<char, kFields> kAlign = {'<', '>', '>', '<', '<', '<', '<'};
 using Row = std::array<std::string, kFields + 1>;
 
-Row table_row(const PoolView& view, size_t index) {
+std::string shortened(const std::string& printable_text, int columns) {
+  return fitted(printable_text, std::min(columns, columns_of(printable_text)));
+}
+
+Row table_row(const PoolView& view, size_t index, const std::string& name) {
   const MapBuffer& b = view.map.buffers[index];
-  const bool at_peak = b.begin <= view.peak.time && view.peak.time < b.end;
-  const auto key = view.keys.find(index);
-  return {std::string(1, key == view.keys.end() ? '+' : key->second),
-          at_peak ? "*" : " ",
+  return {std::string(1, view.keys.at(index)),
           grouped(b.offset),
           grouped(b.size),
           fmt::format("[{}, {})", b.begin, b.end),
           b.rows ? fmt::format("{}/{}", b.rows->kept, b.rows->total) : "",
-          std::string(name_of(b.kind)),
-          names_of(b)};
+          shortened(printable(source_of(view.map, b)), 18),
+          view.columns >= kWithTypes ? shortened(type_words(b), 30) : "",
+          names_of(b, name)};
 }
 
 std::string table(const PoolView& view, const std::vector<size_t>& buffers) {
-  std::vector<Row> rows = {{" ", " ", "offset", "size", "life", "rows", "kind", "name: tensors"}};
-  for (size_t i : buffers) rows.push_back(table_row(view, i));
-  std::array<size_t, kFields> widths = {};
+  std::vector<Row> rows = {{" ", "offset", "size", "life", "rows", "from", "type", "name: tensors"}};
+  if (view.columns < kWithTypes) rows[0][6].clear();
+  std::vector<std::string> names;
+  for (size_t i : buffers) names.push_back(printable(view.map.buffers[i].name));
+  names = told_apart(std::move(names));
+  for (size_t k = 0; k < buffers.size(); ++k) rows.push_back(table_row(view, buffers[k], names[k]));
+  std::array<int, kFields> widths = {};
   for (const Row& row : rows) {
-    for (size_t f = 0; f < kFields; ++f) widths[f] = std::max(widths[f], row[f].size());
+    for (size_t f = 0; f < kFields; ++f) widths[f] = std::max(widths[f], columns_of(row[f]));
   }
   std::string text;
   for (const Row& row : rows) {
-    std::string line = " ";
+    std::string line;
     for (size_t f = 0; f < kFields; ++f) {
       if (widths[f] == 0) continue;
-      const std::string padding(widths[f] - row[f].size(), ' ');
-      line += (f < 2 ? " " : "  ") + (kAlign[f] == '>' ? padding + row[f] : row[f] + padding);
+      const std::string padding(widths[f] - columns_of(row[f]), ' ');
+      line += "  " + (kAlign[f] == '>' ? padding + row[f] : row[f] + padding);
     }
-    const int room = std::max(12, kTextWidth - 2 - static_cast<int>(line.size()));
-    text += line + "  " + fitted(row[kFields], std::min(room, columns_of(row[kFields]))) + "\n";
+    const int room = std::max(12, view.columns - 2 - columns_of(line));
+    text += line + "  " + shortened(row[kFields], room) + "\n";
   }
   return text;
 }
@@ -253,27 +271,32 @@ int64_t sum_of_sizes(const PoolView& view, const std::vector<size_t>& buffers) {
   return sum;
 }
 
-std::string buffer_section(const PoolView& view) {
-  const auto others = static_cast<int64_t>(view.buffers.size() - view.listed.size());
-  if (others == 0) return "Buffers by time, * in use at the peak\n" + table(view, view.listed);
-  const int64_t bytes = sum_of_sizes(view, view.buffers) - sum_of_sizes(view, view.listed);
-  return fmt::format("The {} largest buffers by time, * in use at the peak\n", kLargest) +
-         table(view, view.listed) +
-         fmt::format("  +   and {} smaller ones, {} in all\n", grouped(others), short_bytes(bytes));
+// A table of the first of `all`, and what the rest comes to.
+std::string section(const PoolView& view, const std::string& title, const std::vector<size_t>& listed,
+                    size_t count, int64_t bytes) {
+  if (count == 0) return {};
+  std::string text = "\n" + title + "\n" + table(view, listed);
+  if (count > listed.size())
+    text += fmt::format("  +  and {} smaller ones, {} in all\n",
+                        grouped(static_cast<int64_t>(count - listed.size())),
+                        short_bytes(bytes - sum_of_sizes(view, listed)));
+  return text;
 }
 
-// Worth its own table only where the other one leaves buffers out.
-std::string peak_section(const PoolView& view) {
-  const std::vector<size_t>& all = view.peak.buffers;
-  if (view.listed.size() == view.buffers.size()) return {};
-  const std::vector<size_t> largest(all.begin(), all.begin() + std::min(all.size(), kAtPeak));
-  return fmt::format("\nAt the peak, step {}: {} bytes in {}{}\n", view.peak.time, grouped(view.peak.bytes),
-                     counted(all.size(), "buffer"), largest.size() < all.size() ? ", the largest are" : "") +
-         table(view, largest);
+std::string buffer_sections(const PoolView& view) {
+  const std::vector<size_t>& peak = view.peak.buffers;
+  const size_t count = view.buffers.size() - peak.size();
+  const int64_t at_peak = sum_of_sizes(view, peak), all = sum_of_sizes(view, view.buffers);
+  return section(view,
+                 fmt::format("At the peak, step {}: {} bytes in {}", view.peak.time, grouped(view.peak.bytes),
+                             counted(peak.size(), "buffer")),
+                 view.at_peak, peak.size(), at_peak) +
+         section(view, fmt::format("{}, largest first", counted(count, "other buffer")), view.others, count,
+                 all - at_peak);
 }
 
-std::string pool_section(const MemoryMap& map, const MapPool& pool) {
-  const PoolView view = view_of(map, pool);
+std::string pool_section(const MemoryMap& map, const MapPool& pool, int columns) {
+  const PoolView view = view_of(map, pool, columns);
   const double gap = 100.0 * static_cast<double>(pool.size - pool.lower_bound) /
                      static_cast<double>(std::max<int64_t>(1, pool.lower_bound));
   std::string text = fmt::format(
@@ -283,7 +306,7 @@ std::string pool_section(const MemoryMap& map, const MapPool& pool) {
                      : fmt::format("lower bound {}, gap {:.1f} %", grouped(pool.lower_bound), gap),
       pool.align, counted(view.buffers.size(), "buffer"));
   if (view.buffers.empty()) return text;
-  return text + "\n" + picture(view) + "\n" + buffer_section(view) + peak_section(view);
+  return text + "\n" + picture(view) + buffer_sections(view);
 }
 
 std::string io_lines(const MemoryMap& map) {
@@ -322,12 +345,14 @@ std::string search_line(const MemoryMap& map) {
 }
 
 // The steps of each group, by its first and its last.
-std::string group_section(const MemoryMap& map) {
+std::string group_section(const MemoryMap& map, int columns) {
   std::string text;
   for (size_t g = 0; g < std::min(map.groups.size(), kMaxGroups); ++g) {
     const auto& [begin, end] = map.groups[g];
-    text += fmt::format("  {:<4} steps [{}, {})  {} to {}\n", group_name(g), begin, end,
-                        step_title(map, begin), step_title(map, end - 1));
+    const std::string steps = fmt::format("  {:<4} steps [{}, {})  ", group_name(g), begin, end);
+    const int room = std::max(12, (columns - columns_of(steps) - 4) / 2);
+    text += fmt::format("{}{} to {}\n", steps, shortened(step_title(map, begin), room),
+                        shortened(step_title(map, end - 1), room));
   }
   if (map.groups.size() > kMaxGroups) text += fmt::format("  and {} more\n", map.groups.size() - kMaxGroups);
   return text.empty() ? text : "\nGroups, whose steps run a few rows at a time\n" + text;
@@ -351,24 +376,28 @@ std::string header(const MemoryMap& map) {
 }
 
 // The last word on width, for names and numbers beyond all expectation.
-std::string clipped(const std::string& text) {
+std::string laid_out(const std::string& text, int columns) {
+  constexpr int kMostLines = 6;  // of a name
   std::string result;
   size_t begin = 0;
-  for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1) {
-    const std::string line = text.substr(begin, end - begin);
-    result += (columns_of(line) > kTextWidth ? fitted(line, kTextWidth) : line) + "\n";
-  }
+  for (size_t end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+    result +=
+        wrapped(shortened(text.substr(begin, end - begin), kMostLines * columns), columns, kIndent) + "\n";
   return result;
 }
 
 }  // namespace
 
-std::string text_report(const MemoryMap& map) {
+std::string text_report(const MemoryMap& map, const TextStyle& style) {
+  const int columns = std::clamp(style.columns, kLeastColumns, kMostColumns);
   std::string text = header(map);
-  for (const MapPool& pool : map.pools) text += "\n" + pool_section(map, pool);
-  text += group_section(map);
+  for (const MapPool& pool : map.pools) text += "\n" + pool_section(map, pool, columns);
+  text += group_section(map, columns);
   if (!map.frontier.empty()) text += "\n" + frontier_text(map);
-  return clipped(text);
+  text = laid_out(text, columns);
+  return style.charset == Charset::kAscii ? in_ascii(text) : text;
 }
+
+std::string text_report(const MemoryMap& map) { return text_report(map, {}); }
 
 }  // namespace arenac

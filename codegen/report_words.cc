@@ -1,7 +1,9 @@
 #include "codegen/report_words.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -60,6 +62,41 @@ int columns_of(std::string_view printable_text) {
   int columns = 0;
   for (const CodePoint& point : code_points(printable_text)) columns += columns_of(point.value);
   return columns;
+}
+
+std::string wrapped(std::string_view printable_text, int columns, int indent) {
+  std::string text, line;
+  int width = 0;          // of the line
+  size_t last_blank = 0;  // of the line, behind the indentation; 0: none
+  for (const CodePoint& point : code_points(printable_text)) {
+    if (width + columns_of(point.value) > columns) {
+      const size_t cut = last_blank > 0 ? last_blank : line.size();
+      text += line.substr(0, cut) + "\n";
+      line = std::string(indent, ' ') + line.substr(std::min(line.size(), cut + (last_blank > 0)));
+      width = columns_of(line);
+      last_blank = 0;
+    }
+    if (point.value == ' ' && line.size() > static_cast<size_t>(indent)) last_blank = line.size();
+    line += point.bytes;
+    width += columns_of(point.value);
+  }
+  return text + line;
+}
+
+std::string in_ascii(std::string_view printable_text) {
+  constexpr char32_t kFirstBar = 0x2581, kEllipsis = 0x2026;
+  constexpr std::string_view kBars = ".:-=+*%#";
+  std::string text;
+  for (const CodePoint& point : code_points(printable_text)) {
+    const char32_t c = point.value;
+    if (c < 0x80)
+      text += point.bytes;
+    else if (c >= kFirstBar && c < kFirstBar + kBars.size())
+      text += kBars[c - kFirstBar];
+    else
+      text += c == kEllipsis ? '~' : '?';
+  }
+  return text;
 }
 
 std::string fitted(std::string_view printable_text, int columns) {
@@ -122,6 +159,37 @@ std::string escaped(std::string_view name) {
     }
   }
   return text;
+}
+
+std::string source_of(const MemoryMap& map, const MapBuffer& buffer) {
+  const bool known = buffer.writer && *buffer.writer < static_cast<int64_t>(map.steps.size());
+  const bool outside = buffer.kind == BufferKind::kInput || buffer.kind == BufferKind::kState;
+  return known && !outside ? map.steps[*buffer.writer].op : std::string(name_of(buffer.kind));
+}
+
+std::string type_words(const MapBuffer& buffer) {
+  return buffer.type.empty() ? ""
+                             : printable(fmt::format("{}[{}]", buffer.type, fmt::join(buffer.shape, ",")));
+}
+
+std::vector<std::string> told_apart(std::vector<std::string> printable_names) {
+  std::vector<std::string>& names = printable_names;
+  if (names.empty()) return names;
+  size_t common = names[0].size();
+  for (const std::string& name : names)
+    common =
+        std::mismatch(name.begin(), name.begin() + std::min(common, name.size()), names[0].begin()).first -
+        name.begin();
+  const size_t slash = names[0].substr(0, common).rfind('/');
+  const size_t path = names.size() < 2 || slash == std::string::npos ? 0 : slash + 1;
+  for (std::string& name : names) {
+    const size_t end = name.find_last_not_of("0123456789");
+    constexpr std::string_view kEnding = "_output_";
+    if (end != std::string::npos && end + 1 < name.size() && name.substr(0, end + 1).ends_with(kEnding))
+      name.resize(end + 1 - kEnding.size());
+    if (0 < path && path < name.size()) name.replace(0, path, "…");
+  }
+  return names;
 }
 
 std::string group_name(std::optional<size_t> group) {

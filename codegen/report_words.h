@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "codegen/memory_map.h"
 
@@ -15,6 +16,13 @@ std::string printable(std::string_view name);
 
 // Terminal columns that printable text takes, wide letters as two.
 int columns_of(std::string_view printable_text);
+
+// In pieces of at most `columns`, cut at blanks where there are any, those after the first behind `indent`
+// blanks.
+std::string wrapped(std::string_view printable_text, int columns, int indent);
+
+// Bars as letters of growing weight, an ellipsis as '~', any other letter that is not ASCII as '?'.
+std::string in_ascii(std::string_view printable_text);
 
 // Exactly `columns` wide: padded on the right, or cut with "…" in the middle, where names differ least.
 std::string fitted(std::string_view printable_text, int columns);
@@ -31,6 +39,17 @@ std::string escaped(std::string_view name);
 
 // The node of the step at `time`, "conv3 (Conv)"; empty if the map lists none.
 std::string step_title(const MemoryMap& map, int64_t time);
+
+// The operator that writes the buffer first; of inputs, and of what no step writes, the kind.
+std::string source_of(const MemoryMap& map, const MapBuffer& buffer);
+
+// "int8[1,16,56,56]"; empty if the map does not say.
+std::string type_words(const MapBuffer& buffer);
+
+// What tells the names of a list apart: without the path that all of them begin with, and without the ending
+// that exporters give every tensor. {"/net/a/Conv_output_0", "/net/b/Conv_output_0"} -> {"…a/Conv",
+// "…b/Conv"}
+std::vector<std::string> told_apart(std::vector<std::string> printable_names);
 
 // What the reports call a group, the first "g1"; none: empty.
 std::string group_name(std::optional<size_t> group);

@@ -14,9 +14,19 @@
 
 namespace arenac {
 
+enum class Charset { kUtf8, kAscii };
+
+// How wide a line of text may be, and of what letters.
+struct TextStyle {
+  int columns = 80;
+  Charset charset = Charset::kUtf8;
+};
+constexpr int kLeastColumns = 60, kMostColumns = 200;  // what is beyond is taken for the nearer
+
 // Each is deterministic and takes any map, verified or not; names are shown as harmless text.
-std::string text_report(const MemoryMap& map);    // at most 100 columns
-std::string frontier_text(const MemoryMap& map);  // map.frontier as a table; part of the text report
+std::string text_report(const MemoryMap& map, const TextStyle& style);
+std::string text_report(const MemoryMap& map);    // in the default style
+std::string frontier_text(const MemoryMap& map);  // map.frontier as a table of ASCII; part of the text report
 std::string csv_report(const MemoryMap& map);     // RFC 4180; also a planning problem with its solution
 std::string svg_report(const MemoryMap& map);     // SVG 1.1, about 1000 pixels wide
 std::string html_report(const MemoryMap& map);    // one page, needs nothing from the network

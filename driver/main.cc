@@ -1,8 +1,13 @@
 // The arenac tool: one function a command.
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cctype>
+#include <charconv>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <new>
 #include <optional>
@@ -59,6 +64,29 @@ Exit run_compile(const Options& options) {
   return Exit::kDone;
 }
 
+// The terminal's width, unless COLUMNS says another; UTF-8 where the locale is.
+TextStyle style_of_output() {
+  TextStyle style;
+  winsize window = {};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) == 0 && window.ws_col > 0) style.columns = window.ws_col;
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value ? value : "");
+  };
+  const std::string columns = variable("COLUMNS");
+  int given = 0;
+  const auto [end, error] = std::from_chars(columns.data(), columns.data() + columns.size(), given);
+  if (error == std::errc() && end == columns.data() + columns.size()) style.columns = given;
+  std::string locale;
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
+    if (locale.empty()) locale = variable(name);
+  std::transform(locale.begin(), locale.end(), locale.begin(),
+                 [](unsigned char c) { return std::tolower(c); });
+  const bool utf8 = locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
+  style.charset = utf8 ? Charset::kUtf8 : Charset::kAscii;
+  return style;
+}
+
 bool is_map_file(const std::string& path) { return path.ends_with(".json"); }
 
 MemoryMap map_of(const Options& options) {
@@ -79,7 +107,8 @@ MemoryMap map_of(const Options& options) {
 
 Exit run_map(const Options& options) {
   const MemoryMap map = map_of(options);
-  if (options.reports.empty()) fmt::print("{}", options.pareto ? frontier_text(map) : text_report(map));
+  if (options.reports.empty())
+    fmt::print("{}", options.pareto ? frontier_text(map) : text_report(map, style_of_output()));
   for (const ReportRequest& request : options.reports) {
     write_text(request.file, find_report(request.report)->write(map));
   }

@@ -403,6 +403,28 @@ TEST_F(Cli, EveryTableIsListed) {
   EXPECT_THAT(arenac({"list", "operators"}).output, HasSubstr("Conv"));
 }
 
+TEST_F(Cli, TheTextMapFitsTheTerminalAndItsLetters) {
+  const auto map_with = [&](const std::string& environment) {
+    const std::vector<std::string> words = {"sh", "-c",
+                                            "env " + environment + " " ARENAC_TOOL " map " + kModel};
+    return run_process(words, scratch_.path(), 120).output;
+  };
+  const auto widest = [](const std::string& text) {
+    size_t most = 0;
+    for (size_t begin = 0, end; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
+      most = std::max(most, end - begin);
+    return most;
+  };
+  const auto is_ascii = [](unsigned char c) { return c < 0x80; };
+  const std::string plain = map_with("-u COLUMNS LC_ALL=C");
+  EXPECT_TRUE(std::all_of(plain.begin(), plain.end(), is_ascii)) << plain;
+  EXPECT_LE(widest(plain), 80u);
+  EXPECT_LE(widest(map_with("COLUMNS=64 LC_ALL=C")), 64u);
+  EXPECT_GT(widest(map_with("COLUMNS=130 LC_ALL=C")), 80u);
+  for (const char* locale : {"LC_ALL=C.UTF-8", "LC_ALL= LC_CTYPE= LANG=en_GB.utf8"})
+    EXPECT_THAT(map_with(locale), HasSubstr("█")) << locale;
+}
+
 TEST_F(Cli, StagesAreDumped) {
   for (const std::string& stage : dumped_stages())
     EXPECT_NE(arenac({"map", kModel, "--quiet", "--json", "m.json", "--dump-after", stage}).output, "")

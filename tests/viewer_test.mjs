@@ -215,6 +215,21 @@ const tests = {
     assert.deepEqual(complaints, []);
   },
 
+  async 'a buffer belongs to the operator that writes it'() {
+    await open('small');
+    await pointAt(2);  // lives from step 2 on, written at step 3
+    for (const part of [/from\s+store \(Identity\), step 3/, /type\s+float32\[1, 4\]/, /in the C\s+SMALL_AT_2/]) assert.match(await textOf('#tooltip'), part);
+    assert.doesNotMatch(await textOf('#tooltip'), /MaxPool|read by/);
+    await pointAt(1);
+    for (const part of [/from\s+conv \(Conv\), step 1/, /read by\s+pool \(MaxPool\), step 2/, /int8\[1, 4, 48, 4\]/]) assert.match(await textOf('#tooltip'), part);
+    assert.deepEqual((await textOf('#legend')).split(/\s+/).sort(), ['Conv', 'Identity', 'input']);
+    await page.fill('#search', 'maxpool');
+    assert.match(await textOf('#count'), /^0 of 3$/);
+    await page.fill('#search', 'identity');
+    assert.match(await textOf('#count'), /^1 of 3$/);
+    assert.deepEqual(complaints, []);
+  },
+
   async 'shared bytes are told'() {
     await open('small');
     await pointAt(1);
