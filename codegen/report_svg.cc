@@ -13,22 +13,25 @@ namespace {
 
 constexpr double kPageWidth = 1000, kLeft = 64, kRight = 16;  // pixels
 constexpr double kPlotWidth = kPageWidth - kLeft - kRight;
-constexpr double kHeader = 66, kTitle = 44, kPlotHeight = 320, kAxis = 36;
+constexpr double kHeader = 66, kTitle = 44, kPlotHeight = 320, kAxis = 46;
+constexpr double kFooter = 24;
 constexpr double kPanel = kTitle + kPlotHeight + kAxis;
 constexpr size_t kColours = 10;  // classes c0 to c9; operators beyond share "other"
 
 constexpr std::string_view kStyle = R"(<style>
 text { font: 12px system-ui, "Segoe UI", Roboto, "Helvetica Neue", Arial, sans-serif; fill: #1d2126; }
-.page { fill: #ffffff; } .plot { fill: #f6f6f4; } .soft { fill: #626a74; } .strong { font-weight: 600; }
+.page { fill: #ffffff; } .plot { fill: #f6f6f4; } .soft { fill: #5b636d; } .strong { font-weight: 600; }
 .big { font-size: 17px; font-weight: 600; } .grid { stroke: #e2e3e1; }
 .peak { stroke: #c8322b; } text.peak { stroke: none; fill: #c8322b; font-weight: 600; }
 .group { stroke: #0b63ce; fill: none; stroke-width: 1.5; } text.group { stroke: none; fill: #0b63ce; }
-.bound { stroke: #7a5af0; stroke-dasharray: 5 4; } text.bound { stroke: none; fill: #7a5af0; }
-.b { fill-opacity: .9; stroke: #ffffff; stroke-width: .7; } .b:hover { fill-opacity: 1; stroke: #1d2126; }
+.bound { stroke: #6a45e8; stroke-dasharray: 5 4; } text.bound { stroke: none; fill: #6a45e8; }
+.b { stroke: #ffffff; stroke-width: .7; } .b:hover { stroke: #1d2126; }
+.shared { fill: url(#hatch); pointer-events: none; } .hatch { stroke: #ffffff; stroke-width: 1.5; stroke-opacity: .55; }
+.band { fill: #0b63ce; fill-opacity: .06; }
 .name { font-size: 11px; fill: #ffffff; pointer-events: none; }
-.c0 { fill: #3f76b0; } .c1 { fill: #c9742f; } .c2 { fill: #4b9159; } .c3 { fill: #b94f61; } .c4 { fill: #8069b5; }
-.c5 { fill: #2f8e8c; } .c6 { fill: #a58717; } .c7 { fill: #966547; } .c8 { fill: #bd6594; } .c9 { fill: #69803a; }
-.other { fill: #858c94; }
+.c0 { fill: #3f76b0; } .c1 { fill: #aa6227; } .c2 { fill: #438250; } .c3 { fill: #b94f61; } .c4 { fill: #7e67b3; }
+.c5 { fill: #2a817f; } .c6 { fill: #8c7213; } .c7 { fill: #966547; } .c8 { fill: #aa5a85; } .c9 { fill: #667d38; }
+.other { fill: #6f757c; }
 @media (prefers-color-scheme: dark) {
 text { fill: #e6e9ec; } .page { fill: #14171a; } .plot { fill: #1b1f23; } .soft { fill: #9aa4ae; }
 .grid { stroke: #2d3338; } .b { stroke: #14171a; } .b:hover { stroke: #e6e9ec; } .name { fill: #ffffff; }
@@ -123,6 +126,17 @@ std::string buffer_title(const MemoryMap& map, const MapBuffer& b) {
   return title;
 }
 
+// As much of the name as fits; paths of modules lose their front first. Empty where hardly a letter does.
+std::string fitting_name(const MapBuffer& b, int letters) {
+  const std::string name = printable(b.name);
+  if (columns_of(name) <= letters) return name;
+  std::string shorter = without_ending(name);
+  for (size_t slash = 0; columns_of(shorter) > letters && (slash = shorter.find('/')) != std::string::npos;)
+    shorter.erase(0, slash + 1);
+  if (shorter.empty() || letters < std::min(4, columns_of(shorter))) return {};
+  return fitted(shorter, std::min(letters, columns_of(shorter)));
+}
+
 std::string buffer_shape(const Panel& panel, const Legend& legend, const MapBuffer& b) {
   const double x = panel.x_of(b.begin), y = panel.y_of(b.offset + b.size);
   const double width = panel.x_of(b.end) - x, height = panel.y_of(b.offset) - y;
@@ -132,9 +146,8 @@ std::string buffer_shape(const Panel& panel, const Legend& legend, const MapBuff
       x, y, std::max(width, 0.0), std::max(height, 0.0), legend.colour(source_of(panel.map, b)),
       buffer_title(panel.map, b));
   const int letters = static_cast<int>((width - 8) / 6.3);  // an average letter is narrower
-  const std::string name = printable(b.name);
-  if (height < 14 || letters < std::min(4, columns_of(name))) return shape;
-  const std::string shown = fitted(name, std::min(letters, columns_of(name)));
+  const std::string shown = fitting_name(b, letters);
+  if (height < 14 || shown.empty()) return shape;
   return shape + label(x + 4, y + height / 2 + 4, "class=\"name\"", escaped(shown));
 }
 
@@ -142,11 +155,12 @@ std::string axes(const Panel& panel) {
   std::string svg =
       fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"plot\"/>\n",
                   kLeft, panel.y, kPlotWidth, kPlotHeight);
-  for (int quarter = 0; quarter <= 4; ++quarter) {
-    const int64_t address = panel.top / 4 * quarter + panel.top % 4 * quarter / 4;
+  int64_t apart = 1;  // a power of two, for labels that are exact and short
+  while (panel.top / apart >= 8) apart *= 2;
+  for (int64_t address = 0; address <= panel.top; address += apart) {
     const double y = panel.y_of(address);
     svg += line(kLeft, y, kPageWidth - kRight, y, "grid");
-    svg += label(kLeft - 6, y + 4, "class=\"soft\" text-anchor=\"end\"", short_bytes(address));
+    svg += label(kLeft - 6, y + 4, "class=\"soft\" text-anchor=\"end\"", exact_bytes(address));
   }
   int64_t step = 1;
   for (int64_t span = panel.end - panel.begin; span / step > 10; step *= 10) {
@@ -163,6 +177,38 @@ std::string axes(const Panel& panel) {
     svg += label(panel.x_of(time), panel.y + kPlotHeight + 16, "class=\"soft\"", fmt::format("{}", time));
   }
   return svg + label(kLeft - 6, panel.y + kPlotHeight + 16, "class=\"soft\" text-anchor=\"end\"", "step");
+}
+
+// Where an overlap lets two live buffers of the pool share bytes.
+std::string shared_bytes(const Panel& panel) {
+  std::unordered_map<int64_t, const MapBuffer*> by_id;
+  for (const MapBuffer& b : panel.map.buffers)
+    if (b.pool == panel.pool.name) by_id.emplace(b.id, &b);
+  std::string svg;
+  for (const MapOverlap& o : panel.map.overlaps) {
+    const auto a = by_id.find(o.above), b = by_id.find(o.below);
+    if (a == by_id.end() || b == by_id.end()) continue;
+    const MapBuffer &p = *a->second, &q = *b->second;
+    const double x0 = panel.x_of(std::max(p.begin, q.begin)), x1 = panel.x_of(std::min(p.end, q.end));
+    const double top = panel.y_of(std::min(p.offset + p.size, q.offset + q.size));
+    const double bottom = panel.y_of(std::max(p.offset, q.offset));
+    if (x0 < x1 && top < bottom)
+      svg += fmt::format(
+          "<rect x=\"{:.2f}\" y=\"{:.2f}\" width=\"{:.2f}\" height=\"{:.2f}\" class=\"shared\"/>\n", x0, top,
+          x1 - x0, bottom - top);
+  }
+  return svg;
+}
+
+// A band behind each group's buffers.
+std::string group_bands(const Panel& panel) {
+  std::string svg;
+  for (const auto& [begin, end] : panel.map.groups)
+    if (panel.begin <= begin && begin < end && end <= panel.end)
+      svg +=
+          fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"band\"/>\n",
+                      panel.x_of(begin), panel.y, panel.x_of(end) - panel.x_of(begin), kPlotHeight);
+  return svg;
 }
 
 // A bracket below each group's steps.
@@ -206,14 +252,14 @@ std::string pool_panel(const MemoryMap& map, const MapPool& pool, const Legend& 
                           fmt::format("{}: {}{}{}", escaped(pool.name), bytes_words(pool.size),
                                       pool.capacity ? fmt::format(" of {}", grouped(*pool.capacity)) : "",
                                       pool.optimal() ? ", optimal" : "")) +
-                    axes(panel);
+                    axes(panel) + group_bands(panel);
   std::vector<const MapBuffer*> buffers;
   for (const MapBuffer& b : map.buffers) {
     if (b.pool == pool.name) buffers.push_back(&b);
   }
   std::stable_sort(buffers.begin(), buffers.end(), [](auto* a, auto* b) { return a->size > b->size; });
   for (const MapBuffer* b : buffers) svg += buffer_shape(panel, legend, *b);
-  return svg + group_marks(panel) + marks(panel);
+  return svg + shared_bytes(panel) + group_marks(panel) + marks(panel);
 }
 
 std::string legend_line(const Legend& legend) {
@@ -232,16 +278,30 @@ std::string legend_line(const Legend& legend) {
   return svg;
 }
 
+// What the drawing means beyond its colours; below all panels.
+std::string marks_line(const MemoryMap& map, double y) {
+  std::string words;
+  if (!map.overlaps.empty()) words += "hatched: bytes that two buffers share";
+  if (!map.groups.empty())
+    words += fmt::format("{}bands and brackets: groups, whose steps run in turns, a few rows at a time",
+                         words.empty() ? "" : "; ");
+  return words.empty() ? words : label(kLeft, y, "class=\"soft\"", words);
+}
+
 }  // namespace
 
 std::string svg_report(const MemoryMap& map) {
   const Legend legend = legend_of(map);
-  const double height = kHeader + kPanel * static_cast<double>(map.pools.size());
+  const double panels = kHeader + kPanel * static_cast<double>(map.pools.size()), height = panels + kFooter;
   std::string svg = fmt::format(
       "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\">\n<title>{2}</title>\n",
       kPageWidth, height, escaped(map.model));
   svg += kStyle;
+  svg +=
+      "<defs><pattern id=\"hatch\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\"><path d=\"M0 6L6 "
+      "0\" "
+      "class=\"hatch\"/></pattern></defs>\n";
   svg += fmt::format("<rect width=\"{:.0f}\" height=\"{:.0f}\" class=\"page\"/>\n", kPageWidth, height);
   const std::string model = printable(map.model);
   svg += label(kLeft, 26, "class=\"big\"", escaped(fitted(model, std::min(50, columns_of(model)))));
@@ -252,7 +312,7 @@ std::string svg_report(const MemoryMap& map) {
   for (size_t i = 0; i < map.pools.size(); ++i) {
     svg += pool_panel(map, map.pools[i], legend, kHeader + kPanel * static_cast<double>(i));
   }
-  return svg + "</svg>\n";
+  return svg + marks_line(map, panels + 12) + "</svg>\n";
 }
 
 }  // namespace arenac

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <vector>
 
 namespace arenac {
@@ -124,6 +125,16 @@ std::string grouped(int64_t number) {
 }
 
 std::string short_bytes(int64_t bytes) { return scaled(bytes, 1024); }
+std::string exact_bytes(int64_t bytes) {
+  constexpr std::string_view kSuffixes = "PTGMK";
+  for (size_t i = 0; i < kSuffixes.size(); ++i) {
+    const int64_t unit = int64_t{1} << 10 * (kSuffixes.size() - i);
+    if (bytes >= unit && bytes % (unit / 8) == 0)
+      return fmt::format("{}{}", static_cast<double>(bytes) / static_cast<double>(unit), kSuffixes[i]);
+  }
+  return grouped(bytes);
+}
+
 std::string short_count(int64_t count) { return scaled(count, 1000); }
 
 std::string bytes_words(int64_t bytes) {
@@ -172,6 +183,14 @@ std::string type_words(const MapBuffer& buffer) {
                              : printable(fmt::format("{}[{}]", buffer.type, fmt::join(buffer.shape, ",")));
 }
 
+std::string without_ending(std::string name) {
+  constexpr std::string_view kEnding = "_output_";
+  const size_t end = name.find_last_not_of("0123456789") + 1;
+  if (kEnding.size() < end && end < name.size() && name.substr(0, end).ends_with(kEnding))
+    name.resize(end - kEnding.size());
+  return name;
+}
+
 std::vector<std::string> told_apart(std::vector<std::string> printable_names) {
   std::vector<std::string>& names = printable_names;
   if (names.empty()) return names;
@@ -182,13 +201,14 @@ std::vector<std::string> told_apart(std::vector<std::string> printable_names) {
         name.begin();
   const size_t slash = names[0].substr(0, common).rfind('/');
   const size_t path = names.size() < 2 || slash == std::string::npos ? 0 : slash + 1;
-  for (std::string& name : names) {
-    const size_t end = name.find_last_not_of("0123456789");
-    constexpr std::string_view kEnding = "_output_";
-    if (end != std::string::npos && end + 1 < name.size() && name.substr(0, end + 1).ends_with(kEnding))
-      name.resize(end + 1 - kEnding.size());
+  std::vector<std::string> stripped;
+  for (const std::string& name : names) stripped.push_back(without_ending(name));
+  const auto distinct = [](const auto& list) {
+    return std::set<std::string>(list.begin(), list.end()).size();
+  };
+  if (distinct(stripped) == distinct(names)) names = std::move(stripped);
+  for (std::string& name : names)
     if (0 < path && path < name.size()) name.replace(0, path, "…");
-  }
   return names;
 }
 

@@ -29,6 +29,7 @@ std::string fitted(std::string_view printable_text, int columns);
 
 std::string grouped(int64_t number);     // 22,528
 std::string short_bytes(int64_t bytes);  // 22.0K, as the command line's suffixes: 1024
+std::string exact_bytes(int64_t bytes);  // 2.75M: of the largest unit that takes at most three decimals
 std::string short_count(int64_t count);  // 5.7M, in powers of 1000
 
 std::string bytes_words(int64_t bytes);                    // 22,528 bytes (22.0K)
@@ -45,6 +46,9 @@ std::string source_of(const MemoryMap& map, const MapBuffer& buffer);
 
 // "int8[1,16,56,56]"; empty if the map does not say.
 std::string type_words(const MapBuffer& buffer);
+
+// Without the ending that exporters give every tensor: "/net/a/Conv_output_0" -> "/net/a/Conv".
+std::string without_ending(std::string name);
 
 // What tells the names of a list apart: without the path that all of them begin with, and without the ending
 // that exporters give every tensor. {"/net/a/Conv_output_0", "/net/b/Conv_output_0"} -> {"…a/Conv",

@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "codegen/report_words.h"
@@ -237,12 +239,41 @@ TEST(SvgReport, ABracketAGroup) {
   EXPECT_THAT(svg, HasSubstr("3 of 48 rows\nin g1\nconv"));
 }
 
+TEST(SvgReport, ExplainsHatchAndBrackets) {
+  const std::string svg = svg_report(grouped_map());
+  EXPECT_EQ(occurrences(svg, "class=\"shared\""), 1u);
+  EXPECT_EQ(occurrences(svg, "class=\"band\""), 1u);
+  EXPECT_THAT(svg, HasSubstr(">hatched: bytes that two buffers share; bands and brackets: groups,"));
+}
+
+// As WCAG has it.
+double contrast_to_white(const std::string& hex) {
+  double luminance = 0;
+  constexpr double kWeights[] = {.2126, .7152, .0722};
+  for (int i = 0; i < 3; ++i) {
+    const double c = std::stoi(hex.substr(1 + 2 * i, 2), nullptr, 16) / 255.0;
+    luminance += kWeights[i] * (c <= .03928 ? c / 12.92 : std::pow((c + .055) / 1.055, 2.4));
+  }
+  return 1.05 / (luminance + .05);
+}
+
+TEST(SvgReport, LabelsCanBeRead) {
+  const std::string svg = svg_report(small_map());
+  const std::regex colour("\\.(c[0-9]|other) \\{ fill: (#[0-9a-f]{6}); \\}");
+  size_t colours = 0;
+  for (std::sregex_iterator at(svg.begin(), svg.end(), colour), end; at != end; ++at, ++colours)
+    EXPECT_GE(contrast_to_white((*at)[2]), 4.5) << at->str();
+  EXPECT_EQ(colours, 11u);
+}
+
 // Every '<' opens a known element, so no name became markup; every '&' is one of ours.
 TEST(SvgReport, NamesAreText) {
   const std::string svg = svg_report(map_named(kHostile));
   const size_t known = occurrences(svg, "<svg ") + occurrences(svg, "<title>") + occurrences(svg, "<style>") +
                        occurrences(svg, "<rect ") + occurrences(svg, "<path ") + occurrences(svg, "<text ") +
                        occurrences(svg, "</title>") + occurrences(svg, "</style>") +
+                       occurrences(svg, "<defs>") + occurrences(svg, "<pattern ") +
+                       occurrences(svg, "</pattern>") + occurrences(svg, "</defs>") +
                        occurrences(svg, "</text>") + occurrences(svg, "</rect>") + occurrences(svg, "</svg>");
   EXPECT_EQ(occurrences(svg, "<"), known);
   const size_t entities = occurrences(svg, "&lt;") + occurrences(svg, "&gt;") + occurrences(svg, "&amp;") +
@@ -259,6 +290,12 @@ TEST(ReportWords, NumbersAndNames) {
   EXPECT_EQ(short_bytes(1023), "1023");
   EXPECT_EQ(short_bytes(22528), "22.0K");
   EXPECT_EQ(short_count(5700000), "5.7M");
+  EXPECT_EQ(exact_bytes(0), "0");
+  EXPECT_EQ(exact_bytes(1000), "1,000");
+  EXPECT_EQ(exact_bytes(2883584), "2.75M");
+  EXPECT_EQ(exact_bytes(2883584 + 65536), "2880K");
+  EXPECT_EQ(told_apart({"/a/s_output_0", "/a/s_output_1"}),
+            (std::vector<std::string>{"…s_output_0", "…s_output_1"}));
   EXPECT_EQ(fitted("abcdefghij", 7), "abc…hij");
   EXPECT_EQ(fitted("abc", 5), "abc  ");
   EXPECT_EQ(wrapped("one two three", 8, 2), "one two\n  three");

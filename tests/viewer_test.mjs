@@ -245,7 +245,14 @@ const tests = {
     assert.match(await textOf('#facts'), /in this order\s+96 bytes file’s order 1\.1K, no order has less/i);
     assert.match(await textOf('#facts'), /Groups\s+1/);
     assert.match(await textOf('#facts'), /Search\s+cut off by --time/);
-    assert.match(await textOf('#frontier'), /1,096\s+0\s+0\s+0\s+19,482\s+64\s+600\s+20,736\s+2\s+31,001/);
+    assert.match(await textOf('#frontier'), /1,096\s+0\s+0\s+0\s+19\.0K\s+64\s+600\s+20\.3K\s+2\s+30\.3K/);
+    assert.match(await textOf('#marks'), /bytes that two buffers share\s+g1, g2, …: steps that run in turns/);
+    const table = await page.evaluate(() => {
+      const aside = document.querySelector('aside').getBoundingClientRect(), cells = [...document.querySelectorAll('#frontier td')];
+      const line = parseFloat(getComputedStyle(cells[0]).lineHeight) || 20;
+      return {inside: cells.every(c => c.getBoundingClientRect().right <= aside.right), lines: Math.max(...cells.map(c => c.getBoundingClientRect().height / line))};
+    });
+    assert.ok(table.inside && table.lines < 1.6, JSON.stringify(table));
     await shot('grouped');
     await open('small');
     assert.equal(await page.locator('#frontier').count(), 0);
@@ -274,14 +281,64 @@ const tests = {
     assert.deepEqual(complaints, []);
   },
 
-  async 'narrow windows stack'() {
+  async 'narrow windows stack and hold everything'() {
+    for (const name of ['60', '500', 'grouped', 'hostile', 'empty']) {
+      await open(name);
+      await page.setViewportSize({width: 390, height: 844});
+      await settle();
+      const stage = await page.locator('#overlay').boundingBox();
+      assert.ok(stage.width > 340 && stage.height > 300);
+      assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 390, name);
+      for (const id of ['#search', '#help']) {
+        const {x, width} = await page.locator(id).boundingBox();
+        assert.ok(x >= 0 && x + width <= 390, `${name}: ${id}`);
+      }
+      await shot(`${name}-narrow`);
+      assert.deepEqual(complaints, []);
+    }
+  },
+
+  async 'everything written can be read'() {
+    for (const scheme of ['light', 'dark']) {
+      await open('grouped', scheme);
+      await page.locator('#list button').first().click();
+      const poor = await page.evaluate(() => {
+        const numbers = colour => colour.match(/[\d.]+/g).map(Number);
+        const luminance = ([r, g, b]) => [r, g, b].map(c => c / 255).map(c => c <= .03928 ? c / 12.92 : ((c + .055) / 1.055) ** 2.4)
+          .reduce((sum, c, i) => sum + c * [.2126, .7152, .0722][i], 0);
+        const contrast = (a, b) => { const [x, y] = [luminance(a), luminance(b)].sort((p, q) => p - q); return (y + .05) / (x + .05); };
+        const behind = node => {
+          for (let at = node; at; at = at.parentElement) {
+            const colour = numbers(getComputedStyle(at).backgroundColor);
+            if (colour.length === 3 || colour[3] === 1) return colour;
+          }
+          return numbers(getComputedStyle(document.body).backgroundColor);
+        };
+        const found = [];
+        for (const node of document.querySelectorAll('body *')) {
+          const written = [...node.childNodes].some(child => child.nodeType === Node.TEXT_NODE && child.textContent.trim());
+          if (!written || !node.checkVisibility?.() || node.closest('script, noscript')) continue;
+          const ratio = contrast(numbers(getComputedStyle(node).color), behind(node));
+          if (ratio < 4.5) found.push(`${node.tagName}#${node.id}.${node.className} ${ratio.toFixed(2)}`);
+        }
+        const rgb = hex => [1, 3, 5].map(i => parseInt(hex.slice(i, i + 2), 16));
+        for (const fill of arenacViewer.palette()) {
+          const ratio = contrast(rgb(fill), rgb(arenacViewer.inkOn(fill)));
+          if (ratio < 4.5) found.push(`label on ${fill} ${ratio.toFixed(2)}`);
+        }
+        return found;
+      });
+      assert.deepEqual(poor, [], scheme);
+    }
+  },
+
+  async 'ticks are exact and names differ'() {
     await open('60');
-    await page.setViewportSize({width: 480, height: 900});
-    await settle();
-    const stage = await page.locator('#overlay').boundingBox();
-    assert.ok(stage.width > 400 && stage.height > 300);
-    await shot('60-narrow');
-    assert.deepEqual(complaints, []);
+    const [ticks, names] = await page.evaluate(() => [
+      [[0, 262144], [262144, 262144], [2883584, 262144], [2949120, 65536], [3072, 1024], [640, 64]].map(([a, step]) => arenacViewer.exactBytes(a, step)),
+      arenacViewer.toldApart(['/f/a.1/Conv_output_0', '/f/a.2/Conv_output_0'])]);
+    assert.deepEqual(ticks, ['0', '256K', '2.75M', '2,880K', '3K', '640']);
+    assert.deepEqual(names, ['…a.1/Conv', '…a.2/Conv']);
   },
 
   async '20,000 buffers answer'() {
