@@ -153,6 +153,7 @@ class Emitter {
   std::string header() const {
     CText c;
     c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(graph_.name), options_.version);
+    if (!map_.options.empty()) c.line("/* Options: {} */", c_comment(map_.options));
     c.line("#ifndef {0}_H\n#define {0}_H\n\n#include <stddef.h>\n#include <stdint.h>\n", upper_);
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     c.put(for_pools("#define {macro}_SIZE {size}u /* bytes */\n#define {macro}_ALIGN {align}u", "\n"));

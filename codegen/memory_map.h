@@ -167,7 +167,7 @@ struct MemoryMap {
   static constexpr std::string_view kFormat = "arenac-memory-map";
   static constexpr int64_t kVersion = 1;
 
-  std::string model;   // name or file name of the model
+  std::string model;   // what the reports are entitled with: the C name, the file or its folder
   std::string sha256;  // of the model's file, lower-case hexadecimal
   std::vector<MapPool> pools;
   std::vector<MapBuffer> buffers;
@@ -179,18 +179,22 @@ struct MemoryMap {
   std::vector<MapGroup> groups = {};     // ascending, apart
   std::optional<MapOrder> order = {};    // none: not known
   std::vector<MapChoice> frontier = {};  // ascending work, descending arena; empty: not asked for
+  // What made the map, e.g. "arenac 0.1.0", and the options that its result follows from, as words of a
+  // shell.
+  std::string tool = {}, options = {};
   bool cut_off = false;  // the time allowed ended the search for a schedule: there may be a smaller arena
 
   bool operator==(const MemoryMap&) const = default;
 };
 
 // The file format: keys in the order of the structures above, one array element a line. Bytes that are not
-// UTF-8 become U+FFFD, so the result is always valid JSON. `groups`, `order`, `frontier` and `cut_off`
-// are left out where there are none.
+// UTF-8 become U+FFFD, so the result is always valid JSON. `groups`, `order`, `frontier`, `cut_off`,
+// `tool` and `options` are left out where there are none.
 std::string to_json(const MemoryMap& map);
 
 // Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `writer`,
-// `readers`, `type`, `shape`, `c`, `groups`, `order`, `frontier` and `cut_off` may be absent. `origin` begins
+// `readers`, `type`, `shape`, `c`, `groups`, `order`, `frontier`, `cut_off`, `tool` and
+// `options` may be absent. `origin` begins
 // every message. Throws UserError with the field's path: "kws_map.json: buffers[3].size: ...". Judges the
 // form only: colliding buffers or dangling names are for `verify`, and no report stumbles over them.
 MemoryMap memory_map_from_json(std::string_view text, std::string_view origin = "memory map");

@@ -316,6 +316,8 @@ std::string to_json(const MemoryMap& map) {
   if (!map.groups.empty()) entries.push_back(json_list("groups", map.groups));
   if (map.order) entries.push_back(fmt::format(" \"order\": {}", dump(json_of(*map.order))));
   if (!map.frontier.empty()) entries.push_back(json_list("frontier", map.frontier));
+  for (const auto& [key, text] : {std::pair("tool", &map.tool), std::pair("options", &map.options)})
+    if (!text->empty()) entries.push_back(fmt::format(" \"{}\": {}", key, dump(*text)));
   if (map.cut_off) entries.push_back(" \"cut_off\": true");
   return fmt::format("{{\n{}\n}}\n", fmt::join(entries, ",\n"));
 }
@@ -339,6 +341,8 @@ MemoryMap memory_map_from_json(std::string_view text, std::string_view origin) {
                    .groups = file.list_or_empty("groups", read_group),
                    .frontier = file.list_or_empty("frontier", read_choice)};
   if (file.has("order")) map.order = read_order(file.at("order"));
+  if (file.has("tool")) map.tool = file.at("tool").text();
+  if (file.has("options")) map.options = file.at("options").text();
   if (file.has("cut_off")) map.cut_off = file.at("cut_off").truth();
   check_sum(origin, "buffers", map.buffers, [](const MapBuffer& buffer) { return buffer.size; });
   check_sum(origin, "constants", map.constants, [](const MapConstant& constant) { return constant.size; });

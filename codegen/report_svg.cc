@@ -312,6 +312,9 @@ std::string svg_report(const MemoryMap& map) {
   for (size_t i = 0; i < map.pools.size(); ++i) {
     svg += pool_panel(map, map.pools[i], legend, kHeader + kPanel * static_cast<double>(i));
   }
+  if (const std::string tool = tool_words(map); !tool.empty())
+    svg += label(kPageWidth - kRight, panels + 12, "class=\"soft\" text-anchor=\"end\"",
+                 escaped(fitted(tool, std::min(48, columns_of(tool)))));
   return svg + marks_line(map, panels + 12) + "</svg>\n";
 }
 

@@ -344,6 +344,10 @@ std::string search_line(const MemoryMap& map) {
   return map.cut_off ? "search   cut off by --time: given more, there may be a smaller arena\n" : "";
 }
 
+std::string tool_line(const MemoryMap& map) {
+  return map.tool.empty() ? "" : fmt::format("made by  {}\n", tool_words(map));
+}
+
 // The steps of each group, by its first and its last.
 std::string group_section(const MemoryMap& map, int columns) {
   std::string text;
@@ -372,7 +376,7 @@ std::string header(const MemoryMap& map) {
              counted(map.constants.size(), "constant"), short_count(totals.macs),
              totals.macs_again > 0 ? fmt::format(", {} of them again,", short_count(totals.macs_again)) : "",
              counted(map.steps.size(), "step")) +
-         order_line(map) + search_line(map) + io_lines(map);
+         order_line(map) + search_line(map) + tool_line(map) + io_lines(map);
 }
 
 // The last word on width, for names and numbers beyond all expectation.

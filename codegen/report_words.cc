@@ -212,6 +212,10 @@ std::vector<std::string> told_apart(std::vector<std::string> printable_names) {
   return names;
 }
 
+std::string tool_words(const MemoryMap& map) {
+  return printable(map.options.empty() ? map.tool : fmt::format("{}, {}", map.tool, map.options));
+}
+
 std::string group_name(std::optional<size_t> group) {
   return group ? fmt::format("g{}", *group + 1) : std::string();
 }

@@ -55,6 +55,9 @@ std::string without_ending(std::string name);
 // "…b/Conv"}
 std::vector<std::string> told_apart(std::vector<std::string> printable_names);
 
+// "arenac 0.1.0, --ram 65536"; empty if the map does not say.
+std::string tool_words(const MemoryMap& map);
+
 // What the reports call a group, the first "g1"; none: empty.
 std::string group_name(std::optional<size_t> group);
 

@@ -26,6 +26,15 @@ void require_right(const char* stage, const std::optional<std::string>& fault) {
   if (fault) throw InternalError(fmt::format("after stage '{}': {}", stage, *fault));
 }
 
+// "kws (net.onnx)" of a C name that was given, "net.onnx"; "folder/model.onnx", for such names say nothing.
+std::string title_of(const CompileOptions& options) {
+  const std::filesystem::path path(options.model);
+  const std::string file = path.filename().string(), folder = path.parent_path().filename().string();
+  if (!options.name.empty()) return fmt::format("{} ({})", options.name, file);
+  const bool says_nothing = file.starts_with("model") && !folder.empty() && !folder.starts_with(".");
+  return says_nothing ? fmt::format("{}/{}", folder, file) : file;
+}
+
 // Names of the model may be anything, also equal: its number and an identifier make a buffer's id.
 Problem with_plain_names(Problem problem) {
   for (size_t k = 0; k < problem.buffers.size(); ++k)
@@ -192,6 +201,9 @@ Compilation compile(const CompileOptions& options) {
 
   c.map =
       make_map(c.schedule, c.lifetimes, c.plan, options.io, layerwise_arena(c, options, target, deadline));
+  c.map.model = title_of(options);
+  c.map.tool = "arenac " ARENAC_VERSION;
+  c.map.options = options.words;
   c.map.sha256 = sha256(read_file(options.model));
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });

@@ -53,6 +53,7 @@ struct CompileOptions {
   Code code = Code::kFast;
   Sums sums = Sums::kAsGiven;
   std::string dump_after;  // one of dumped_stages(); empty: none
+  std::string words;       // these options as a command line has them, for the map
   Verbosity verbosity = Verbosity::kNormal;
 };
 

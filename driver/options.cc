@@ -166,6 +166,33 @@ std::vector<std::string> names_in(const Table& table) {
   return names;
 }
 
+// The options of the result: of these sections, as given, in the order of the help.
+constexpr const char *kModelSection = "The model", *kMemorySection = "Memory and time",
+                     *kCodeSection = "Generated C";
+
+// As one word of a shell.
+std::string shell_word(const std::string& text) {
+  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string word = "'";
+  for (char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
+  return word + "'";
+}
+
+std::string words_of(const CLI::App& command) {
+  std::string words;
+  for (const CLI::Option* option : command.get_options()) {
+    const std::string& group = option->get_group();
+    if (option->count() == 0 || (group != kModelSection && group != kMemorySection && group != kCodeSection))
+      continue;
+    for (const std::string& value : option->results()) {
+      words += (words.empty() ? "" : " ") + option->get_name();
+      if (option->get_expected_min() > 0) words += " " + shell_word(value);
+    }
+  }
+  return words;
+}
+
 Options printing(std::string text) {
   Options options;
   options.text = std::move(text);
@@ -178,9 +205,9 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   const auto repeatable = [&](const char* name, std::vector<std::string>& values, const char* help) {
     return command.add_option(name, values, help)->allow_extra_args(false);
   };
-  section("Generated C");
+  section(kCodeSection);
   command.add_option("--name", compile.name, "prefix of the C names (default: from the file's name)");
-  section("The model");
+  section(kModelSection);
   repeatable("--dim", raw.dims, "bind a symbolic dimension")->type_name("NAME=N");
   repeatable("--shape", raw.shapes,
              "bind a whole input; of a sequence each element (INPUT=2x3,4x3); an optional that holds nothing "
@@ -188,7 +215,7 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       ->type_name("INPUT=1x3x224x224");
   repeatable("--value", raw.values, "what an input always holds, where it must be known (a shape)")
       ->type_name("INPUT=1,3,224");
-  section("Memory and time");
+  section(kMemorySection);
   command.add_option("--ram", compile.ram, "the arena must fit (suffixes K, M); else exit 3")
       ->transform(CLI::AsSizeValue(false).description(""))
       ->type_name("N");
@@ -203,27 +230,27 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   command.add_option("--time", compile.seconds, "bound on the searches for a schedule and a plan")
       ->check(number_above_0())
       ->type_name("SECONDS");
-  section("Generated C");
+  section(kCodeSection);
   command
       .add_option("--code", raw.code, "each kernel by itself, or those alike as one with a table of numbers")
       ->check(one_of({"fast", "small"}))
       ->capture_default_str();
-  section("Memory and time");
+  section(kMemorySection);
   command.add_flag("--reassociate", raw.reassociate,
                    "sums of several tensors in the order that needs least memory: floats round elsewhere");
   repeatable("--pool", raw.pools, "a memory, fastest first")
       ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena]");
   repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
-  section("The model");
+  section(kModelSection);
   repeatable("--state", raw.states, "an output fed back to an input")->type_name("OUT=IN");
   repeatable("--stream", raw.streams,
              "the dimension of an input that is time: each call goes on from the last")
       ->type_name("INPUT=DIMENSION[:MOMENTS]");
-  section("Memory and time");
+  section(kMemorySection);
   command.add_option("--io", raw.io, "inputs and outputs: caller's pointers, or planned inside the arena")
       ->check(one_of({"external", "arena"}))
       ->capture_default_str();
-  section("Generated C");
+  section(kCodeSection);
   command.add_option("--weights", raw.weights, "how constants are emitted (default: by size)")
       ->check(one_of({"c", "incbin", "bin"}));
   command.add_option("--target", compile.target, "what kernels are shaped for")
@@ -475,6 +502,7 @@ Options parse_options(int argc, const char* const* argv) {
                             parsed.empty() ? "" : parsed[0]->get_name() + " "));
   }
   interpret_raw(raw, options);
+  for (const CLI::App* command : app.get_subcommands()) options.compile.words = words_of(*command);
   return options;
 }
 

@@ -425,6 +425,29 @@ TEST_F(Cli, TheTextMapFitsTheTerminalAndItsLetters) {
     EXPECT_THAT(map_with(locale), HasSubstr("█")) << locale;
 }
 
+TEST_F(Cli, AMapNamesItsToolItsOptionsAndTheModelSoThatItCanBeMadeAgain) {
+  fs::create_directory(at("net"));
+  fs::copy_file(kModel, at("net/model.onnx"));
+  const auto map_with = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"map", "net/model.onnx", "--json", "m.json"});
+    EXPECT_EQ(arenac(words).status, 0);
+    return memory_map_from_json(read_file(at("m.json")));
+  };
+  const MemoryMap plain = map_with({});
+  EXPECT_EQ(plain.model, "net/model.onnx");
+  EXPECT_EQ(plain.tool, "arenac " ARENAC_VERSION);
+  EXPECT_EQ(plain.options, "");
+  const MemoryMap map = map_with({"--reassociate", "--quiet", "--io=arena", "--ram", "64K", "--name", "kws"});
+  EXPECT_EQ(map.model, "kws (model.onnx)");
+  EXPECT_EQ(map.options, "--name kws --ram 65536 --reassociate --io arena");
+  ASSERT_EQ(run_process({"sh", "-c", ARENAC_TOOL " compile net/model.onnx -o gen " + map.options},
+                        scratch_.path(), 120)
+                .status,
+            0);
+  EXPECT_EQ(memory_map_from_json(read_file(at("gen/kws_map.json"))), map);
+  EXPECT_THAT(read_file(at("gen/kws.h")), HasSubstr("/* Options: " + map.options + " */"));
+}
+
 TEST_F(Cli, StagesAreDumped) {
   for (const std::string& stage : dumped_stages())
     EXPECT_NE(arenac({"map", kModel, "--quiet", "--json", "m.json", "--dump-after", stage}).output, "")

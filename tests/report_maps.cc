@@ -101,6 +101,8 @@ MemoryMap grouped_map() {
   map.frontier = {{.arena = 1096, .read_again = 0, .stages = 0, .code = 19482},
                   {.arena = 64, .macs_again = 600, .read_again = 20736, .stages = 2, .code = 31001}};
   map.cut_off = true;
+  map.tool = "arenac 0.0.0";
+  map.options = "--ram 64";
   map.totals.macs_again = 200;
   return map;
 }

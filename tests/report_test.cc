@@ -155,7 +155,9 @@ TEST(TextReport, ShowsGroupsOrderAndFrontier) {
   EXPECT_THAT(
       frontier_text(grouped_map()),
       testing::ContainsRegex("\n +1,096 +100.0 % +0 +0 +0 +19,482\n +64 +5.8 % +600 +20,736 +2 +31,001\n"));
-  for (const char* word : {"order  ", "groups", "Groups", "choose"})
+  EXPECT_THAT(text, HasSubstr("\nmade by  arenac 0.0.0, --ram 64\n"));
+  EXPECT_THAT(svg_report(grouped_map()), HasSubstr(">arenac 0.0.0, --ram 64</text>"));
+  for (const char* word : {"made by", "order  ", "groups", "Groups", "choose"})
     EXPECT_THAT(text_report(small_map()), Not(HasSubstr(word)));
 }
 

@@ -247,6 +247,7 @@ const tests = {
     assert.match(await textOf('#facts'), /Search\s+cut off by --time/);
     assert.match(await textOf('#frontier'), /1,096\s+0\s+0\s+0\s+19\.0K\s+64\s+600\s+20\.3K\s+2\s+30\.3K/);
     assert.match(await textOf('#marks'), /bytes that two buffers share\s+g1, g2, …: steps that run in turns/);
+    assert.equal(await textOf('#tool'), 'made by arenac 0.0.0, --ram 64');
     const table = await page.evaluate(() => {
       const aside = document.querySelector('aside').getBoundingClientRect(), cells = [...document.querySelectorAll('#frontier td')];
       const line = parseFloat(getComputedStyle(cells[0]).lineHeight) || 20;
