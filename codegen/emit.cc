@@ -95,7 +95,7 @@ class Emitter {
 
   // "(pool_sram + KWS_AT_3": a number, for names of buffers may be anything and of any length.
   std::string bytes_at(int buffer) const {
-    return fmt::format("(pool_{} + {}_AT_{}", pools_[plan_.placements[buffer].pool], upper_, buffer);
+    return fmt::format("(pool_{} + {}", pools_[plan_.placements[buffer].pool], offset_name(name_, buffer));
   }
 
   std::string section_of(size_t pool) const {
@@ -616,7 +616,7 @@ class Emitter {
     c.put("/* Where each buffer lies, in bytes. */");
     c.open("enum");
     for (const MapBuffer& b : map_.buffers)
-      c.line("{}_AT_{} = {}{} /* {} bytes, steps {} to {}: {} */", upper_, b.id, b.offset,
+      c.line("{} = {}{} /* {} bytes, steps {} to {}: {} */", offset_name(name_, b.id), b.offset,
              b.id + 1 < static_cast<int64_t>(map_.buffers.size()) ? "," : "", b.size, b.begin, b.end - 1,
              c_comment(b.name));
     c.close(";\n");
@@ -736,6 +736,10 @@ class Emitter {
 
 std::vector<std::string> pool_macros(const std::vector<Pool>& pools) {
   return distinct_capitals(pool_identifiers(pools), "WEIGHTS");  // KWS_WEIGHTS_SIZE is that of the constants
+}
+
+std::string offset_name(const std::string& prefix, int64_t buffer) {
+  return fmt::format("{}_AT_{}", upper_case(prefix), buffer);
 }
 
 std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,

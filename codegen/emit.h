@@ -56,8 +56,11 @@ std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, con
 // What stands for each pool in the macros KWS_SRAM_SIZE and KWS_SRAM_ALIGN: "SRAM".
 std::vector<std::string> pool_macros(const std::vector<Pool>& pools);
 
-// The memory map without the model's hash. `layerwise_arena` is the arena of whole layers, in bytes; none:
-// the schedule's own.
+// What the C with this prefix calls a buffer's offset: offset_name("kws", 3) is "KWS_AT_3".
+std::string offset_name(const std::string& prefix, int64_t buffer);
+
+// The memory map without what the files add: the model's hash, names of the C. `layerwise_arena` is the arena
+// of whole layers, in bytes; none: the schedule's own.
 MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io,
                    std::optional<int64_t> layerwise_arena = {});
 

@@ -204,6 +204,7 @@ Compilation compile(const CompileOptions& options) {
   c.map.model = title_of(options);
   c.map.tool = "arenac " ARENAC_VERSION;
   c.map.options = options.words;
+  for (MapBuffer& buffer : c.map.buffers) buffer.c = offset_name(c.name, buffer.id);
   c.map.sha256 = sha256(read_file(options.model));
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });

@@ -15,8 +15,8 @@
 //   group    buffers of one group lie at one offset
 //   overlap  id:distance, separated by spaces: may share bytes with that buffer from that distance above it
 //
-// The first four are needed; order and other columns do not matter. What pools hold and how they are aligned is
-// no column: the caller says it.
+// The first four are needed; order and other columns do not matter. What pools hold and how they are aligned
+// is no column: the caller says it.
 #pragma once
 
 #include <string>

@@ -61,6 +61,8 @@ class Cli : public testing::Test {
 TEST_F(Cli, CompileWritesEveryFileAndTheSameBytesTwice) {
   ASSERT_EQ(arenac({"compile", kModel, "-o", "a/b", "--name", "kws"}).status, 0);
   ASSERT_EQ(arenac({"compile", kModel, "-o", "c", "--name", "kws"}).status, 0);
+  for (const MapBuffer& buffer : memory_map_from_json(read_file(at("c/kws_map.json"))).buffers)
+    EXPECT_THAT(read_file(at("c/kws.c")), HasSubstr(fmt::format("  {} = {}", buffer.c, buffer.offset)));
   for (const char* name : {"kws.h", "kws.c", "kws_map.json", "kws.cmake"})
     EXPECT_EQ(read_file(at("a/b") / name), read_file(at("c") / name)) << name;
   EXPECT_EQ(arenac({"verify", "c/kws_map.json"}).status, 0);

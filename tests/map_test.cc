@@ -13,6 +13,7 @@
 #include "models/onnx_builder.h"
 #include "planner/csv.h"
 #include "planner/planners.h"
+#include "scheduler/rewrites.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 #include "tests/random_layers.h"
