@@ -42,24 +42,30 @@ Problem with_plain_names(Problem problem) {
   return problem;
 }
 
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
 // Reports each stage as it ends: its time when verbose, its product when asked for.
 class Progress {
  public:
   explicit Progress(const CompileOptions& options) : options_(options) {}
 
+  // The stage took the time since the last report and `more` seconds; less than 0: part of it was others'.
   template <typename Dump>
-  void finished(const std::string& stage, const std::string& summary, const Dump& product) {
-    const auto now = std::chrono::steady_clock::now();
-    const double ms = std::chrono::duration<double, std::milli>(now - begin_).count();
+  void finished(const std::string& stage, const std::string& summary, const Dump& product, double more = 0) {
+    const double ms = 1000 * std::max(0.0, seconds_since(begin_) + more);
     if (options_.verbosity == Verbosity::kVerbose)
       fmt::print(stderr, "{:<20}{:>9.1f} ms  {}\n", stage, ms, summary);
     if (options_.dump_after == stage) fmt::print("{}", product());
-    begin_ = std::chrono::steady_clock::now();
+    begin_ = Clock::now();
   }
 
  private:
   const CompileOptions& options_;
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  Clock::time_point begin_ = Clock::now();
 };
 
 int64_t total_size(const Plan& plan) {
@@ -81,13 +87,17 @@ Deadline schedulers_deadline(const CompileOptions& options) {
 void plan_schedule(Schedule schedule, const CompileOptions& options, const Target& target, Compilation& c) {
   c.schedule = std::move(schedule);
   verify(c.schedule);
+  const auto begin = Clock::now();
   c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins, c.states);
   check(c.lifetimes.problem);
+  c.times.problem += seconds_since(begin);
+  const auto planning = Clock::now();
   Search search;
   search.seconds = (1 - kSchedulersTime) * options.seconds;
   const std::string planner = options.planner.empty() ? std::string(kDefaultPlanner) : options.planner;
   c.plan = plan(c.lifetimes.problem, planner, search);
   require_right("plan", verify(c.lifetimes.problem, c.plan));
+  c.times.plan += seconds_since(planning);
 }
 
 // The first, that is the fastest, of the schedules whose arena fits.
@@ -194,10 +204,14 @@ Compilation compile(const CompileOptions& options) {
     plan_within(*options.ram, {scheduler.schedule(*c.graph, target, deadline)}, options, target, c);
   else
     plan_schedule(scheduler.schedule(*c.graph, target, deadline), options, target, c);
-  progress.finished("schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); });
+  progress.finished(
+      "schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); },
+      -c.times.problem - c.times.plan);
   const Problem& problem = c.lifetimes.problem;
-  progress.finished("problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); });
-  progress.finished("plan", bytes_words(total_size(c.plan)), [&] { return dump(problem, c.plan); });
+  progress.finished(
+      "problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); }, c.times.problem);
+  progress.finished(
+      "plan", bytes_words(total_size(c.plan)), [&] { return dump(problem, c.plan); }, c.times.plan);
 
   c.map =
       make_map(c.schedule, c.lifetimes, c.plan, options.io, layerwise_arena(c, options, target, deadline));

@@ -57,6 +57,11 @@ struct CompileOptions {
   Verbosity verbosity = Verbosity::kNormal;
 };
 
+// Seconds, of all the schedules that were tried.
+struct StageTimes {
+  double problem = 0, plan = 0;
+};
+
 // Every product of one compilation.
 struct Compilation {
   std::string name;
@@ -67,6 +72,7 @@ struct Compilation {
   Plan plan;
   MemoryMap map;
   std::vector<File> files;
+  StageTimes times = {};
 };
 
 // The problem as `arenac plan` reads it, and its solution as `arenac verify` does (planner/csv.h).

@@ -450,6 +450,21 @@ TEST_F(Cli, AMapNamesItsToolItsOptionsAndTheModelSoThatItCanBeMadeAgain) {
   EXPECT_THAT(read_file(at("gen/kws.h")), HasSubstr("/* Options: " + map.options + " */"));
 }
 
+TEST_F(Cli, StagesThatTakeTurnsHaveTimesOfTheirOwn) {
+  CompileOptions options;
+  options.model = kModel;
+  options.ram = 1 << 20;
+  const Compilation c = compile(options);
+  EXPECT_GT(c.times.problem, 0);
+  EXPECT_GT(c.times.plan, 0);
+  const std::string output = arenac({"map", kModel, "--verbose", "--json", "m.json"}).output;
+  size_t at = 0;
+  for (const char* stage : {"\nschedule ", "\nproblem ", "\nplan ", "\nmap ", "\nfiles "}) {
+    EXPECT_NE(at = output.find(stage, at), std::string::npos) << stage << output;
+    EXPECT_THAT(output.substr(at, 40), testing::ContainsRegex("[0-9]\\.[0-9] ms"));
+  }
+}
+
 TEST_F(Cli, StagesAreDumped) {
   for (const std::string& stage : dumped_stages())
     EXPECT_NE(arenac({"map", kModel, "--quiet", "--json", "m.json", "--dump-after", stage}).output, "")
