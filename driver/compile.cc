@@ -194,8 +194,10 @@ Compilation compile(const CompileOptions& options) {
   c.states = options.states;
   c.states.insert(c.states.end(), model.states.begin(), model.states.end());
   verify(*c.graph);
-  if (options.verbosity != Verbosity::kQuiet)
+  if (options.verbosity != Verbosity::kQuiet) {
+    for (const std::string& note : c.graph->notes) fmt::print(stderr, "note: {}\n", note);
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);
+  }
   graph_finished("graph", *c.graph);
 
   if (options.ram && options.scheduler.empty())

@@ -13,6 +13,7 @@
 #include "codegen/reports.h"
 #include "driver/list.h"
 #include "driver/mistyped.h"
+#include "frontend/bindings.h"
 #include "frontend/error.h"
 #include "frontend/nearest.h"
 #include "planner/planners.h"
@@ -151,6 +152,9 @@ void bind_inputs(const Raw& raw, ImportOptions& import) {
   for (const std::string& text : raw.dims) {
     const auto [name, extent] = split_binding(text, "--dim", "NAME=N");
     import.dims[name] = extent_of(extent, "--dim " + text);
+    if (import.dims[name] == 0)
+      wrong_usage(fmt::format(
+          "--dim {}: an extent from 1 on is needed; an input without elements is said with --shape", text));
   }
   for (const std::string& text : raw.shapes) bind_input(text, import);
   for (const std::string& text : raw.values) {
@@ -503,6 +507,8 @@ Options parse_options(int argc, const char* const* argv) {
   }
   interpret_raw(raw, options);
   for (const CLI::App* command : app.get_subcommands()) options.compile.words = words_of(*command);
+  options.compile.import.command = "arenac";
+  for (int k = 1; k < argc; ++k) options.compile.import.command += " " + shell_quoted(argv[k]);
   return options;
 }
 

@@ -132,6 +132,7 @@ struct Graph {
   // behind the model's own, that holds its true shape.
   std::map<size_t, size_t> true_shapes;
   std::vector<std::string> warnings;
+  std::vector<std::string> notes;  // what was assumed where the user said nothing
 };
 
 // A state by the model's names of the output and the input, and the value of each of its bytes before the

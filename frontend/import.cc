@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 
+#include "frontend/bindings.h"
 #include "frontend/error.h"
 #include "frontend/importer.h"
 #include "frontend/nearest.h"
@@ -50,7 +51,7 @@ void check_declared(const std::string& name, const onnx::TypeProto::Tensor& type
 }
 
 Shape bound_shape(const onnx::ValueInfoProto& input, const onnx::TypeProto::Tensor& type,
-                  const ImportOptions& options, std::vector<std::string>& problems) {
+                  const ImportOptions& options) {
   const std::string name = printable(input.name());
   const onnx::TensorShapeProto& declared = type.shape();
   const auto whole = options.shapes.find(input.name());
@@ -66,16 +67,9 @@ Shape bound_shape(const onnx::ValueInfoProto& input, const onnx::TypeProto::Tens
     const auto bound = options.dims.find(dim.dim_param());
     if (dim.has_dim_value() && dim.dim_value() >= 0) {
       shape.push_back(dim.dim_value());
-    } else if (bound != options.dims.end()) {
-      shape.push_back(bound->second);
     } else {
-      problems.push_back(
-          dim.dim_param().empty()
-              ? fmt::format("input '{}': dimension {} is unknown: bind the input with --shape {}=...", name,
-                            d, name)
-              : fmt::format("input '{}': dimension {} is symbolic: bind it with --dim {}=N", name, d,
-                            printable(dim.dim_param())));
-      shape.push_back(1);
+      ARENAC_CHECK(bound != options.dims.end(), "every dimension is bound");
+      shape.push_back(bound->second);
     }
   }
   return shape;
@@ -91,7 +85,7 @@ std::vector<Shape> bound_shapes(const onnx::ValueInfoProto& input, const Kind& k
     if (listed != options.sequences.end() || (absent && !kind.is_optional))
       throw UserError(fmt::format("input '{}' is a tensor: --shape {}=... takes one shape", name, name));
     if (absent) return {};
-    return std::vector<Shape>(1, bound_shape(input, *kind.tensor, options, problems));
+    return std::vector<Shape>(1, bound_shape(input, *kind.tensor, options));
   }
   if (absent) return {};
   std::vector<Shape> shapes;
@@ -152,28 +146,13 @@ TensorId known_value(Importer& importer, TensorId id, const Value& value) {
   return constant;
 }
 
-// The values of symbolic dimensions: those given, and those that inputs with given shapes have.
-std::map<std::string, int64_t> bound_symbols(const onnx::GraphProto& proto, const ImportOptions& options) {
-  std::map<std::string, int64_t> symbols = options.dims;
-  for (const onnx::ValueInfoProto& input : proto.input()) {
-    const onnx::TensorShapeProto& declared = input.type().tensor_type().shape();
-    const auto whole = options.shapes.find(input.name());
-    if (whole == options.shapes.end()) continue;
-    for (int d = 0; d < std::min(declared.dim_size(), static_cast<int>(whole->second.size())); ++d)
-      if (!declared.dim(d).dim_param().empty())
-        symbols.emplace(declared.dim(d).dim_param(), whole->second[d]);
-  }
-  return symbols;
-}
-
 void declare_shapes(Importer& importer, const onnx::GraphProto& proto, const ImportOptions& options) {
-  const std::map<std::string, int64_t> symbols = bound_symbols(proto, options);
   const auto declare = [&](const onnx::ValueInfoProto& value) {
     if (!value.type().tensor_type().has_shape()) return;
     Shape shape;
     for (const auto& dim : value.type().tensor_type().shape().dim()) {
-      const auto bound = symbols.find(dim.dim_param());
-      if (!dim.has_dim_value() && bound == symbols.end()) return;
+      const auto bound = options.dims.find(dim.dim_param());
+      if (!dim.has_dim_value() && bound == options.dims.end()) return;
       shape.push_back(dim.has_dim_value() ? dim.dim_value() : bound->second);
       if (shape.back() < 0) return;
     }
@@ -181,6 +160,27 @@ void declare_shapes(Importer& importer, const onnx::GraphProto& proto, const Imp
   };
   for (const onnx::ValueInfoProto& value : proto.value_info()) declare(value);
   for (const onnx::ValueInfoProto& output : proto.output()) declare(output);
+}
+
+// --dim names dimensions of inputs, or of what the model says about its other tensors.
+void check_bound_dims(const onnx::GraphProto& proto, const ImportOptions& options) {
+  std::set<std::string> names;
+  const auto collect = [&](const auto& values) {
+    for (const onnx::ValueInfoProto& value : values)
+      if (const Kind kind = kind_of(value.type()); kind.tensor)
+        for (const auto& dim : kind.tensor->shape().dim()) names.insert(dim.dim_param());
+  };
+  collect(proto.input()), collect(proto.output()), collect(proto.value_info());
+  names.erase("");
+  for (const auto& [name, extent] : options.dims) {
+    if (name == "?" || name.empty())
+      throw UserError(fmt::format("--dim '{}' names no dimension: bind the whole input with --shape", name),
+                      Exit::kUsage);
+    if (names.contains(name)) continue;
+    throw UserError(fmt::format("--dim names '{}', which is no dimension of the model{}", printable(name),
+                                did_you_mean(name, {names.begin(), names.end()})),
+                    Exit::kUsage);
+  }
 }
 
 void check_bound_names(const onnx::GraphProto& proto, const ImportOptions& options) {
@@ -197,6 +197,7 @@ void check_bound_names(const onnx::GraphProto& proto, const ImportOptions& optio
     throw UserError(fmt::format("--shape or --value names '{}', which is no input of the model{}",
                                 printable(*bound.begin()), did_you_mean(*bound.begin(), inputs)),
                     Exit::kUsage);
+  check_bound_dims(proto, options);
 }
 
 std::string part_name(const std::string& name, bool is_sequence, size_t part) {
@@ -207,7 +208,6 @@ std::string part_name(const std::string& name, bool is_sequence, size_t part) {
 void declare_inputs(Importer& importer, const onnx::GraphProto& proto, const ImportOptions& options,
                     const std::set<std::string>& known) {
   const std::set<std::string> initialized = initializer_names(proto);
-  check_bound_names(proto, options);
   for (const onnx::ValueInfoProto& input : proto.input()) {
     if (initialized.contains(input.name())) continue;
     const std::string who = fmt::format("input '{}'", printable(input.name()));
@@ -300,7 +300,7 @@ void lower_model(Importer& importer, const onnx::ModelProto& model, const std::s
 
 // Lowers the model without the values that are given for inputs, and again with those that it turns out to
 // need.
-Graph import_proto(const onnx::ModelProto& model, const std::string& name, const std::string& directory,
+Graph import_bound(const onnx::ModelProto& model, const std::string& name, const std::string& directory,
                    const ImportOptions& options) {
   std::set<std::string> known;
   for (;;) {
@@ -325,6 +325,62 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
   }
 }
 
+Declaration declaration_of(const onnx::ValueInfoProto& value) {
+  const Kind kind = kind_of(value.type());
+  Declaration declaration{value.name(), {}, {}, kind.is_sequence, kind.is_optional};
+  if (!kind.tensor) return declaration;
+  for (const auto& dim : kind.tensor->shape().dim()) {
+    declaration.extents.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
+    declaration.symbols.push_back(dim.dim_param());
+  }
+  return declaration;
+}
+
+std::vector<Declaration> inputs_of(const onnx::GraphProto& graph) {
+  const std::set<std::string> initialized = initializer_names(graph);
+  std::vector<Declaration> all;
+  for (const onnx::ValueInfoProto& input : graph.input())
+    if (!initialized.contains(input.name())) all.push_back(declaration_of(input));
+  return all;
+}
+
+// The work of asking whether extents suit the model.
+constexpr int kTriedNodes = 30000;
+
+// Binds what is left open, or says how to.
+Graph import_proto(const onnx::ModelProto& model, const std::string& name, const std::string& path,
+                   const ImportOptions& options) {
+  const std::string directory = std::filesystem::path(path).parent_path().string();
+  const std::vector<Declaration> inputs = inputs_of(model.graph());
+  for (const Declaration& input : inputs)
+    for (int64_t extent : input.extents)
+      if (extent < -1)  // -1 is what some exporters write for an unknown one
+        throw UserError(
+            fmt::format("{}: input '{}': a dimension is {}", name, printable(input.name), extent));
+  check_bound_names(model.graph(), options);
+  const Bindings bound = with_batch_bound(inputs, options);
+  const std::vector<std::string> open = open_dimensions(inputs, bound.options);
+  if (open.empty()) {
+    Graph graph = import_bound(model, name, directory, bound.options);
+    graph.notes = bound.notes;
+    return graph;
+  }
+  const auto works = [&](const ImportOptions& candidate) {
+    try {
+      import_bound(model, name, directory, candidate);
+      return true;
+    } catch (const UserError&) {
+      return false;
+    }
+  };
+  const std::string command = options.command.empty()
+                                  ? "arenac compile " + shell_quoted(path.empty() ? name : path)
+                                  : options.command;
+  const int trials = kTriedNodes / std::max(model.graph().node_size(), 1);
+  throw UserError(fmt::format("{}\n{}: this binds all that is open:\n  {}", joined(name, open), name,
+                              command_that_binds(command, inputs, options, trials, works)));
+}
+
 onnx::ModelProto parse_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::is_directory(path)) throw UserError(fmt::format("{}: cannot be read", path));
@@ -338,8 +394,7 @@ onnx::ModelProto parse_file(const std::string& path) {
 }  // namespace
 
 Graph import_model(const std::string& path, const ImportOptions& options) {
-  const std::filesystem::path file(path);
-  return import_proto(parse_file(path), file.filename().string(), file.parent_path().string(), options);
+  return import_proto(parse_file(path), std::filesystem::path(path).filename().string(), path, options);
 }
 
 Graph import_bytes(const std::string& bytes, const std::string& name, const ImportOptions& options) {
@@ -357,28 +412,8 @@ Graph import_text(const std::string& text, const ImportOptions& options) {
   return import_proto(model, "text", "", options);
 }
 
-namespace {
-
-Declaration declaration_of(const onnx::ValueInfoProto& value) {
-  const Kind kind = kind_of(value.type());
-  Declaration declaration{value.name(), {}, {}, kind.is_sequence, kind.is_optional};
-  if (!kind.tensor) return declaration;
-  for (const auto& dim : kind.tensor->shape().dim()) {
-    declaration.extents.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
-    declaration.symbols.push_back(dim.dim_param());
-  }
-  return declaration;
-}
-
-}  // namespace
-
 std::vector<Declaration> declared_inputs(const std::string& path) {
-  const onnx::ModelProto model = parse_file(path);
-  const std::set<std::string> initialized = initializer_names(model.graph());
-  std::vector<Declaration> all;
-  for (const onnx::ValueInfoProto& input : model.graph().input())
-    if (!initialized.contains(input.name())) all.push_back(declaration_of(input));
-  return all;
+  return inputs_of(parse_file(path).graph());
 }
 
 std::vector<Declaration> declared_outputs(const std::string& path) {

@@ -24,10 +24,13 @@ struct ImportOptions {
   // must know it (a shape, the trip count of a loop); the graph then ends the run with an error when the
   // input differs.
   std::map<std::string, Value> values = {};
+  // The command line that asks for this, in messages that say what to add to it; empty: that of `compile`.
+  std::string command = {};
 };
 
-// Reads IR versions 3 to 13 and opsets 1 to 28. Throws UserError for whatever the model is at fault for or
-// arenac does not support; the message lists every offending node.
+// Symbolic dimensions that are left open and look like a batch become 1 (frontend/bindings.h); Graph::notes
+// says so. Reads IR versions 3 to 13 and opsets 1 to 28. Throws UserError for whatever the model is at fault
+// for or arenac does not support; the message lists every offending node.
 Graph import_model(const std::string& path, const ImportOptions& options = {});
 Graph import_bytes(const std::string& bytes, const std::string& name, const ImportOptions& options = {});
 Graph import_text(const std::string& text,

@@ -73,7 +73,7 @@ std::vector<BadModel> bad_models() {
       {text("g (float[2] x, int64[2] z) => (float[2] y) { y = Add(x, z) }"), "float32 [2], int64 [2]"},
       {text("g (float[2, 3] x) => (float[6] y) { y = MatMul(x, x) }"), "node 'y' (MatMul"},
       {text("g (float[2] x) => (float[2] y) { a = Fly(x)  y = my.Swim(a)  b = Walk(x) }"), "Fly", 2},
-      {text("g (float[n] x) => (float[n] y) { y = Relu(x) }"), "--dim n=N"},
+      {text("g (float[2, n] x) => (float[2, n] y) { y = Relu(x) }"), "--dim n=N"},
       {with_dimension(INT64_MAX).SerializeAsString(), "input 'x'"},
       {with_dimension(int64_t{1} << 41).SerializeAsString(), "input 'x'"},
       {with_dimension(-1).SerializeAsString(), "input 'x'"},

@@ -258,7 +258,7 @@ TEST(Refusal, NamesTheFault) {
       {"g (float[2] x) => (float[2] y) { y = Relu(x)  y = Relu(x) }", "'y' is written by two nodes"},
       {"g (float[2] x) => (float[2] y) { x = Relu(y)  y = Relu(y) }", "'x' is written twice"},
       {"g (float[2] x, float[2] x) => (float[2] y) { y = Relu(x) }", "two inputs are called 'x'"},
-      {"g (float[n] x) => (float[n] y) { y = Relu(x) }", "bind it with --dim n=N"},
+      {"g (float[2, n] x) => (float[2, n] y) { y = Relu(x) }", "bind it with --dim n=N"},
       {"g (float[2, 3] x, float[4] z) => (float[2, 3] y) { y = Add(x, z) }",
        "node 'y' (Add, inputs float32 [2,3], float32 [4])"},
       {"g (float[2] x, int64[2] z) => (float[2] y) { y = Add(x, z) }",
