@@ -2,10 +2,16 @@
 
 #include <fmt/format.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
 #include <sstream>
 
 #include "frontend/error.h"
@@ -43,24 +49,92 @@ fs::path make_folders(const fs::path& folder) {
   return made;
 }
 
-void write_and_rename(const fs::path& folder, const std::vector<File>& files) {
-  const TemporaryFolder staging(folder);
-  for (size_t k = 0; k < files.size(); ++k) {
-    const fs::path target = folder / files[k].name;
-    if (fs::is_directory(target)) cannot("written", target, "a folder has its name");
-    write_file(staging.path() / std::to_string(k), target, files[k].bytes);
-  }
-  for (size_t k = 0; k < files.size(); ++k) {
-    const fs::path target = folder / files[k].name;
+// Where the bytes of a file go.
+struct Destination {
+  enum class How { kReplace, kWriteThrough, kStandardOutput };
+  How how;
+  fs::path path;  // kReplace: behind all links, in a folder that exists
+};
+
+bool is_standard_output(const struct stat& file) {
+  struct stat output;
+  return fstat(STDOUT_FILENO, &output) == 0 && !S_ISCHR(file.st_mode) && file.st_dev == output.st_dev &&
+         file.st_ino == output.st_ino;
+}
+
+// What the links of the path lead to. The links of /proc are open files, which no path replaces: they stay.
+fs::path followed(const fs::path& path, const fs::path& shown) {
+  constexpr int kMostLinks = 40;
+  fs::path at = path;
+  for (int k = 0; k < kMostLinks; ++k) {
     std::error_code error;
-    fs::rename(staging.path() / std::to_string(k), target, error);
-    if (!error) continue;
-    for (size_t done = 0; done < k; ++done) {
-      std::error_code ignored;
-      fs::remove(folder / files[done].name, ignored);
-    }
-    cannot("written", target, error.message());
+    const fs::path folder = fs::canonical(at.has_parent_path() ? at.parent_path() : ".", error);
+    if (error) cannot("written", shown, error.message());
+    at = folder / at.filename();
+    if (*std::next(at.begin()) == "proc" || !fs::is_symlink(fs::symlink_status(at, error))) return at;
+    const fs::path target = fs::read_symlink(at, error);
+    if (error) cannot("written", shown, error.message());
+    at = target.is_absolute() ? target : folder / target;
   }
+  cannot("written", shown, "too many links lead to it");
+}
+
+Destination destination_of(const fs::path& path) {
+  using How = Destination::How;
+  struct stat file;
+  if (stat(path.c_str(), &file) != 0) {
+    if (errno != ENOENT) cannot("written", path, std::strerror(errno));
+    return {How::kReplace, followed(path, path)};
+  }
+  if (S_ISDIR(file.st_mode)) cannot("written", path, "a folder has its name");
+  if (is_standard_output(file)) return {How::kStandardOutput, {}};
+  if (!S_ISREG(file.st_mode)) return {How::kWriteThrough, path};
+  const fs::path at = followed(path, path);
+  return {*std::next(at.begin()) == "proc" ? How::kWriteThrough : How::kReplace, at};
+}
+
+// Files under temporary names beside those that they replace.
+class Staging {
+ public:
+  void write(const fs::path& target, const fs::path& shown, const std::string& bytes) {
+    auto& folder = folders_[target.parent_path()];
+    if (!folder) folder = std::make_unique<TemporaryFolder>(target.parent_path());
+    staged_.push_back({folder->path() / std::to_string(staged_.size()), target, shown});
+    write_file(staged_.back().from, shown, bytes);
+  }
+
+  void rename_all() const {
+    for (size_t k = 0; k < staged_.size(); ++k) {
+      std::error_code error, ignored;
+      fs::rename(staged_[k].from, staged_[k].to, error);
+      if (!error) continue;
+      for (size_t done = 0; done < k; ++done) fs::remove(staged_[done].to, ignored);
+      cannot("written", staged_[k].shown, error.message());
+    }
+  }
+
+ private:
+  struct Staged {
+    fs::path from, to, shown;
+  };
+  std::map<fs::path, std::unique_ptr<TemporaryFolder>> folders_;
+  std::vector<Staged> staged_;
+};
+
+void write_all(const fs::path& folder, const std::vector<File>& files) {
+  std::vector<Destination> destinations;
+  for (const File& file : files) destinations.push_back(destination_of(folder / file.name));
+  Staging staging;
+  for (size_t k = 0; k < files.size(); ++k)
+    if (destinations[k].how == Destination::How::kReplace)
+      staging.write(destinations[k].path, folder / files[k].name, files[k].bytes);
+  for (size_t k = 0; k < files.size(); ++k) {
+    if (destinations[k].how == Destination::How::kStandardOutput) fmt::print("{}", files[k].bytes);
+    if (destinations[k].how != Destination::How::kWriteThrough) continue;
+    std::fflush(stdout);  // which may be the same terminal
+    write_file(destinations[k].path, folder / files[k].name, files[k].bytes);
+  }
+  staging.rename_all();
 }
 
 fs::path make_temporary(const fs::path& parent, const std::string& prefix) {
@@ -83,7 +157,7 @@ std::string read_file(const fs::path& path) {
 void write_files(const fs::path& folder, const std::vector<File>& files) {
   const fs::path made = make_folders(folder);
   try {
-    write_and_rename(folder, files);
+    write_all(folder, files);
   } catch (...) {
     std::error_code ignored;
     if (!made.empty()) fs::remove_all(made, ignored);
@@ -97,7 +171,10 @@ void write_text(const std::string& file, const std::string& text) {
     return;
   }
   const fs::path path(file);
-  write_files(path.has_parent_path() ? path.parent_path() : ".", {{path.filename().string(), text}});
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (!fs::is_directory(folder))
+    cannot("written", path, fmt::format("there is no folder {}", folder.string()));
+  write_all(folder, {{path.filename().string(), text}});
 }
 
 TemporaryFolder::TemporaryFolder() : path_(make_temporary(fs::temp_directory_path(), "arenac-")) {}

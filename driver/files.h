@@ -15,12 +15,14 @@ namespace arenac {
 // The bytes of a file; UserError when it cannot be read.
 std::string read_file(const std::filesystem::path& path);
 
-// Puts every file into `folder`, which is made if missing: first all of them under temporary names in the
-// same folder, then each renamed into place. UserError, and nothing left behind, when one cannot be written.
-// A file's name may hold folders ("sub/kws.c") only if they exist.
+// Puts every file into `folder`, which is made if missing, with the folders above it: first all of them under
+// temporary names, then each renamed into place. A link stays: what it leads to is replaced. What is there
+// already and is no regular file (a device, a FIFO, a terminal) is written to; so is standard output under
+// any of its names. UserError, and nothing left behind, when one cannot be written. A file's name may hold
+// folders ("sub/kws.c") only if they exist.
 void write_files(const std::filesystem::path& folder, const std::vector<File>& files);
 
-// One file, or standard output if its name is "-".
+// One file, in the same way, or standard output if its name is "-". Its folder must exist.
 void write_text(const std::string& file, const std::string& text);
 
 // A folder that only this user can read, removed with its content at the end of the scope.

@@ -15,13 +15,14 @@
 #include "codegen/memory_map.h"
 #include "codegen/report_words.h"
 #include "codegen/reports.h"
-#include "driver/compare.h"
 #include "driver/compile.h"
 #include "driver/files.h"
 #include "driver/list.h"
 #include "driver/options.h"
+#include "driver/outputs.h"
 #include "driver/plan.h"
 #include "driver/run.h"
+#include "driver/standard_streams.h"
 #include "frontend/error.h"
 #include "scheduler/explain.h"
 
@@ -123,60 +124,6 @@ Exit run_explain(const Options& options) {
   return Exit::kDone;
 }
 
-// How what was computed differs from what an output of the model should hold.
-std::optional<std::string> difference(const Graph& graph, const std::vector<Value>& outputs,
-                                      const Declaration& declared, const Held& want,
-                                      const Tolerance& tolerance) {
-  const auto& all = graph.output_names;
-  const auto is_part = [&](const std::string& name) { return std::find(all.begin(), all.end(), name); };
-  std::vector<std::string> names = part_names(declared, want);
-  for (size_t k = 0; k < names.size(); ++k) {
-    const auto at = is_part(names[k]);
-    if (at == all.end()) return fmt::format("has {} elements, expected {}", k, names.size());
-    const Value& got = outputs[static_cast<size_t>(at - all.begin())];
-    const auto text = difference(got, reinterpret_bfloat(want.parts[k], got.type), tolerance);
-    if (text) return declared.is_sequence ? fmt::format("element {}: {}", k, *text) : *text;
-  }
-  Held one_more = want;
-  one_more.parts.emplace_back(Type::kBool, Shape{});
-  if (is_part(part_names(declared, one_more).back()) != all.end() && (declared.is_sequence || names.empty()))
-    return fmt::format("has more than {} elements", names.size());
-  return std::nullopt;
-}
-
-// Prints each output that differs from output_K.pb; counts what was compared and what differs.
-Exit compare_with_files(const Options& options, const Graph& graph, const std::vector<Value>& outputs) {
-  int compared = 0, differing = 0;
-  const std::vector<Declaration> declared = declared_outputs(options.compile.model);
-  for (size_t k = 0; k < declared.size(); ++k) {
-    const fs::path file = fs::path(options.inputs) / fmt::format("output_{}.pb", k);
-    if (!fs::exists(file)) continue;
-    const Held want = read_held_file(file.string(), declared[k]);
-    ++compared;
-    const auto text = difference(graph, outputs, declared[k], want, options.tolerance);
-    if (!text) continue;
-    ++differing;
-    fmt::print("output '{}': {}\n", printable(declared[k].name), *text);
-  }
-  if (compared == 0)
-    fmt::print(stderr, "nothing compared: {} holds no output_0.pb; --outputs DIR keeps what was computed\n",
-               options.inputs);
-  else if (options.compile.verbosity != Verbosity::kQuiet)
-    fmt::print(stderr, "{} of {} outputs agree\n", compared - differing, compared);
-  return differing ? Exit::kDifference : Exit::kDone;
-}
-
-void write_outputs(const std::string& folder, const Graph& graph, const std::vector<Value>& outputs) {
-  const TemporaryFolder scratch;
-  std::vector<File> files;
-  for (size_t k = 0; k < outputs.size(); ++k) {  // a sequence's elements one by one
-    const std::string name = fmt::format("output_{}.pb", k);
-    write_tensor_file((scratch.path() / name).string(), graph.output_names[k], outputs[k]);
-    files.push_back({name, read_file(scratch.path() / name)});
-  }
-  write_files(folder, files);
-}
-
 Exit run_run(const Options& options) {
   if (!fs::is_directory(options.inputs))
     throw UserError(fmt::format("--inputs {}: no such folder", options.inputs), Exit::kUsage);
@@ -196,8 +143,11 @@ Exit run_run(const Options& options) {
   const RunResult result =
       build_and_run(c, parts_of(inputs), {.repeat = options.repeat, .keep = options.keep});
   if (result.best_ms) fmt::print("{:.6f}\n", *result.best_ms);
-  if (options.outputs.empty()) return compare_with_files(options, *c.graph, result.outputs);
-  write_outputs(options.outputs, *c.graph, result.outputs);
+  const ModelOutputs outputs = {declared_outputs(options.compile.model),
+                                held_outputs(*c.graph, result.outputs)};
+  if (options.outputs.empty())
+    return compare_with_files(outputs, options.inputs, options.tolerance, options.compile.verbosity);
+  write_outputs(outputs, options.outputs);
   return Exit::kDone;
 }
 
@@ -247,17 +197,32 @@ Exit run_command(const Options& options) {
   return Exit::kDone;
 }
 
+// A system call that failed outside of what has a message of its own is the system's fault.
+Exit run_and_print(int argc, char** argv) {
+  try {
+    open_standard_streams();
+    const Exit status = run_command(parse_options(argc, argv));
+    finish_standard_output();
+    return status;
+  } catch (const std::system_error& error) {
+    fail(error);
+  }
+}
+
+// A message that cannot be written changes nothing.
+void say(const std::string& message) { std::fwrite(message.data(), 1, message.size(), stderr); }
+
 Exit guarded(int argc, char** argv) {
   try {
-    return run_command(parse_options(argc, argv));
+    return run_and_print(argc, argv);
   } catch (const UserError& error) {
-    fmt::print(stderr, "arenac: {}\n", error.what());
+    say(fmt::format("arenac: {}\n", error.what()));
     return error.status;
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "arenac: out of memory\n");
+    say("arenac: out of memory\n");
     return Exit::kModel;
   } catch (const std::exception& error) {
-    fmt::print(stderr, "arenac: a fault of arenac itself, please report it: {}\n", error.what());
+    say(fmt::format("arenac: a fault of arenac itself, please report it: {}\n", error.what()));
     return Exit::kInternal;
   }
 }

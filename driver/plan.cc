@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "driver/files.h"
+#include "driver/standard_streams.h"
 #include "frontend/error.h"
 #include "planner/bounds.h"
 #include "planner/csv.h"
@@ -88,7 +89,7 @@ void print_every_planner(const PlanOptions& options, const Problem& problem) {
     } catch (const UserError& error) {
       fmt::print("{:<26} {}\n", row.name, error.what());
     }
-    std::fflush(stdout);
+    finish_standard_output();
   }
 }
 

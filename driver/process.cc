@@ -43,6 +43,7 @@ class InterruptGuard {
 // In the child. A process group of its own lets the parent end all of it; the alarm survives exec.
 [[noreturn]] void become(const std::vector<char*>& argv, const char* folder, int log, int seconds) {
   setpgid(0, 0);
+  signal(SIGPIPE, SIG_DFL);
   alarm(static_cast<unsigned>(seconds));
   const int null = open("/dev/null", O_RDONLY);
   if (null < 0 || dup2(null, 0) < 0 || dup2(log, 1) < 0 || dup2(log, 2) < 0 || chdir(folder) != 0)

@@ -128,6 +128,9 @@ struct Graph {
   Block block;
   std::vector<TensorId> inputs, outputs;
   std::vector<std::string> input_names, output_names;  // as the model spells them
+  // Of each output of the model how many of `outputs` it is, which begin with them: one for a tensor, the
+  // elements of a sequence; nothing for an optional that holds nothing.
+  std::vector<std::optional<size_t>> output_parts;
   // Of an output whose extents only the run knows, and whose shape bounds them: the index of the output,
   // behind the model's own, that holds its true shape.
   std::map<size_t, size_t> true_shapes;

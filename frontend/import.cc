@@ -236,6 +236,23 @@ void declare_inputs(Importer& importer, const onnx::GraphProto& proto, const Imp
   if (!importer.problems.empty()) throw UserError(joined(importer.graph.name, importer.problems));
 }
 
+// The type that the model declares for an output, where it does, is that of its value.
+void check_declared_type(const Importer& importer, const onnx::ValueInfoProto& output, TensorId value) {
+  const std::string who = fmt::format("output '{}'", printable(output.name()));
+  const Kind kind = kind_of(output.type());
+  if (value == kAbsent || !kind.tensor) return;
+  const bool is_sequence = value < kAbsent;
+  if (kind.is_sequence != is_sequence)
+    throw UserError(fmt::format("{} is declared as {}, but its value is {}", who,
+                                kind.is_sequence ? "a sequence" : "no sequence",
+                                is_sequence ? "a sequence" : "a tensor"));
+  if (kind.tensor->elem_type() == onnx::TensorProto::UNDEFINED) return;
+  const Type type = is_sequence ? importer.sequence_of(value).type : importer.graph.tensors[value].type;
+  if (info(type).onnx != kind.tensor->elem_type())
+    throw UserError(fmt::format("{} is declared as {}, but its value is {}", who,
+                                info(type_of_onnx(kind.tensor->elem_type(), who)).name, info(type).name));
+}
+
 // Every output gets a tensor of its own that a node writes, so that it can live at the caller's pointer.
 void declare_outputs(Importer& importer, const onnx::GraphProto& proto) {
   Graph& graph = importer.graph;
@@ -257,9 +274,12 @@ void declare_outputs(Importer& importer, const onnx::GraphProto& proto) {
   for (const onnx::ValueInfoProto& output : proto.output()) {
     const TensorId value = importer.lookup(output.name(), "the graph's output list");
     if (value == kUnknown) throw UserError(fmt::format("output '{}' has no value", printable(output.name())));
+    check_declared_type(importer, output, value);
+    graph.output_parts.emplace_back(value >= 0 ? std::optional<size_t>(1) : std::nullopt);
     if (value >= 0) declare(output.name(), value);
     if (value >= kAbsent) continue;
     const std::vector<TensorId> parts = importer.sequence_of(value).elements;
+    graph.output_parts.back() = parts.size();
     for (size_t k = 0; k < parts.size(); ++k) declare(part_name(output.name(), true, k), parts[k]);
   }
   if (graph.outputs.empty()) throw UserError(fmt::format("{}: the graph has no output", graph.name));
@@ -327,8 +347,9 @@ Graph import_bound(const onnx::ModelProto& model, const std::string& name, const
 
 Declaration declaration_of(const onnx::ValueInfoProto& value) {
   const Kind kind = kind_of(value.type());
-  Declaration declaration{value.name(), {}, {}, kind.is_sequence, kind.is_optional};
-  if (!kind.tensor) return declaration;
+  Declaration declaration{value.name(), {}, {}, false, kind.is_optional};
+  if (!kind.tensor) return declaration;  // a sequence of maps, which is computed as one tensor
+  declaration.is_sequence = kind.is_sequence;
   for (const auto& dim : kind.tensor->shape().dim()) {
     declaration.extents.push_back(dim.has_dim_value() ? dim.dim_value() : -1);
     declaration.symbols.push_back(dim.dim_param());

@@ -41,8 +41,8 @@ Graph import_text(const std::string& text,
 // optional they are those of what it holds.
 struct Declaration {
   std::string name;
-  std::vector<int64_t> extents;
-  std::vector<std::string> symbols;
+  std::vector<int64_t> extents = {};
+  std::vector<std::string> symbols = {};
   bool is_sequence = false, is_optional = false;
 };
 std::vector<Declaration> declared_inputs(const std::string& path);
@@ -61,10 +61,11 @@ ImportOptions bound_to(ImportOptions options, const Declaration& input, const He
 // The model's file and every external data file that it refers to, for build systems.
 std::vector<std::string> model_files(const std::string& path);
 
-// One tensor of a .pb file (a serialised TensorProto, as ONNX's backend test data are), and back.
+// One tensor of a .pb file (a serialised TensorProto, as ONNX's backend test data are).
 Value read_tensor_file(const std::string& path);
-// The same for an input or output of any type (a SequenceProto or OptionalProto).
+// What a .pb file holds of an input or output of any type (a TensorProto, SequenceProto or OptionalProto),
+// and the bytes of such a file.
 Held read_held_file(const std::string& path, const Declaration& declaration);
-void write_tensor_file(const std::string& path, const std::string& name, const Value& value);
+std::string held_file(const Declaration& declaration, const Held& held);
 
 }  // namespace arenac

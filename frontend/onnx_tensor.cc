@@ -4,6 +4,7 @@
 #include <onnx/onnx-data_pb.h>
 #include <onnx/onnx_pb.h>
 
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -34,13 +35,13 @@ std::filesystem::path external_path(const std::string& location, const std::stri
   return file;
 }
 
-int64_t parse_count(const std::string& text, const std::string& who) {
-  try {
-    const long long value = std::stoll(text);
-    if (value >= 0) return value;
-  } catch (const std::exception&) {
-  }
-  throw UserError(fmt::format("{}: '{}' is no offset or length of external data", who, printable(text)));
+// Decimal digits and nothing else.
+int64_t parse_count(const std::string& text, const std::string& key, const std::string& who) {
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error == std::errc() && end == text.data() + text.size() && text[0] != '-') return value;
+  throw UserError(fmt::format("{}: '{}' is no {} of external data: a number of bytes is needed", who,
+                              printable(text), key));
 }
 
 struct ExternalData {
@@ -54,8 +55,8 @@ ExternalData locate_external(const onnx::TensorProto& proto, const std::string& 
   int64_t offset = 0, length = -1;
   for (const onnx::StringStringEntryProto& entry : proto.external_data()) {
     if (entry.key() == "location") location = entry.value();
-    if (entry.key() == "offset") offset = parse_count(entry.value(), who);
-    if (entry.key() == "length") length = parse_count(entry.value(), who);
+    if (entry.key() == "offset") offset = parse_count(entry.value(), "offset", who);
+    if (entry.key() == "length") length = parse_count(entry.value(), "length", who);
   }
   const std::filesystem::path path = external_path(location, directory, who);
   const auto size = static_cast<int64_t>(std::filesystem::file_size(path));
@@ -248,8 +249,9 @@ Held read_held_file(const std::string& path, const Declaration& declaration) {
   return held_sequence(proto, path);
 }
 
-void write_tensor_file(const std::string& path, const std::string& name, const Value& value) {
-  onnx::TensorProto proto;
+namespace {
+
+void fill(onnx::TensorProto& proto, const std::string& name, const Value& value) {
   proto.set_name(name);
   proto.set_data_type(info(value.type).onnx);
   for (int64_t extent : value.shape) proto.add_dims(extent);
@@ -259,8 +261,36 @@ void write_tensor_file(const std::string& path, const std::string& name, const V
     const std::vector<std::byte> bytes = info(value.type).bits ? packed(value) : value.bytes;
     proto.set_raw_data(bytes.data(), bytes.size());
   }
-  std::ofstream file(path, std::ios::binary);
-  if (!file || !proto.SerializeToOstream(&file)) throw UserError(fmt::format("{}: cannot be written", path));
+}
+
+void fill(onnx::SequenceProto& proto, const std::string& name, const Held& held) {
+  proto.set_name(name);
+  proto.set_elem_type(onnx::SequenceProto::TENSOR);
+  for (const Value& part : held.parts) fill(*proto.add_tensor_values(), "", part);
+}
+
+}  // namespace
+
+std::string held_file(const Declaration& declaration, const Held& held) {
+  if (declaration.is_optional) {
+    onnx::OptionalProto proto;
+    proto.set_name(declaration.name);
+    proto.set_elem_type(declaration.is_sequence ? onnx::OptionalProto::SEQUENCE
+                                                : onnx::OptionalProto::TENSOR);
+    if (held.present && declaration.is_sequence)
+      fill(*proto.mutable_sequence_value(), "", held);
+    else if (held.present)
+      fill(*proto.mutable_tensor_value(), "", held.parts.at(0));
+    return proto.SerializeAsString();
+  }
+  if (declaration.is_sequence) {
+    onnx::SequenceProto proto;
+    fill(proto, declaration.name, held);
+    return proto.SerializeAsString();
+  }
+  onnx::TensorProto proto;
+  fill(proto, declaration.name, held.parts.at(0));
+  return proto.SerializeAsString();
 }
 
 }  // namespace arenac

@@ -55,6 +55,21 @@ onnx::ModelProto with_external_data(const std::string& location) {
   return model;
 }
 
+onnx::ModelProto with_external_entry(const std::string& key, const std::string& value) {
+  onnx::ModelProto model = with_external_data("m.onnx");
+  auto& entry = *model.mutable_graph()->mutable_initializer(0)->add_external_data();
+  entry.set_key(key);
+  entry.set_value(value);
+  return model;
+}
+
+onnx::ModelProto with_sequence_output(const std::string& nodes, int element_type) {
+  onnx::ModelProto model = parsed("g (float[2] x) => (float[2] y) { " + nodes + " }");
+  onnx::TypeProto& type = *model.mutable_graph()->mutable_output(0)->mutable_type();
+  type.mutable_sequence_type()->mutable_elem_type()->mutable_tensor_type()->set_elem_type(element_type);
+  return model;
+}
+
 struct BadModel {
   std::string bytes, says;
   int lines = 1;
@@ -81,6 +96,26 @@ std::vector<BadModel> bad_models() {
       {with_element_type(onnx::TensorProto::STRING).SerializeAsString(), "cannot be text"},
       {with_element_type(99).SerializeAsString(), "element type 99"},
       {with_external_data("weights.bin").SerializeAsString(), "'weights.bin' is missing"},
+      {with_external_entry("offset", "1e3").SerializeAsString(), "'1e3' is no offset"},
+      {with_external_entry("offset", " 5").SerializeAsString(), "' 5' is no offset"},
+      {with_external_entry("offset", "-1").SerializeAsString(), "'-1' is no offset"},
+      {with_external_entry("offset", "-0").SerializeAsString(), "'-0' is no offset"},
+      {with_external_entry("length", "0x10").SerializeAsString(), "'0x10' is no length"},
+      {with_external_entry("length", "8 ").SerializeAsString(), "'8 ' is no length"},
+      {with_external_entry("length", "").SerializeAsString(), "'' is no length"},
+      {with_external_entry("length", "99999999999999999999").SerializeAsString(), "is no length"},
+      {with_external_entry("length", "9223372036854775807").SerializeAsString(), "reaches past the end"},
+      {with_external_entry("offset", "9223372036854775807").SerializeAsString(), "reaches past the end"},
+      {text("g (float[2] x) => (int32[2] y) { y = Relu(x) }"),
+       "output 'y' is declared as int32, but its value is float32"},
+      {text("g (float[2] x) => (float16[2] y, float[2] z) { y = Cast<to = 1>(x)  z = Relu(x) }"),
+       "output 'y' is declared as float16, but its value is float32"},
+      {with_sequence_output("y = Relu(x)", onnx::TensorProto::FLOAT).SerializeAsString(),
+       "output 'y' is declared as a sequence, but its value is a tensor"},
+      {text("g (float[2] x) => (float[2] y) { y = SequenceConstruct(x, x) }"),
+       "output 'y' is declared as no sequence, but its value is a sequence"},
+      {with_sequence_output("y = SequenceConstruct(x, x)", onnx::TensorProto::INT64).SerializeAsString(),
+       "output 'y' is declared as int64, but its value is float32"},
       {with_external_data("../weights.bin").SerializeAsString(), "outside the model's folder"},
   };
 }

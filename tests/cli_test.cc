@@ -51,7 +51,7 @@ class Cli : public testing::Test {
       const Tensor& tensor = graph.tensors[graph.inputs[k]];
       Value value(tensor.type, tensor.shape);
       for (int64_t e = 0; e < value.count(); ++e) store(value, e, {.f = 1});
-      write_tensor_file((at(folder) / ("input_" + std::to_string(k) + ".pb")).string(), "x", value);
+      write_text((at(folder) / ("input_" + std::to_string(k) + ".pb")).string(), held_file({"x"}, {{value}}));
     }
   }
 
@@ -202,11 +202,52 @@ TEST_F(Cli, RunWritesOutputsThenAgreesWithThem) {
 
   Value value = read_tensor_file(at("data/output_0.pb").string());
   store(value, 0, {.f = load(value, 0).f + 1});
-  write_tensor_file(at("data/output_0.pb").string(), "y", value);
+  write_text(at("data/output_0.pb").string(), held_file({"y"}, {{value}}));
   const Finished differs = arenac({"run", kModel, "--inputs", "data"});
   EXPECT_EQ(differs.status, 4);
   EXPECT_THAT(differs.output, HasSubstr("off by 1"));
   EXPECT_EQ(arenac({"run", kModel, "--inputs", "data", "--atol", "1.5"}).status, 0);
+}
+
+TEST_F(Cli, RunWritesAFileForEachOutputOfTheModelWhateverItsType) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[2] x) => (float[2] s, float[2] o, float[2] y) {
+        n = Neg(x)
+        s = SequenceConstruct(x, n, x)
+        o = Optional(n)
+        y = Abs(x)
+      })")
+                  .IsOK());
+  onnx::GraphProto& graph = *model.mutable_graph();
+  const auto tensor = graph.output(2).type();
+  *graph.mutable_output(0)->mutable_type()->mutable_sequence_type()->mutable_elem_type() = tensor;
+  *graph.mutable_output(1)->mutable_type()->mutable_optional_type()->mutable_elem_type() = tensor;
+  write("m.onnx", model.SerializeAsString());
+  fs::create_directory(at("data"));
+  Value x(Type::kFloat32, {2});
+  store(x, 0, {.f = -3}), store(x, 1, {.f = 4});
+  write_text(at("data/input_0.pb").string(), held_file({"x"}, {{x}}));
+  const Finished made = arenac({"run", "m.onnx", "--inputs", "data", "--outputs", "data"});
+  ASSERT_EQ(made.status, 0) << made.output;
+  const std::vector<Declaration> outputs = declared_outputs(at("m.onnx").string());
+  const auto held = [&](size_t k) {
+    return read_held_file(at("data/output_" + std::to_string(k) + ".pb").string(), outputs[k]);
+  };
+  ASSERT_EQ(held(0).parts.size(), 3u);
+  EXPECT_EQ(load(held(0).parts[1], 0).f, 3);
+  ASSERT_EQ(held(1).parts.size(), 1u);
+  EXPECT_EQ(load(held(1).parts[0], 1).f, -4);
+  EXPECT_EQ(load(held(2).parts.at(0), 0).f, 3);
+  EXPECT_FALSE(fs::exists(at("data/output_3.pb")));
+  EXPECT_THAT(arenac({"run", "m.onnx", "--inputs", "data"}).output, HasSubstr("3 of 3 outputs agree"));
+
+  write_text(at("data/output_0.pb").string(), held_file(outputs[0], {{x, x}}));
+  write_text(at("data/output_1.pb").string(), held_file(outputs[1], {{}, false}));
+  const Finished differs = arenac({"run", "m.onnx", "--inputs", "data"});
+  EXPECT_EQ(differs.status, 4);
+  EXPECT_THAT(differs.output, AllOf(HasSubstr("output 's': holds 3 elements, expected 2 elements"),
+                                    HasSubstr("output 'o': holds 1 element, expected nothing")));
 }
 
 TEST_F(Cli, RunInTheArenaAndRepeated) {
@@ -283,7 +324,7 @@ TEST_F(Cli, RunFailsWhereTheInputsSelectABranchThatWasLeftOut) {
   write("m.onnx", model.SerializeAsString());
   fs::create_directory(at("data"));
   const auto input = [&](int k, const Value& value) {
-    write_tensor_file((at("data") / ("input_" + std::to_string(k) + ".pb")).string(), "x", value);
+    write_text((at("data") / ("input_" + std::to_string(k) + ".pb")).string(), held_file({"x"}, {{value}}));
   };
   input(1, Value(Type::kFloat32, {2}));
   input(2, Value(Type::kFloat32, {3}));
@@ -307,11 +348,11 @@ TEST_F(Cli, AShapeThatIsAnInputIsGivenAsAValue) {
                   .IsOK());
   write("m.onnx", model.SerializeAsString());
   fs::create_directory(at("data"));
-  write_tensor_file(at("data/input_0.pb").string(), "x", Value(Type::kFloat32, {6}));
+  write_text(at("data/input_0.pb").string(), held_file({"x"}, {{Value(Type::kFloat32, {6})}}));
   Value shape(Type::kInt64, {2});
   store(shape, 0, {.i = 3});
   store(shape, 1, {.i = 2});
-  write_tensor_file(at("data/input_1.pb").string(), "s", shape);
+  write_text(at("data/input_1.pb").string(), held_file({"s"}, {{shape}}));
   const Finished refused = arenac({"compile", "m.onnx", "-o", "out"});
   EXPECT_EQ(refused.status, 1);
   EXPECT_THAT(refused.output, HasSubstr("(--value)"));

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "driver/files.h"
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 #include "frontend/onnx_tensor.h"
@@ -115,7 +116,7 @@ TEST(SmallTypes, ArePackedInTensors) {
             std::vector<int64_t>({3, 2, 1}));
   for (const Value& value : {four, two}) {
     const std::string path = testing::TempDir() + "small_types_test.pb";
-    write_tensor_file(path, "x", value);
+    write_text(path, held_file({"x"}, {{value}}));
     EXPECT_EQ(read_tensor_file(path).bytes, value.bytes);
   }
 }
