@@ -13,12 +13,6 @@
 namespace arenac {
 namespace {
 
-double number(Type type, Scalar value) {
-  if (is_float(type)) return value.f;
-  return type == Type::kUint64 ? static_cast<double>(static_cast<uint64_t>(value.i))
-                               : static_cast<double>(value.i);
-}
-
 // |got - want|; infinite where no finite tolerance can help.
 double distance(Type type, Scalar got, Scalar want) {
   if (type == Type::kString) return got.i == want.i ? 0 : std::numeric_limits<double>::infinity();
@@ -55,18 +49,26 @@ Value cropped(const Value& x, const Shape& shape) {
 
 }  // namespace
 
+double number(Type type, Scalar value) {
+  if (is_float(type)) return value.f;
+  return type == Type::kUint64 ? static_cast<double>(static_cast<uint64_t>(value.i))
+                               : static_cast<double>(value.i);
+}
+
 std::optional<std::string> difference(const Value& got, const Value& want, const Tolerance& tolerance) {
   if (got.type != want.type)
     return fmt::format("type is {}, expected {}", info(got.type).name, info(want.type).name);
   if (got.shape != want.shape)
     return fmt::format("shape is {}, expected {}", to_string(got.shape), to_string(want.shape));
+  constexpr double kRounding = 1.001;  // of products by the scale
+  const double least = std::max(tolerance.atol, tolerance.quanta * tolerance.quantum * kRounding);
   int64_t differing = 0, worst = -1;
   double worst_off = -1;
   for (int64_t k = 0; k < got.count(); ++k) {
     const Scalar b = load(want, k);
     const double off = distance(got.type, load(got, k), b);
     const double relative = is_float(got.type) ? tolerance.rtol * std::abs(b.f) : 0;
-    if (off == 0 || off <= std::max(tolerance.atol, std::isfinite(relative) ? relative : 0)) continue;
+    if (off == 0 || off <= std::max(least, std::isfinite(relative) ? relative : 0)) continue;
     ++differing;
     if (off > worst_off) worst = k, worst_off = off;
   }
@@ -76,9 +78,13 @@ std::optional<std::string> difference(const Value& got, const Value& want, const
     return fmt::format("element {} is {}, expected {}; {} of {} elements differ", position(got.shape, worst),
                        quoted(got), quoted(want), differing, got.count());
   }
-  return fmt::format("element {} is {:.9g}, expected {:.9g} (off by {:.3g}); {} of {} elements differ",
+  const std::string quanta =
+      tolerance.quantum > 0 ? fmt::format(", {:.3g} quanta of {:.6g}, {:g} allowed",
+                                          worst_off / tolerance.quantum, tolerance.quantum, tolerance.quanta)
+                            : "";
+  return fmt::format("element {} is {:.9g}, expected {:.9g} (off by {:.3g}{}); {} of {} elements differ",
                      position(got.shape, worst), number(got.type, load(got, worst)),
-                     number(want.type, load(want, worst)), worst_off, differing, got.count());
+                     number(want.type, load(want, worst)), worst_off, quanta, differing, got.count());
 }
 
 std::vector<Value> model_outputs(const Graph& graph, std::vector<Value> outputs) {

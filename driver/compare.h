@@ -15,11 +15,16 @@ namespace arenac {
 struct Tolerance {
   double rtol = 1e-3;  // relative to the expected value; floats only
   double atol = 1e-5;
+  double quanta = 1;   // of quantised outputs: how many steps
+  double quantum = 0;  // the step of the output at hand; 0: it is not quantised
 };
 
-// Nothing when types and shapes are the same and every element is within the larger of atol and rtol *
-// |expected| (integers and bool: within atol). NaN equals NaN, an infinity only itself. Otherwise says which
-// element differs most.
+// The element as a number; of text none.
+double number(Type type, Scalar element);
+
+// Nothing when types and shapes are the same and every element is within the largest of atol, rtol *
+// |expected| (floats only) and quanta * quantum. NaN equals NaN, an infinity only itself. Otherwise says
+// which element differs most.
 std::optional<std::string> difference(const Value& got, const Value& want, const Tolerance& tolerance);
 
 // Of the graph's outputs those of the model, each cut to its true shape (Graph::true_shapes).

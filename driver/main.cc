@@ -62,6 +62,9 @@ Exit run_compile(const Options& options) {
     fmt::print(stderr, "{}: arena {}, {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
                least == c.map.totals.arena ? "proved smallest" : fmt::format("at least {}", least),
                bytes_words(c.map.totals.weights), counted(c.map.steps.size(), "step"));
+  if (options.compile.verbosity != Verbosity::kQuiet && options.compile.name.empty() && c.name == "model")
+    fmt::print(stderr,
+               "note: every C name begins with 'model', like another model.onnx's; --name gives a prefix\n");
   return Exit::kDone;
 }
 
@@ -124,31 +127,43 @@ Exit run_explain(const Options& options) {
   return Exit::kDone;
 }
 
+// The options with the model's inputs bound to what the files hold.
+CompileOptions bound(CompileOptions options, const std::vector<Declaration>& declared,
+                     const std::vector<Held>& inputs) {
+  for (size_t k = 0; k < declared.size(); ++k) {
+    // Where a call brings a part of the model's stretch of time, the file says nothing of that.
+    const bool is_part =
+        std::any_of(options.streams.begin(), options.streams.end(),
+                    [&](const StreamInput& s) { return s.input == declared[k].name && s.moments > 0; });
+    if (!is_part) options.import = with_bound_input(std::move(options.import), declared[k], inputs[k]);
+  }
+  return options;
+}
+
+Exit report_run(const Options& options, const Compilation& c, const RunResult& result) {
+  if (result.best_ms) fmt::print("{:.6f} ms\n", *result.best_ms);
+  const ModelOutputs outputs = {declared_outputs(options.compile.model),
+                                held_outputs(*c.graph, result.outputs)};
+  if (!options.outputs.empty()) write_outputs(outputs, options.outputs);
+  if (options.inputs.empty()) print_summary(outputs);
+  if (options.inputs.empty() || !options.outputs.empty()) return Exit::kDone;
+  return compare_with_files(outputs, options.inputs, options.tolerance, options.compile.verbosity);
+}
+
 Exit run_run(const Options& options) {
+  const RunOptions how = {.repeat = options.repeat, .keep = options.keep};
+  if (options.inputs.empty()) {
+    const Compilation c = compile(options.compile);
+    if (options.compile.verbosity != Verbosity::kQuiet)
+      fmt::print(stderr, "no --inputs: made-up ones, the same each time\n");
+    return report_run(options, c, build_and_run(c, seeded_inputs(c, options.compile), how));
+  }
   if (!fs::is_directory(options.inputs))
     throw UserError(fmt::format("--inputs {}: no such folder", options.inputs), Exit::kUsage);
   const std::vector<Declaration> declared = declared_inputs(options.compile.model);
   const std::vector<Held> inputs = read_inputs(options.inputs, declared);
-  CompileOptions compile_options = options.compile;
-  const auto& streams = options.compile.streams;
-  for (size_t k = 0; k < declared.size(); ++k) {
-    // Where a call brings a part of the model's stretch of time, the file says nothing of that.
-    const bool is_part = std::any_of(streams.begin(), streams.end(), [&](const StreamInput& s) {
-      return s.input == declared[k].name && s.moments > 0;
-    });
-    if (!is_part)
-      compile_options.import = with_bound_input(std::move(compile_options.import), declared[k], inputs[k]);
-  }
-  const Compilation c = compile(compile_options);
-  const RunResult result =
-      build_and_run(c, parts_of(inputs), {.repeat = options.repeat, .keep = options.keep});
-  if (result.best_ms) fmt::print("{:.6f}\n", *result.best_ms);
-  const ModelOutputs outputs = {declared_outputs(options.compile.model),
-                                held_outputs(*c.graph, result.outputs)};
-  if (options.outputs.empty())
-    return compare_with_files(outputs, options.inputs, options.tolerance, options.compile.verbosity);
-  write_outputs(outputs, options.outputs);
-  return Exit::kDone;
+  const Compilation c = compile(bound(options.compile, declared, inputs));
+  return report_run(options, c, build_and_run(c, parts_of(inputs), how));
 }
 
 Exit run_verify(const Options& options) {

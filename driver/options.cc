@@ -40,6 +40,7 @@ constexpr Example kExamples[] = {
     {"map", "gen/kws_map.json --html kws.html", "the same as a page to explore"},
     {"map", "kws.onnx --pareto", "how small the arena can be, and at what price"},
     {"explain", "kws.onnx", "what keeps a step from running row by row"},
+    {"run", "kws.onnx", "compile, build with $CC, run on made-up inputs"},
     {"run", "kws.onnx --inputs test_data_set_0", "on input_0.pb, ...; compares with output_0.pb, ..."},
     {"run", "kws.onnx --inputs data --outputs results", "on data/NAME.npy; writes results/output_0.pb, ..."},
     {"run", "kws.onnx --inputs data --repeat 100", "also how long a run takes at best"},
@@ -67,6 +68,7 @@ std::string examples(const std::string& of_command) {
 struct Raw {
   std::vector<std::string> dims, shapes, values, pools, pins, states, streams;
   std::optional<int64_t> capacity;
+  std::optional<double> rtol, atol, quanta;
   std::string io = "external", weights, optimize = "balanced", code = "fast";
   bool quiet = false, verbose = false, json = false, reassociate = false;
   std::map<std::string, std::string> reports;  // name -> file
@@ -325,12 +327,16 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
 
   CLI::App* run = add("run", "compile, build with $CC and $CFLAGS, run here, compare", Command::kRun);
   run->add_option("MODEL.onnx", options.files)->required()->expected(1);
-  run->add_option("--inputs", options.inputs, "folder of input_0.pb, ... or NAME.npy")->required();
+  run->add_option("--inputs", options.inputs,
+                  "folder of input_0.pb, ... or NAME.npy (default: made-up values, the same each time)");
   run->add_option("--outputs", options.outputs,
                   "write output_0.pb, ... here (default: compare with the inputs' folder)");
-  run->add_option("--rtol", options.tolerance.rtol, "relative tolerance")->check(number_from_0());
-  run->add_option("--atol", options.tolerance.atol, "absolute tolerance")->check(number_from_0());
-  run->add_option("--repeat", options.repeat, "run N times more and print the best time in ms")
+  run->add_option("--rtol", raw.rtol, "relative tolerance (default: 1e-3)")->check(number_from_0());
+  run->add_option("--atol", raw.atol, "absolute tolerance (default: 1e-5)")->check(number_from_0());
+  run->add_option("--quanta", raw.quanta,
+                  "steps that quantised outputs may be off (default: 1; with --rtol or --atol 0)")
+      ->check(number_from_0());
+  run->add_option("--repeat", options.repeat, "run N times more and print the best time")
       ->check(CLI::Range(1, 1000000));
   run->add_option("--keep", options.keep, "leave the generated files in this folder");
   add_compile_options(*run, options.compile, raw);
@@ -459,6 +465,9 @@ void interpret_plan(const Raw& raw, Options& options) {
 void interpret_raw(const Raw& raw, Options& options) {
   if (options.command == Command::kPlan) return interpret_plan(raw, options);
   if (options.command == Command::kVerify) options.plan.problem = options.files[0];
+  options.tolerance.quanta = raw.quanta.value_or(raw.rtol || raw.atol ? 0 : 1);
+  options.tolerance.rtol = raw.rtol.value_or(options.tolerance.rtol);
+  options.tolerance.atol = raw.atol.value_or(options.tolerance.atol);
   CompileOptions& compile = options.compile;
   compile.optimize = raw.optimize == "ram"     ? Optimize::kRam
                      : raw.optimize == "speed" ? Optimize::kSpeed

@@ -27,6 +27,9 @@ std::vector<Held> held_outputs(const Graph& graph, const std::vector<Value>& out
 // output_K.pb for the K-th output of the model: a TensorProto, SequenceProto or OptionalProto.
 void write_outputs(const ModelOutputs& outputs, const std::filesystem::path& folder);
 
+// Prints of each output its type, shape, least and greatest element and their mean.
+void print_summary(const ModelOutputs& outputs);
+
 // Prints each output that differs from output_K.pb in `folder`, and how many agree. kDifference if one
 // differs.
 Exit compare_with_files(const ModelOutputs& outputs, const std::filesystem::path& folder,

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <random>
 
 #include "driver/compare.h"
 #include "driver/files.h"
@@ -62,6 +63,15 @@ std::vector<Value> with_streams(const Compilation& c, std::vector<Value> inputs)
     std::fill(first.bytes.begin(), first.bytes.end(), std::byte{state.initial});
   }
   return inputs;
+}
+
+Scalar drawn(Type type, std::mt19937_64& random) {
+  const uint64_t bits = random();
+  if (type == Type::kString) return string_scalar(bits % 2 ? "b" : "a");
+  if (is_float(type)) return {.f = static_cast<double>(bits >> 11) * 0x1p-52 - 1};
+  if (type == Type::kInt8) return {.i = static_cast<int64_t>(bits % 256) - 128};
+  if (type == Type::kUint8) return {.i = static_cast<int64_t>(bits % 256)};
+  return {.i = static_cast<int64_t>(bits % 2)};
 }
 
 // The model's files and what runs it. With --weights bin the user places the constants; here an assembler
@@ -129,6 +139,27 @@ std::vector<Held> read_inputs(const fs::path& folder, const std::vector<Declarat
                                   (plain ? named : numbered).string()));
   }
   return values;
+}
+
+std::vector<Value> seeded_inputs(const Compilation& c, const CompileOptions& options) {
+  const Graph& graph = *c.graph;
+  const std::map<std::string, Value>& values = options.import.values;
+  const size_t count = graph.inputs.size() - (c.states.size() - options.states.size());
+  std::mt19937_64 random(1);
+  std::vector<Value> inputs;
+  for (size_t k = 0; k < count; ++k) {
+    const Tensor& tensor = graph.tensors[graph.inputs[k]];
+    const std::string& name = graph.input_names[k];
+    const auto known = values.find(name);
+    const bool is_state = std::any_of(c.states.begin(), c.states.end(),
+                                      [&](const StateNames& state) { return state.input == name; });
+    Value& value = inputs.emplace_back(tensor.type, tensor.shape);
+    for (int64_t e = 0; e < value.count() && !is_state; ++e)
+      store(value, e,
+            known == values.end() ? drawn(tensor.type, random)
+                                  : convert(tensor.type, known->second.type, load(known->second, e)));
+  }
+  return inputs;
 }
 
 ImportOptions with_bound_input(ImportOptions options, const Declaration& declared, const Held& held) {

@@ -27,6 +27,11 @@ struct RunResult {
 // For each input: input_K.pb, else NAME.npy, else input_K.npy. UserError naming what is missing.
 std::vector<Held> read_inputs(const std::filesystem::path& folder, const std::vector<Declaration>& declared);
 
+// Values for the inputs of a model compiled with these options, the states of streams excepted, the same in
+// every run: floats from -1 to 1, bytes of any value, other integers and truth values 0 or 1 (indices lie
+// inside); for states zeros, for an input whose value is given that value.
+std::vector<Value> seeded_inputs(const Compilation& compilation, const CompileOptions& options);
+
 // All that they hold, one after the other.
 std::vector<Value> parts_of(const std::vector<Held>& inputs);
 

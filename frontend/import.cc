@@ -16,6 +16,7 @@
 #include "frontend/importer.h"
 #include "frontend/nearest.h"
 #include "frontend/onnx_tensor.h"
+#include "frontend/quantum.h"
 
 namespace arenac {
 namespace {
@@ -440,7 +441,11 @@ std::vector<Declaration> declared_inputs(const std::string& path) {
 std::vector<Declaration> declared_outputs(const std::string& path) {
   const onnx::ModelProto model = parse_file(path);
   std::vector<Declaration> all;
-  for (const onnx::ValueInfoProto& output : model.graph().output()) all.push_back(declaration_of(output));
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  for (const onnx::ValueInfoProto& output : model.graph().output()) {
+    all.push_back(declaration_of(output));
+    all.back().quantum = quantum_of(model.graph(), output.name(), folder);
+  }
   return all;
 }
 

@@ -44,6 +44,7 @@ struct Declaration {
   std::vector<int64_t> extents = {};
   std::vector<std::string> symbols = {};
   bool is_sequence = false, is_optional = false;
+  double quantum = 0;  // of an output, see quantum.h
 };
 std::vector<Declaration> declared_inputs(const std::string& path);
 std::vector<Declaration> declared_outputs(const std::string& path);
