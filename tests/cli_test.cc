@@ -250,6 +250,50 @@ TEST_F(Cli, RunWritesAFileForEachOutputOfTheModelWhateverItsType) {
                                     HasSubstr("output 'o': holds 1 element, expected nothing")));
 }
 
+TEST_F(Cli, RunMakesUpInputsAndSumsUpTheOutputs) {
+  const Finished once = arenac({"run", kModel, "--quiet"});
+  EXPECT_EQ(once.status, 0) << once.output;
+  EXPECT_THAT(once.output, testing::ContainsRegex("output '.*': float32 \\[.*\\], .* to .*, mean "));
+  EXPECT_EQ(arenac({"run", kModel, "--quiet", "--optimize", "speed"}).output, once.output);
+  onnx::ModelProto model;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[2,3] x, int64[50] i) => (float[50,3] y) { y = Gather(x, i) })")
+                  .IsOK());
+  write("model.onnx", model.SerializeAsString());
+  EXPECT_EQ(arenac({"run", "model.onnx"}).status, 0);
+  EXPECT_THAT(arenac({"compile", "model.onnx", "-o", "gen"}).output, HasSubstr("--name"));
+  EXPECT_THAT(arenac({"compile", "model.onnx", "-o", "gen", "--name", "net"}).output,
+              testing::Not(HasSubstr("--name")));
+}
+
+TEST_F(Cli, AQuantisedOutputMayBeOffByOneQuantum) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[4] x) => (float[2,2] y)
+      <float s = {0.25}, uint8 z = {10}, int64[2] shape = {2, 2}> {
+        q = QuantizeLinear(x, s, z)
+        d = DequantizeLinear(q, s, z)
+        y = Reshape(d, shape)
+      })")
+                  .IsOK());
+  write("m.onnx", model.SerializeAsString());
+  EXPECT_EQ(declared_outputs(at("m.onnx").string())[0].quantum, 0.25);
+  fs::create_directory(at("data"));
+  write_text(at("data/input_0.pb").string(), held_file({"x"}, {{Value(Type::kFloat32, {4})}}));
+  Value y(Type::kFloat32, {2, 2});
+  store(y, 1, {.f = 0.25});
+  write_text(at("data/output_0.pb").string(), held_file({"y"}, {{y}}));
+  const Finished near = arenac({"run", "m.onnx", "--inputs", "data"});
+  EXPECT_EQ(near.status, 0) << near.output;
+  EXPECT_THAT(near.output, HasSubstr("within 1 quanta"));
+  EXPECT_EQ(arenac({"run", "m.onnx", "--inputs", "data", "--atol", "0"}).status, 4);
+  store(y, 1, {.f = 0.5});
+  write_text(at("data/output_0.pb").string(), held_file({"y"}, {{y}}));
+  const Finished far = arenac({"run", "m.onnx", "--inputs", "data"});
+  EXPECT_EQ(far.status, 4);
+  EXPECT_THAT(far.output, HasSubstr("2 quanta of 0.25, 1 allowed"));
+}
+
 TEST_F(Cli, RunInTheArenaAndRepeated) {
   make_inputs("data");
   ASSERT_EQ(arenac({"run", kModel, "--inputs", "data", "--outputs", "data"}).status, 0);

@@ -66,6 +66,13 @@ TEST(Options, MistypedWordsAreToldWithTheNearestOne) {
   for (const auto& [words, message] : cases) EXPECT_THAT(usage_error(words), testing::HasSubstr(message));
 }
 
+TEST(Options, OneQuantumIsAllowedUnlessAToleranceIsGiven) {
+  EXPECT_EQ(parse({"run", "m.onnx"}).tolerance.quanta, 1);
+  EXPECT_EQ(parse({"run", "m.onnx", "--atol", "0"}).tolerance.quanta, 0);
+  EXPECT_EQ(parse({"run", "m.onnx", "--rtol", "0"}).tolerance.quanta, 0);
+  EXPECT_EQ(parse({"run", "m.onnx", "--atol", "0", "--quanta", "2"}).tolerance.quanta, 2);
+}
+
 TEST(Options, HelpOfEachCommandShowsItsOwnExamples) {
   for (const char* command : {"compile", "map", "explain", "run", "plan", "verify", "list"}) {
     const std::string help = parse({command, "--help"}).text;
@@ -310,6 +317,16 @@ Value floats(std::vector<float> numbers) {
   Value v(Type::kFloat32, {static_cast<int64_t>(numbers.size())});
   std::memcpy(v.bytes.data(), numbers.data(), v.bytes.size());
   return v;
+}
+
+TEST(Compare, QuantisedOutputsAreComparedInQuanta) {
+  const Tolerance one = {.quanta = 1, .quantum = 0.25}, two = {.quanta = 2, .quantum = 0.25};
+  EXPECT_EQ(difference(floats({0.5f}), floats({0.25f}), one), std::nullopt);
+  EXPECT_EQ(difference(floats({0.5f}), floats({0}), two), std::nullopt);
+  const auto text = difference(floats({0.5f}), floats({0}), one);
+  ASSERT_TRUE(text);
+  EXPECT_THAT(*text, HasSubstr("off by 0.5, 2 quanta of 0.25, 1 allowed"));
+  EXPECT_NE(difference(floats({0.5f}), floats({0.25f}), {}), std::nullopt);
 }
 
 TEST(Compare, ToleranceIsRelativeToTheExpectedValue) {
