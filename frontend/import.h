@@ -34,7 +34,7 @@ struct ImportOptions {
 Graph import_model(const std::string& path, const ImportOptions& options = {});
 Graph import_bytes(const std::string& bytes, const std::string& name, const ImportOptions& options = {});
 Graph import_text(const std::string& text,
-                  const ImportOptions& options = {});  // the ONNX text form, for tests
+                  const ImportOptions& options = {});  // the ONNX text form, for tests; outputs of any type
 
 // The names and declared shapes of the inputs that a caller must supply (initializers excepted), or of the
 // outputs, before any binding: -1 where a dimension is symbolic, with its name beside. Of a sequence or an

@@ -131,6 +131,8 @@ Graph typed(const std::string& text, const std::vector<Type>& inputs) {
         ->mutable_type()
         ->mutable_tensor_type()
         ->set_elem_type(info(inputs[k]).onnx);
+  for (onnx::ValueInfoProto& output : *model.mutable_graph()->mutable_output())
+    output.mutable_type()->mutable_tensor_type()->clear_elem_type();
   return import_bytes(model.SerializeAsString(), "text");
 }
 
