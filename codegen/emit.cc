@@ -113,6 +113,8 @@ class Emitter {
       text += fmt::format(fmt::runtime(form), fmt::arg("pool", pools_[k]), fmt::arg("name", name_),
                           fmt::arg("local", "pool_" + pools_[k]), fmt::arg("member", c_member(pools_[k])),
                           fmt::arg("macro", upper_ + "_" + pool_macros_[k]), fmt::arg("upper", upper_),
+                          fmt::arg("aligned", fmt::format("{0}_aligned({0}_pool_{1}.bytes, {2}_{3}_ALIGN)",
+                                                          name_, pools_[k], upper_, pool_macros_[k])),
                           fmt::arg("size", std::max<int64_t>(plan_.pools[k].size, 1)),
                           fmt::arg("align", pool.align), fmt::arg("section", section_of(k)));
     }
@@ -579,13 +581,20 @@ class Emitter {
   std::string source(const std::string& steps) const {
     CText c;
     c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(graph_.name), options_.version);
-    c.line("#include \"{}.h\"\n\n#include <math.h>\n", name_);
+    c.line("#include \"{}.h\"\n\n#include <float.h>\n#include <limits.h>\n#include <math.h>\n", name_);
+    c.line(
+        "#if CHAR_BIT != 8 || UINT_MAX < 0xffffffffu || FLT_RADIX != 2 || FLT_MANT_DIG != 24 || "
+        "FLT_MAX_EXP != 128{}\n#error \"{}.c takes bytes of 8 bits, an int of at least 32 and IEEE 754 "
+        "numbers for granted\"\n#endif",
+        mentions(steps, "double") ? " || DBL_MANT_DIG != 53" : "", name_);
+    c.put(weight_guard(weights_, schedule_, name_));
     c.line(
         "#if defined(__GNUC__)\n#define {0}_RESTRICT __restrict__\n#define {0}_ALIGNED(n) "
-        "__attribute__((aligned(n)))\n"
+        "__attribute__((aligned(n)))\n#define {0}_SLACK(n) 0u\n"
         "#elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L\n"
         "#define {0}_RESTRICT restrict\n#else\n#define {0}_RESTRICT\n#endif\n"
-        "#ifndef {0}_ALIGNED\n#define {0}_ALIGNED(n)\n#endif\n",
+        "#ifndef {0}_ALIGNED\n#define {0}_ALIGNED(n)\n#define {0}_SLACK(n) ((n) - 1u) /* bytes more, to "
+        "round up */\n#endif\n",
         upper_);
     if (std::any_of(options_.sections.begin(), options_.sections.end(),
                     [](const std::string& section) { return !section.empty(); }))
@@ -678,19 +687,24 @@ class Emitter {
   void static_arena(CText& c) const {
     c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
     c.put(
-        for_pools("static union {{\n  unsigned char bytes[{macro}_SIZE];\n  double real;\n  int64_t "
+        for_pools("static union {{\n  unsigned char bytes[{macro}_SIZE + {upper}_SLACK({macro}_ALIGN)];\n  "
+                  "double real;\n  int64_t "
                   "whole;\n}} {name}_pool_{pool} {upper}_ALIGNED({macro}_ALIGN){section};\n",
                   "\n"));
+    c.line(
+        "static void *{}_aligned(unsigned char *bytes, unsigned align)\n{{\n"
+        "  const unsigned over = (unsigned)((uintptr_t)bytes % align);\n"
+        "  return over ? bytes + (align - over) : bytes;\n}}",
+        name_);
     if (options_.io == Io::kArena)
-      c.put(
-          for_pools("void *{name}_static_{pool}(void)\n{{\n  return {name}_pool_{pool}.bytes;\n}}\n", "\n"));
+      c.put(for_pools("void *{name}_static_{pool}(void)\n{{\n  return {aligned};\n}}\n", "\n"));
     c.line(
         "int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out)\n{{\n  {0}_workspace w;\n{1}"
         "  return {0}_run(&w, in, out);\n}}",
-        name_, for_pools("  w.{member} = {name}_pool_{pool}.bytes;\n"));
+        name_, for_pools("  w.{member} = {aligned};\n"));
     if (has_state())
       c.line("int {0}_reset_static(void)\n{{\n  {0}_workspace w;\n{1}  return {0}_reset(&w);\n}}", name_,
-             for_pools("  w.{member} = {name}_pool_{pool}.bytes;\n"));
+             for_pools("  w.{member} = {aligned};\n"));
     c.line("#endif\n");
   }
 

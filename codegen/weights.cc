@@ -87,6 +87,42 @@ std::string octal(const std::string& blob) {
   return text;
 }
 
+// Defines NAME_BIG_ENDIAN where the machine is.
+std::string byte_order(const std::string& upper) {
+  return fmt::format(
+      "#if (defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) || defined(__BIG_ENDIAN__) || "
+      "\\\n    defined(__ARMEB__) || (defined(__IAR_SYSTEMS_ICC__) && !__LITTLE_ENDIAN__)\n"
+      "#define {}_BIG_ENDIAN\n#endif\n",
+      upper);
+}
+
+bool has_byte_order(Type type) { return size_of(type) > 1 && type != Type::kString; }
+
+std::string in_other_order(std::string bytes, int size) {
+  for (auto at = bytes.begin(); at != bytes.end(); at += size) std::reverse(at, at + size);
+  return bytes;
+}
+
+// The blob as strings in the machine's byte order.
+std::string blob_text(const Weights& weights, const Schedule& schedule, const std::string& upper) {
+  std::string text;
+  for (size_t k = 0; k < weights.all.size(); ++k) {
+    const Weight& weight = weights.all[k];
+    const Type type = schedule.graph->tensors[weight.tensor].type;
+    const int64_t end = k + 1 < weights.all.size() ? weights.all[k + 1].offset : weights.total;
+    const auto padded = [&](std::string bytes) {
+      bytes.resize(end - weight.offset);
+      return octal(bytes);
+    };
+    const std::string swapped =
+        has_byte_order(type) ? in_other_order(weight.bytes, size_of(type)) : weight.bytes;
+    text += swapped == weight.bytes ? padded(weight.bytes)
+                                    : fmt::format("#ifdef {}_BIG_ENDIAN\n{}#else\n{}#endif\n", upper,
+                                                  padded(swapped), padded(weight.bytes));
+  }
+  return text;
+}
+
 std::string blob_of(const Weights& weights) {
   std::string blob(weights.total, '\0');
   for (const Weight& weight : weights.all) blob.replace(weight.offset, weight.bytes.size(), weight.bytes);
@@ -135,6 +171,18 @@ Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
   return weights;
 }
 
+std::string weight_guard(const Weights& weights, const Schedule& schedule, const std::string& name) {
+  const bool matters = std::any_of(weights.all.begin(), weights.all.end(), [&](const Weight& weight) {
+    return has_byte_order(schedule.graph->tensors[weight.tensor].type);
+  });
+  if (weights.form == WeightsForm::kC || !matters) return "";
+  return byte_order(upper_case(name)) +
+         fmt::format(
+             "#ifdef {}_BIG_ENDIAN\n#error \"{}_weights.bin is little-endian: arenac compile --weights c "
+             "writes what is right for both\"\n#endif\n",
+             upper_case(name), name);
+}
+
 std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name) {
   if (weights.all.empty()) return "";
   if (!weights.readable && weights.form == WeightsForm::kC)
@@ -176,11 +224,12 @@ std::vector<File> weight_files(const Weights& weights, const Schedule& schedule,
         text += readable_array(weight, schedule.graph->tensors[weight.tensor], name);
     } else {
       text += fmt::format(
-          "\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n"
-          "/* Little-endian elements; the order of the file's bytes is that of memory. */\n"
+          "\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n{3}"
+          "/* The bytes as they lie in memory. */\n"
           "{0};\nextern const union {1}_weights_blob {1}_weights;\nconst union {1}_weights_blob {1}_weights "
           "= {{\n{2}}};\n",
-          blob_type(weights, name), name, octal(blob_of(weights)));
+          blob_type(weights, name), name, blob_text(weights, schedule, upper_case(name)),
+          byte_order(upper_case(name)));
     }
     text += "\n#ifdef __cplusplus\n}\n#endif\n";
     files.push_back({name + "_weights.c", std::move(text)});
