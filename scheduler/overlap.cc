@@ -7,6 +7,7 @@
 
 #include "scheduler/liveness.h"
 #include "scheduler/loops.h"
+#include "scheduler/storage.h"
 
 namespace arenac {
 namespace {
@@ -363,11 +364,6 @@ Walked walked(const Node& node, const Graph& graph, const std::vector<Layout>& l
 }
 
 // ---- the choice
-
-// C lets a pointer to characters meet any other, and other pointers only those of their own type.
-bool may_meet(Type a, Type b) {
-  return size_of(a) == 1 || size_of(b) == 1 || std::string_view(info(a).c_name) == info(b).c_name;
-}
 
 // The same with the blocks of lanes inside the tiles, so that a tile is written as a whole.
 LoopPlan tiles_first(LoopPlan plan) {

@@ -500,7 +500,8 @@ class Assignment {
   // there is none.
   std::optional<Layout> same_place(const Node& node, const Nest& nest, TensorId x, TensorId out) const {
     const Tensor &from = graph_.tensors[x], &to = graph_.tensors[out];
-    if (size_of(from.type) != size_of(to.type) || nest.accumulate) return std::nullopt;
+    if (size_of(from.type) != size_of(to.type) || !may_meet(from.type, to.type) || nest.accumulate)
+      return std::nullopt;
     const int operand =
         static_cast<int>(std::find(node.reads.begin(), node.reads.end(), x) - node.reads.begin());
     const Expr* only = nullptr;
@@ -686,6 +687,10 @@ std::vector<int> order_of_file(const Graph& graph) {
 }
 
 }  // namespace
+
+bool may_meet(Type a, Type b) {
+  return size_of(a) == 1 || size_of(b) == 1 || std::string_view(info(a).c_name) == info(b).c_name;
+}
 
 Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves moves) {
   std::vector<const Node*> copied;

@@ -25,6 +25,10 @@ struct Storage {
 // A view of a part keeps the whole alive: where the peak is lower so, the part is copied instead.
 // `order` lists the top-level nodes, by index in graph.block, as they run; without it, the file's order.
 //
+// Pointers of these types may be to the same bytes: C lets those to characters meet any, others only their
+// own type. In place and overlapping storages keep to it.
+bool may_meet(Type a, Type b);
+
 // Of several operands that could move, the first does, or rather one that nobody else reads: the storage of a
 // residual then has rows of nothing else, whose readers need not be done when rows of the sum appear.
 enum class Moves : uint8_t { kFirst, kUnshared };

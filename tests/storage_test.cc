@@ -255,5 +255,17 @@ TEST(Collide, LeavesOutOneHalfStep) {
   EXPECT_TRUE(collide({{0, 2}, {6, 8}}, {{2, 7}}, -1));
 }
 
+// C does not let a float* and an int32_t* meet, whatever the bytes; characters meet all.
+TEST(Storage, IsSharedByTypesThatMayMeetOnly) {
+  const auto shares = [](const char* from, int to, const char* type) {
+    const Scheduled s(fmt::format(
+        "g ({0}[9] x, int64 axis) => ({1}[9] z) {{ h = CumSum(x, axis) v = Cast<to = {2}>(h) z = Neg(v) }}",
+        from, type, to));
+    return s.root("h") == s.root("v");
+  };
+  EXPECT_FALSE(shares("float", 6, "int32"));
+  EXPECT_FALSE(shares("int32", 1, "float"));
+}
+
 }  // namespace
 }  // namespace arenac
