@@ -355,5 +355,24 @@ TEST(Rings, OfOneRowLessGiveOtherNumbers) {
   EXPECT_EQ(rings, 2);
 }
 
+// The same rows at the same numbers, but of another tensor: b in the place of a, which the sum reads later.
+TEST(Rings, TellTensorsOfOneStorageApart) {
+  const Graph graph =
+      after_pointwise(kRows, "1, 2, 17, 5", floats("w", 2, 2, 3),
+                      "b = Neg(a)\n  c = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(b, w)\n"
+                      "  y = Add(a, c)");
+  Schedule schedule = scheduled_by("rows", graph);
+  ASSERT_FALSE(schedule.groups.empty());
+  verify_rings(schedule);
+  const auto named = [&](const std::string& name) -> Layout& {
+    for (size_t id = 0; id < graph.tensors.size(); ++id)
+      if (graph.tensors[id].name == name) return schedule.layouts[id];
+    throw InternalError("no tensor " + name);
+  };
+  ASSERT_NE(named("a").root, named("b").root);
+  named("b") = named("a");
+  EXPECT_THROW(verify_rings(schedule), InternalError);
+}
+
 }  // namespace
 }  // namespace arenac
