@@ -30,8 +30,8 @@ std::string text_type(const Graph& graph);
 
 Weights collect_weights(const Schedule& schedule, const EmitOptions& options);
 
-// For NAME.c: stops the C compiler where the constants lie in another byte order than the machine's. Constants
-// in C are right for any.
+// For NAME.c: stops the C compiler where the constants lie in another byte order than the machine's.
+// Constants in C are right for any.
 std::string weight_guard(const Weights& weights, const Schedule& schedule, const std::string& name);
 
 // Declarations for NAME.c, and the expression for a pointer to the first element.
