@@ -9,12 +9,11 @@
 #include "codegen/c_text.h"
 #include "codegen/report_words.h"
 #include "codegen/reports.h"
+#include "driver/choose.h"
 #include "driver/files.h"
 #include "driver/sha256.h"
 #include "frontend/error.h"
 #include "planner/csv.h"
-#include "planner/planners.h"
-#include "planner/verify.h"
 #include "scheduler/rewrites.h"
 #include "scheduler/sums.h"
 
@@ -68,12 +67,6 @@ class Progress {
   Clock::time_point begin_ = Clock::now();
 };
 
-int64_t total_size(const Plan& plan) {
-  int64_t size = 0;
-  for (const PoolUse& pool : plan.pools) size += pool.size;
-  return size;
-}
-
 // The part of --time that the scheduler may take; what comes after it seldom searches long.
 constexpr double kSchedulersTime = 0.9;
 constexpr double kSumsTime = 0.3;  // of that, for the order of sums
@@ -81,57 +74,6 @@ constexpr double kSumsTime = 0.3;  // of that, for the order of sums
 // When the scheduler's searches end that begin now.
 Deadline schedulers_deadline(const CompileOptions& options) {
   return deadline_in(kSchedulersTime * options.seconds);
-}
-
-// The schedule, its problem and its plan, each verified.
-void plan_schedule(Schedule schedule, const CompileOptions& options, const Target& target, Compilation& c) {
-  c.schedule = std::move(schedule);
-  verify(c.schedule);
-  const auto begin = Clock::now();
-  c.lifetimes = lifetimes(c.schedule, options.io, target.align, options.pools, options.pins, c.states);
-  check(c.lifetimes.problem);
-  c.times.problem += seconds_since(begin);
-  const auto planning = Clock::now();
-  Search search;
-  search.seconds = (1 - kSchedulersTime) * options.seconds;
-  const std::string planner = options.planner.empty() ? std::string(kDefaultPlanner) : options.planner;
-  c.plan = plan(c.lifetimes.problem, planner, search);
-  require_right("plan", verify(c.lifetimes.problem, c.plan));
-  c.times.plan += seconds_since(planning);
-}
-
-// The first, that is the fastest, of the schedules whose arena fits.
-void plan_within(int64_t ram, const std::vector<Schedule>& schedules, const CompileOptions& options,
-                 const Target& target, Compilation& c) {
-  int64_t least = INT64_MAX;
-  for (const Schedule& schedule : schedules) {
-    plan_schedule(schedule, options, target, c);
-    const int64_t size = total_size(c.plan);
-    if (size <= ram) return;
-    least = std::min(least, size);
-  }
-  throw UserError(
-      fmt::format("{}: the arena needs {} bytes, {} more than --ram {}; {} is the smallest size reachable",
-                  options.model, least, least - ram, ram, least),
-      Exit::kDoesNotFit);
-}
-
-// One pool with room enough for any schedule.
-CompileOptions with_room(CompileOptions options) {
-  options.pins.clear();
-  if (!options.pools.empty())
-    options.pools = {{.name = options.pools[0].name, .capacity = {}, .align = options.pools[0].align}};
-  return options;
-}
-
-// Bytes of the arena of whole layers, where the schedule has anything else.
-std::optional<int64_t> layerwise_arena(const Compilation& c, const CompileOptions& options,
-                                       const Target& target, Deadline deadline) {
-  if (c.schedule.groups.empty()) return {};
-  Compilation whole;
-  whole.states = c.states;
-  plan_schedule(schedule_layerwise(*c.graph, target, deadline), with_room(options), target, whole);
-  return total_size(whole.plan);
 }
 
 // "52 steps, 1,234 bytes live at most (file's order: 2,345), proven"
@@ -170,10 +112,6 @@ Compilation compile(const CompileOptions& options) {
                     "their solutions",
                     options.model));
   const Target& target = target_named(options.target);
-  const std::string preferred = options.optimize == Optimize::kSpeed ? "layerwise"
-                                : options.optimize == Optimize::kRam ? "smallest"
-                                                                     : "fused";
-  const SchedulerRow& scheduler = scheduler_named(options.scheduler.empty() ? preferred : options.scheduler);
   Progress progress(options);
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
@@ -200,12 +138,11 @@ Compilation compile(const CompileOptions& options) {
   }
   graph_finished("graph", *c.graph);
 
-  if (options.ram && options.scheduler.empty())
-    plan_within(*options.ram, schedules_by_peak(*c.graph, target, deadline), options, target, c);
-  else if (options.ram)
-    plan_within(*options.ram, {scheduler.schedule(*c.graph, target, deadline)}, options, target, c);
-  else
-    plan_schedule(scheduler.schedule(*c.graph, target, deadline), options, target, c);
+  const Choosing choosing = {options, c.states, target, deadline, c.times};
+  Chosen chosen = choose(*c.graph, choosing);
+  c.schedule = std::move(chosen.schedule);
+  c.lifetimes = std::move(chosen.lifetimes);
+  c.plan = std::move(chosen.plan);
   progress.finished(
       "schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); },
       -c.times.problem - c.times.plan);
@@ -215,8 +152,9 @@ Compilation compile(const CompileOptions& options) {
   progress.finished(
       "plan", bytes_words(total_size(c.plan)), [&] { return dump(problem, c.plan); }, c.times.plan);
 
-  c.map =
-      make_map(c.schedule, c.lifetimes, c.plan, options.io, layerwise_arena(c, options, target, deadline));
+  std::optional<int64_t> layerwise;  // where it is not the arena that there is
+  if (!c.schedule.groups.empty()) layerwise = layerwise_arena(*c.graph, choosing);
+  c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io, layerwise);
   c.map.model = title_of(options);
   c.map.tool = "arenac " ARENAC_VERSION;
   c.map.options = options.words;
@@ -234,18 +172,16 @@ Compilation compile(const CompileOptions& options) {
 std::vector<MapChoice> frontier_of(const Compilation& compilation, const CompileOptions& options) {
   const Target& target = target_named(options.target);
   std::vector<MapChoice> choices;
-  for (const Schedule& schedule :
-       schedules_by_peak(*compilation.graph, target, schedulers_deadline(options))) {
-    Compilation c;
-    c.states = compilation.states;
-    plan_schedule(schedule, with_room(options), target, c);
-    const int64_t arena = total_size(c.plan);
-    if (!choices.empty() && arena >= choices.back().arena) continue;
-    MapChoice choice = {
-        .arena = arena, .macs_again = work_again(schedule), .read_again = bytes_read_again(schedule)};
+  StageTimes times;
+  for (const Chosen& c : frontier(
+           *compilation.graph, {options, compilation.states, target, schedulers_deadline(options), times})) {
+    const Schedule& schedule = c.schedule;
+    MapChoice choice = {.arena = total_size(c.plan),
+                        .macs_again = work_again(schedule),
+                        .read_again = bytes_read_again(schedule)};
     for (const Group& group : schedule.groups) choice.stages += group.end - group.begin;
-    c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io);
-    for (const File& file : emit(c.schedule, c.lifetimes, c.plan, c.map,
+    const MemoryMap map = make_map(schedule, c.lifetimes, c.plan, options.io);
+    for (const File& file : emit(schedule, c.lifetimes, c.plan, map,
                                  {compilation.name, options.io, WeightsForm::kBin, ARENAC_VERSION}))
       if (file.name == compilation.name + ".c") choice.code = static_cast<int64_t>(file.bytes.size());
     choices.push_back(choice);

@@ -441,8 +441,6 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
                       text, time));
     compile.streams.push_back({input, *dimension, parts.size() == 2 ? *moments : 0});
   }
-  if (compile.ram && !compile.pools.empty())
-    wrong_usage("--ram is for one arena; with --pool, give each its size");
 }
 
 void interpret_plan(const Raw& raw, Options& options) {

@@ -169,10 +169,18 @@ Plan run_with_groups(const Planner& row, const Problem& problem, const Search& s
 
 }  // namespace
 
-Plan plan(const Problem& problem, std::string_view planner, const Search& search) {
+Plan plan_at_best(const Problem& problem, std::string_view planner, const Search& search) {
   const Planner& row = find_planner(planner);
   check(problem);
   Plan plan = problem.same_offset.empty() ? run(row, problem, search) : run_with_groups(row, problem, search);
+  if (!passed_capacities(problem, plan)) {
+    const std::optional<std::string> fault = verify(problem, plan);
+    ARENAC_CHECK(!fault, fmt::format("planner '{}': {}", planner, fault.value_or("")));
+  }
+  return plan;
+}
+
+std::optional<std::string> passed_capacities(const Problem& problem, const Plan& plan) {
   std::vector<std::string> too_small;
   for (size_t i = 0; i < problem.pools.size(); ++i) {
     const Pool& pool = problem.pools[i];
@@ -181,9 +189,13 @@ Plan plan(const Problem& problem, std::string_view planner, const Search& search
                                       pool.name, plan.pools[i].size, plan.pools[i].lower_bound,
                                       *pool.capacity));
   }
-  if (!too_small.empty()) throw UserError(fmt::format("{}", fmt::join(too_small, "; ")), Exit::kDoesNotFit);
-  std::optional<std::string> fault = verify(problem, plan);
-  ARENAC_CHECK(!fault, fmt::format("planner '{}': {}", planner, fault.value_or("")));
+  if (too_small.empty()) return std::nullopt;
+  return fmt::format("{}", fmt::join(too_small, "; "));
+}
+
+Plan plan(const Problem& problem, std::string_view planner, const Search& search) {
+  Plan plan = plan_at_best(problem, planner, search);
+  if (const auto passed = passed_capacities(problem, plan)) throw UserError(*passed, Exit::kDoesNotFit);
   return plan;
 }
 

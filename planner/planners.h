@@ -68,4 +68,9 @@ inline constexpr std::string_view kDefaultPlanner = "portfolio";
 // than it takes, and, with Exit::kDoesNotFit, a plan that passes a pool's capacity.
 Plan plan(const Problem& problem, std::string_view planner = kDefaultPlanner, const Search& search = {});
 
+// The same, also where the plan passes a capacity; and which it passes, if any.
+Plan plan_at_best(const Problem& problem, std::string_view planner = kDefaultPlanner,
+                  const Search& search = {});
+std::optional<std::string> passed_capacities(const Problem& problem, const Plan& plan);
+
 }  // namespace arenac

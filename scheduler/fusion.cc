@@ -19,39 +19,51 @@ constexpr int64_t kMostFormed = 3'000'000;   // of steps in groups that are form
 constexpr int64_t kWidestChunk = 48;         // columns
 constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
 constexpr int64_t kFine = 100;               // a search by halves ends one part in as many above the least
+constexpr int64_t kNear = 4, kFew = 1024;    // peaks above the least by one part in as many, or so many bytes
 constexpr int64_t kStrips[] = {4, 2, 1};     // rows of windows that are computed at a time
 
-// One way to run a group.
-struct Option {
-  Keep keep;
-  int64_t bytes;  // live during the group
-  int64_t work;   // multiply-accumulates done again
-};
+}  // namespace
 
-// The ways to run a group, each with more work than the one before and fewer bytes; none: it cannot be one.
-struct Ways {
-  std::vector<Option> options;
-  int64_t floor = 0;                                    // bytes that no way goes below
-  bool probed = false;                                  // whether the floor has been raised
-  Keep next;                                            // of the last way that was tried
-  int64_t least = 0;                                    // its bytes
-  std::vector<TensorId> storages = {};                  // that may be computed again
-  std::optional<std::vector<WindowKept>> untried = {};  // windows to try, the last one first
-};
+class GroupSearch::Partition {
+  // One way to run a group.
+  struct Option {
+    Keep keep;
+    int64_t bytes;  // live during the group
+    int64_t work;   // multiply-accumulates done again
+  };
 
-// Of a window: bytes that it saves, multiply-accumulates that are done again.
-struct Gain {
-  int64_t bytes, work;
-};
+  // Which windows the search may keep alone.
+  enum class Windows : uint8_t {
+    kNone,
+    kFree,  // those that take no multiply-accumulates again
+    kAny,
+  };
 
-// What a group costs beside its bytes: work done again, then bytes of constants read again.
-struct Cost {
-  int64_t work, read;
-  auto operator<=>(const Cost&) const = default;
-};
-Cost operator+(const Cost& a, const Cost& b) { return {a.work + b.work, a.read + b.read}; }
+  // The ways to run a group, each with more work than the one before and fewer bytes; none: it cannot be one.
+  struct Ways {
+    std::vector<Option> options;
+    int64_t plain = 0;                                    // bytes without windows
+    int64_t floor = 0;                                    // bytes that no way goes below
+    bool probed = false;                                  // whether the floor has been raised
+    Keep next;                                            // of the last way that was tried
+    int64_t least = 0;                                    // its bytes
+    std::vector<TensorId> storages = {};                  // that may be computed again
+    Windows tried = Windows::kNone;                       // what `untried` was made of
+    std::optional<std::vector<WindowKept>> untried = {};  // windows to try, the last one first
+  };
 
-class Partition {
+  // Of a window: bytes that it saves, multiply-accumulates that are done again.
+  struct Gain {
+    int64_t bytes, work;
+  };
+
+  // What a group costs beside its bytes: work done again, then bytes of constants read again.
+  struct Cost {
+    int64_t work, read;
+    auto operator<=>(const Cost&) const = default;
+    Cost operator+(const Cost& other) const { return {work + other.work, read + other.read}; }
+  };
+
  public:
   Partition(const Schedule& whole, Deadline deadline)
       : graph_(*whole.graph),
@@ -79,18 +91,66 @@ class Partition {
     for (int s = 0; s < count_; ++s) single_[s] -= saved[s];
   }
 
-  std::vector<GroupPlan> least() { return *cheapest(search()); }
+  std::optional<std::vector<GroupPlan>> least_with_windows() {
+    const int64_t least = search();
+    const auto is_free = [&](TensorId storage) { return are_free(storage); };
+    std::vector<TensorId> storages(facts_.bytes.size());
+    std::iota(storages.begin(), storages.end(), 0);
+    if (std::none_of(storages.begin(), storages.end(), is_free)) return std::nullopt;
+    return least_below(least, {Windows::kFree, 0}, Expect::kNone);
+  }
 
-  // The groups of the least peak below `high` with up to `most_work` done again, by halves. Where none are
-  // expected, first a little below it.
   std::optional<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work, Expect expect) {
+    return least_below(high, {Windows::kAny, most_work}, expect);
+  }
+
+  std::vector<std::vector<GroupPlan>> near_least() {
+    if (count_ == 0) return {};
+    return down_to_least(search() + search() / kNear + kFew);
+  }
+
+  std::vector<std::vector<GroupPlan>> by_peak() {
+    if (count_ == 0) return {};
+    std::vector<std::vector<GroupPlan>> all = down_to_least(INT64_MAX);
+    trials_ = 0;
+    for (int64_t peak = lower_than(all.back(), search()); auto groups = with_windows(peak, Windows::kAny);
+         peak = lower_than(all.back(), peak))
+      all.push_back(std::move(*groups));
+    return all;
+  }
+
+ private:
+  struct Allowed {
+    Windows windows;
+    int64_t most_work;  // multiply-accumulates done again
+  };
+
+  // By enough less than `peak` and that of groups to be worth a choice.
+  int64_t lower_than(const std::vector<GroupPlan>& groups, int64_t peak) const {
+    return std::min(peak_of(groups) - 1, peak - std::max<int64_t>(peak / kSteps, 1));
+  }
+
+  // From `peak` down to the least, without windows.
+  std::vector<std::vector<GroupPlan>> down_to_least(int64_t peak) {
+    const int64_t least = search();
+    std::vector<std::vector<GroupPlan>> all;
+    for (peak = std::min(peak, *std::max_element(single_.begin(), single_.end())); peak > least;
+         peak = lower_than(all.back(), peak))
+      all.push_back(*cheapest(peak));
+    all.push_back(*cheapest(least));
+    return all;
+  }
+
+  // The groups of the least peak below `high`, by halves. Where none are expected, first a little below it.
+  std::optional<std::vector<GroupPlan>> least_below(int64_t high, const Allowed& allowed, Expect expect) {
     std::optional<std::vector<GroupPlan>> best;
     search();
+    trials_ = 0;
     int64_t low = 0;
     for (int64_t peak = expect == Expect::kSome ? high / 2 : high - 1 - high / kFine;
          high - low > 1 + high / kFine; peak = low + (high - low) / 2) {
-      auto groups = with_work(peak);
-      if (groups && work_of(*groups) <= most_work) {
+      auto groups = with_windows(peak, allowed.windows);
+      if (groups && work_of(*groups) <= allowed.most_work) {
         high = std::min(peak, peak_of(*groups));
         best = std::move(*groups);
       } else {
@@ -100,25 +160,13 @@ class Partition {
     return best;
   }
 
-  std::vector<std::vector<GroupPlan>> by_peak() {
-    if (count_ == 0) return {{}};
-    const int64_t least = search();
-    std::vector<std::vector<GroupPlan>> all;
-    // Each by enough less than the one before to be worth a choice.
-    const auto next = [&](int64_t peak) {
-      return std::min(peak_of(all.back()) - 1, peak - std::max<int64_t>(peak / kSteps, 1));
-    };
-    for (int64_t peak = *std::max_element(single_.begin(), single_.end()); peak > least; peak = next(peak))
-      all.push_back(*cheapest(peak));
-    all.push_back(*cheapest(least));
-    for (int64_t peak = next(least); auto groups = with_work(peak); peak = next(peak))
-      all.push_back(std::move(*groups));
-    return all;
+  // The least peak of a partition into single steps and groups without windows, as far as they were searched.
+  int64_t search() {
+    if (!searched_) searched_ = searched();
+    return *searched_;
   }
 
- private:
-  // The least peak of a partition into single steps and groups, as far as they were searched.
-  int64_t search() {
+  int64_t searched() {
     if (count_ == 0) return 0;
     int64_t peak = least_peak();
     for (int longest = 3; longest <= kLongestGroup; longest *= 2)
@@ -139,12 +187,12 @@ class Partition {
     return groups;
   }
 
-  // The same with work done again where they need it.
-  std::optional<std::vector<GroupPlan>> with_work(int64_t peak) {
+  // The same with windows where they need them.
+  std::optional<std::vector<GroupPlan>> with_windows(int64_t peak, Windows windows) {
     consider_all(kLongestGroup, peak);
-    works_ = true;
+    windows_ = windows;
     auto groups = cheapest(peak);
-    works_ = false;
+    windows_ = Windows::kNone;
     return groups;
   }
 
@@ -238,7 +286,7 @@ class Partition {
     for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
     const auto plan = form(begin, end, Keep{});
     if (!plan) return;
-    ways.floor = ways.least = bytes_of(*plan);
+    ways.floor = ways.least = ways.plain = bytes_of(*plan);
     ways.options.push_back({Keep{}, ways.least, 0});
     auto& formed = formed_to_[end];
     formed.insert(std::lower_bound(formed.begin(), formed.end(), std::pair<int, Ways*>(begin, nullptr)),
@@ -258,17 +306,21 @@ class Partition {
 
   // Whether windows may still be tried at all.
   bool may_try() const {
-    return works_ && trials_ <= kMostTrials && formed_ <= kMostFormed && !has_passed(deadline_);
+    return windows_ != Windows::kNone && trials_ <= kMostTrials && formed_ <= kMostFormed &&
+           !has_passed(deadline_);
   }
 
   // Whether windows that have not been tried might make a group fit.
-  static bool might_fit(const Ways& ways, int64_t peak) {
-    return !ways.options.empty() && ways.floor <= peak && (!ways.untried || !ways.untried->empty());
+  bool might_fit(const Ways& ways, int64_t peak) const {
+    return !ways.options.empty() && ways.floor <= peak && (!is_listed(ways) || !ways.untried->empty());
   }
+
+  // Whether the windows to try are known.
+  bool is_listed(const Ways& ways) const { return ways.untried && ways.tried >= windows_; }
 
   // Tries windows until the group fits or there are no more.
   void try_to_fit(int begin, int end, int64_t peak, Ways& ways) {
-    if (may_try() && !ways.untried) find_windows(begin, end, peak, ways);
+    if (may_try() && !is_listed(ways)) find_windows(begin, end, peak, ways);
     while (may_try() && !fitting(ways, peak) && might_fit(ways, peak)) add_window(begin, end, ways);
   }
 
@@ -283,6 +335,19 @@ class Partition {
     return storages;
   }
 
+  // Whether the reader of a storage sees each of its rows once, so that to keep its windows alone takes no
+  // work.
+  bool are_free(TensorId storage) const {
+    const int reader = facts_.last_reader[storage];
+    if (reader < 0 || reader >= count_ || facts_.slabs[reader].count == 0) return false;
+    for (const RowAccess& read : facts_.slabs[reader].reads) {
+      if (layouts_[read.tensor].root != storage) continue;
+      const auto meet = [](const Interval& a, const Interval& b) { return a.end > b.begin; };
+      return std::adjacent_find(read.rows.begin(), read.rows.end(), meet) == read.rows.end();
+    }
+    return false;
+  }
+
   std::optional<Option> with_windows(int begin, int end, Keep keep) {
     if (!may_try()) return std::nullopt;
     formed_ += end - begin;
@@ -295,7 +360,7 @@ class Partition {
   // Which windows to try, and in which order: those first that save most bytes for their work, alone. Of a
   // storage, those of fewer rows save more, and less for their work.
   void find_windows(int begin, int end, int64_t peak, Ways& ways) {
-    if (!std::exchange(ways.probed, true) && !ways.storages.empty()) {
+    if (windows_ == Windows::kAny && !std::exchange(ways.probed, true) && !ways.storages.empty()) {
       // Little less than everything computed again takes can be had.
       Keep everything{.width = 1};
       for (TensorId storage : ways.storages) everything.again.push_back({storage, 1});
@@ -303,9 +368,11 @@ class Partition {
         ways.floor = std::max(ways.floor, least->bytes - least->bytes / 16);
     }
     if (ways.floor > peak) return;
+    ways.tried = windows_;
     ways.untried.emplace();
     std::vector<std::pair<double, WindowKept>> ranked;
     for (TensorId storage : ways.storages) {
+      if (windows_ == Windows::kFree && !are_free(storage)) continue;
       std::vector<std::pair<double, WindowKept>> hull;  // rates fall
       std::vector<Gain> corners = {{0, 0}};
       for (int64_t strip : kStrips) {
@@ -333,7 +400,7 @@ class Partition {
     if (const auto at = gains_.find(key); at != gains_.end()) return at->second;
     const auto with = with_windows(begin, end, {.again = {window}});
     if (!with) return std::nullopt;
-    return gains_[key] = {ways.options.front().bytes - with->bytes, with->work};
+    return gains_[key] = {ways.plain - with->bytes, with->work};
   }
 
   // Ways with one more storage computed again, or for fewer rows of windows at a time, where that saves
@@ -346,7 +413,7 @@ class Partition {
     keep.again.push_back(window);
     keep.width = Keep{}.width;
     auto wide = with_windows(begin, end, keep);
-    if (!wide || wide->bytes >= ways.least) return;
+    if (!wide || wide->bytes >= ways.least || (windows_ == Windows::kFree && wide->work > 0)) return;
     ways.least = wide->bytes;
     ways.next = keep;
     offer(ways.options, std::move(*wide));
@@ -441,11 +508,10 @@ class Partition {
   std::map<std::pair<int, int>, Ways> grouped_;
   std::vector<std::vector<std::pair<int, Ways*>>> formed_to_;  // per end: ascending begins of what can be one
   std::map<std::pair<TensorId, int64_t>, Gain> gains_;         // per storage and strip of a window
-  bool works_ = false;                                         // whether work may be done again
+  Windows windows_ = Windows::kNone;                           // that may be kept alone
+  std::optional<int64_t> searched_ = {};
   int64_t runs_ = 0, trials_ = 0, formed_ = 0;
 };
-
-}  // namespace
 
 int64_t constant_bytes(const Node& node, const Graph& graph) {
   int64_t bytes = 0;
@@ -488,20 +554,31 @@ std::vector<GroupPlan> thinnest_groups(const Schedule& whole, int64_t strip) {
   return groups;
 }
 
-std::vector<GroupPlan> best_groups(const Schedule& whole, Deadline deadline) {
-  if (has_passed(deadline)) return {};
-  return Partition(whole, deadline).least();
+GroupSearch::GroupSearch(const Schedule& whole, Deadline deadline) : deadline_(deadline) {
+  if (!has_passed(deadline)) partition_ = std::make_unique<Partition>(whole, deadline);
+}
+GroupSearch::GroupSearch(GroupSearch&&) noexcept = default;
+GroupSearch::~GroupSearch() = default;
+
+std::vector<std::vector<GroupPlan>> GroupSearch::near_least() {
+  if (!partition_) return {};
+  return partition_->near_least();
 }
 
-std::optional<std::vector<GroupPlan>> smaller_groups(const Schedule& whole, int64_t below, int64_t most_work,
-                                                     Expect expect, Deadline deadline) {
-  if (has_passed(deadline)) return std::nullopt;
-  return Partition(whole, deadline).least_below(below, most_work, expect);
+std::optional<std::vector<GroupPlan>> GroupSearch::least_with_windows() {
+  if (!partition_ || has_passed(deadline_)) return std::nullopt;
+  return partition_->least_with_windows();
 }
 
-std::vector<std::vector<GroupPlan>> groups_by_peak(const Schedule& whole, Deadline deadline) {
-  if (has_passed(deadline)) return {{}};
-  return Partition(whole, deadline).by_peak();
+std::optional<std::vector<GroupPlan>> GroupSearch::least_below(int64_t below, int64_t most_work,
+                                                               Expect expect) {
+  if (!partition_ || has_passed(deadline_)) return std::nullopt;
+  return partition_->least_below(below, most_work, expect);
+}
+
+std::vector<std::vector<GroupPlan>> GroupSearch::by_peak() {
+  if (!partition_ || has_passed(deadline_)) return {};
+  return partition_->by_peak();
 }
 
 }  // namespace arenac

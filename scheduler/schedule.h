@@ -171,10 +171,23 @@ const SchedulerRow& scheduler_named(const std::string& name);
 Schedule schedule_layerwise(const Graph& graph, const Target& target = targets().front(),
                             Deadline deadline = kNoDeadline);
 
-// Schedules from whole layers to the lowest peak, with ever more in groups: each costs more than the one
-// before and takes less memory.
-std::vector<Schedule> schedules_by_peak(const Graph& graph, const Target& target = targets().front(),
-                                        Deadline deadline = kNoDeadline);
+// What schedules may do for a smaller arena.
+enum class Freedom : uint8_t {
+  kWholeLayers,
+  kNothingAgain,  // groups of rows, no multiply-accumulate done twice
+  kSomeAgain,     // up to a tenth of the multiply-accumulates done again
+  kAnyAgain,
+};
+
+// Multiply-accumulates that may be done again.
+int64_t work_allowed(const Graph& graph, Freedom freedom);
+
+// The schedules that the searches find, the cheapest first: by multiply-accumulates done again, then bytes of
+// constants read again. What there is to choose from with less freedom there is with more. At least one, of
+// whole layers.
+std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freedom,
+                                               const Target& target = targets().front(),
+                                               Deadline deadline = kNoDeadline);
 
 // What groups cost: bytes of constants that are read for every slab instead of once.
 int64_t bytes_read_again(const Schedule& schedule);

@@ -115,45 +115,48 @@ std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target, 
   return all;
 }
 
-bool lower(const Schedule& a, const Schedule& b) { return peak_of(a) < peak_of(b); }
-
-constexpr int64_t kMoreWork = 10;  // of the work, one part in as many may be done again
-
-int64_t work_of(const Graph& graph) {
-  int64_t work = 0;
-  for (const Node& node : graph.block) work += multiply_accumulates(node);
-  return work;
-}
-
-// The one of the least peak with the best groups, nothing done again.
-Schedule least_fused(const std::vector<Schedule>& plain, const Target& target, Deadline deadline) {
+// Of schedules of whole layers, the same with groups, as many as `freedom` has.
+std::vector<Schedule> grouped(const Graph& graph, const std::vector<Schedule>& plain, Freedom freedom,
+                              const Target& target, Deadline deadline) {
   std::vector<Schedule> all;
-  bool cut_off = false;
-  for (const Schedule& whole : plain) {
-    std::vector<GroupPlan> groups = best_groups(whole, deadline);
-    cut_off = has_passed(deadline);
+  std::vector<GroupSearch> searches;
+  int64_t least = INT64_MAX;
+  const auto add = [&](const Schedule& whole, std::vector<GroupPlan> groups) {
+    if (groups.empty()) return;
     all.push_back(with_groups(whole, std::move(groups), target));
+    least = std::min(least, peak_of(all.back()));
+  };
+  for (const Schedule& whole : plain) {
+    least = std::min(least, peak_of(whole));
+    GroupSearch& search = searches.emplace_back(whole, deadline);
+    for (std::vector<GroupPlan>& groups : search.near_least()) add(whole, std::move(groups));
+    if (auto groups = search.least_with_windows()) add(whole, std::move(*groups));
   }
-  Schedule& least = *std::min_element(all.begin(), all.end(), lower);
-  least.cut_off = cut_off;
-  return std::move(least);
+  if (freedom < Freedom::kSomeAgain) return all;
+  Expect expect = Expect::kSome;
+  for (size_t k = plain.size(); k-- > 0;) {  // those first that were changed most for the purpose
+    auto groups = searches[k].least_below(least, work_allowed(graph, Freedom::kSomeAgain), expect);
+    if (!groups || groups->empty()) continue;
+    add(plain[k], std::move(*groups));
+    if (work_again(all.back()) > 0) expect = Expect::kNone;
+  }
+  if (freedom < Freedom::kAnyAgain) return all;
+  for (size_t k = 0; k < plain.size(); ++k)
+    for (std::vector<GroupPlan>& groups : searches[k].by_peak()) add(plain[k], std::move(groups));
+  return all;
 }
 
-Schedule schedule_fused(const Graph& graph, const Target& target, Deadline deadline) {
-  return least_fused(plain_schedules(graph, target, deadline), target, deadline);
+std::pair<int64_t, int64_t> price(const Schedule& schedule) {
+  return {work_again(schedule), bytes_read_again(schedule)};
 }
 
-Schedule schedule_smallest(const Graph& graph, const Target& target, Deadline deadline) {
-  std::vector<Schedule> plain = plain_schedules(graph, target, deadline);
-  Schedule least = least_fused(plain, target, deadline);
-  std::reverse(plain.begin(), plain.end());  // those first that were changed most for the purpose
-  for (Schedule& whole : plain) {
-    const Expect expect = work_again(least) == 0 ? Expect::kSome : Expect::kNone;
-    auto groups = smaller_groups(whole, peak_of(least), work_of(graph) / kMoreWork, expect, deadline);
-    if (groups) least = with_groups(std::move(whole), std::move(*groups), target);
-  }
-  least.cut_off = has_passed(deadline);
-  return least;
+// The one of the least peak.
+template <Freedom freedom>
+Schedule schedule_least(const Graph& graph, const Target& target, Deadline deadline) {
+  std::vector<Schedule> all = schedules_to_choose_from(graph, freedom, target, deadline);
+  std::vector<int64_t> peaks;
+  for (const Schedule& schedule : all) peaks.push_back(peak_of(schedule));
+  return std::move(all[std::min_element(peaks.begin(), peaks.end()) - peaks.begin()]);
 }
 
 // In the file's order, in groups that `groups_of` makes of whole layers.
@@ -191,20 +194,27 @@ Schedule schedule_layerwise(const Graph& graph, const Target& target, Deadline d
   return schedule;
 }
 
-std::vector<Schedule> schedules_by_peak(const Graph& graph, const Target& target, Deadline deadline) {
+int64_t work_allowed(const Graph& graph, Freedom freedom) {
+  constexpr int64_t kPart = 10;
+  if (freedom == Freedom::kAnyAgain) return INT64_MAX;
+  if (freedom < Freedom::kSomeAgain) return 0;
+  int64_t work = 0;
+  for (const Node& node : graph.block) work += multiply_accumulates(node);
+  return work / kPart;
+}
+
+std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freedom, const Target& target,
+                                               Deadline deadline) {
+  std::vector<Schedule> plain = plain_schedules(graph, target, deadline);
   std::vector<Schedule> all;
-  for (const Schedule& whole : plain_schedules(graph, target, deadline))
-    for (std::vector<GroupPlan>& groups : groups_by_peak(whole, deadline))
-      all.push_back(with_groups(whole, std::move(groups), target));
+  if (freedom > Freedom::kWholeLayers) all = grouped(graph, plain, freedom, target, deadline);
   const bool cut_off = has_passed(deadline);
-  std::stable_sort(all.begin(), all.end(), [](const Schedule& a, const Schedule& b) {
-    return std::pair(work_again(a), bytes_read_again(a)) < std::pair(work_again(b), bytes_read_again(b));
-  });
-  std::vector<Schedule> frontier;
-  for (Schedule& schedule : all)
-    if (frontier.empty() || lower(schedule, frontier.back())) frontier.push_back(std::move(schedule));
-  for (Schedule& schedule : frontier) schedule.cut_off = cut_off;
-  return frontier;
+  for (Schedule& schedule : plain)
+    if (freedom > Freedom::kWholeLayers || schedule.graph.get() == &graph) all.push_back(std::move(schedule));
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Schedule& a, const Schedule& b) { return price(a) < price(b); });
+  for (Schedule& schedule : all) schedule.cut_off = cut_off;
+  return all;
 }
 
 int64_t bytes_read_again(const Schedule& schedule) {
@@ -239,9 +249,10 @@ const std::vector<SchedulerRow>& schedulers() {
       {"depth-first", "whole layers, operand after operand, the one that needs most first",
        schedule_in_order<depth_first_order>},
       {"greedy", "whole layers, the one first after which least is alive", schedule_in_order<greedy_order>},
-      {"fused", "groups of layers row by row where that takes less memory", schedule_fused},
+      {"fused", "groups of layers row by row where that takes less memory",
+       schedule_least<Freedom::kNothingAgain>},
       {"smallest", "as fused, and with up to a tenth of the work done again where that takes less memory",
-       schedule_smallest},
+       schedule_least<Freedom::kSomeAgain>},
       {"rows", "every layer row by row that can be, in the file's order", schedule_by_rows},
       {"columns", "as rows, and of these a few columns at a time", schedule_by_columns},
       {"windows", "as columns, and what lies under a window computed again for each row of windows",

@@ -333,10 +333,57 @@ TEST_F(Cli, BuffersLieInSeveralPools) {
   EXPECT_EQ(memory_map_from_json(read_file(at("m.json"))).buffers[0].pool, "dram");
 }
 
+// Bytes.
+std::vector<int64_t> pool_sizes(const MemoryMap& map) {
+  std::vector<int64_t> sizes;
+  for (const MapPool& pool : map.pools) sizes.push_back(pool.size);
+  return sizes;
+}
+
+TEST_F(Cli, ThePoolsAreABudget) {
+  const auto sizes = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"map", kModel, "--json", "m.json"});
+    const Finished done = arenac(words);
+    EXPECT_EQ(done.status, 0) << done.output;
+    return pool_sizes(memory_map_from_json(read_file(at("m.json"))));
+  };
+  const auto pool = [](int64_t size) { return "name=sram,size=" + std::to_string(size); };
+  const int64_t whole = sizes({"--optimize", "speed"})[0], balanced = sizes({})[0];
+  ASSERT_LT(2 * balanced, whole);
+  // One pool is the same budget as --ram: the fastest that fits.
+  for (const int64_t room : {whole, whole / 2, balanced}) {
+    EXPECT_EQ(sizes({"--pool", pool(room)}), sizes({"--ram", std::to_string(room)}));
+    EXPECT_EQ(sizes({"--pool", pool(whole), "--ram", std::to_string(room)}),
+              sizes({"--ram", std::to_string(room)}));
+  }
+  // What fits wholly into the first one does; whole layers do not.
+  EXPECT_EQ(sizes({"--pool", pool(whole / 2), "--pool", "name=psram"})[1], 0);
+  EXPECT_GT(sizes({"--pool", pool(whole / 2), "--pool", "name=psram", "--optimize", "speed"})[1], 0);
+  // What does not, spills no more than any schedule of those does.
+  const std::vector<std::string> half = {"--pool", pool(balanced / 2), "--pool", "name=psram"};
+  EXPECT_GT(sizes(half)[1], 0);
+  EXPECT_LE(sizes(half)[1], balanced);
+  // --ram bounds the sum.
+  const std::vector<int64_t> bounded =
+      sizes({"--pool", pool(balanced / 2), "--pool", "name=psram", "--ram", std::to_string(whole / 2)});
+  EXPECT_LE(bounded[0] + bounded[1], whole / 2);
+  for (const std::vector<std::string>& words : {std::vector<std::string>{"--pool", pool(64)},
+                                                {"--pool", pool(64), "--pool", "name=psram,size=64"},
+                                                {"--pool", pool(whole), "--ram", "64"},
+                                                {"--ram", "64"}}) {
+    std::vector<std::string> command = {"map", kModel};
+    command.insert(command.end(), words.begin(), words.end());
+    const Finished small = arenac(command);
+    EXPECT_EQ(small.status, 3);
+    EXPECT_THAT(small.output, HasSubstr("is the smallest size reachable"));
+  }
+}
+
 TEST_F(Cli, PoolsThatAreTooSmallOrUnknownAreNamed) {
   const Finished small = arenac({"compile", kModel, "-o", "gen", "--pool", "name=sram,size=64"});
   EXPECT_EQ(small.status, 3);
-  EXPECT_THAT(small.output, AllOf(HasSubstr("pool 'sram' needs"), HasSubstr("capacity is 64")));
+  EXPECT_THAT(small.output, AllOf(HasSubstr("more than the 64 of pool 'sram'"),
+                                  HasSubstr("is the smallest size reachable")));
   const Finished pool = arenac({"compile", kModel, "-o", "gen", "--pin", "x=sram"});
   EXPECT_EQ(pool.status, 2);
   EXPECT_THAT(pool.output, HasSubstr("no pool has this name; there are: arena"));

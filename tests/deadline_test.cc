@@ -72,7 +72,8 @@ TEST(Deadline, CutsOffTheSearchForGroups) {
 
 TEST(Deadline, LeavesSchedulesToChooseFrom) {
   const Graph graph = network(30);
-  const std::vector<Schedule> choices = schedules_by_peak(graph, targets().front(), kPassed);
+  const std::vector<Schedule> choices =
+      schedules_to_choose_from(graph, Freedom::kAnyAgain, targets().front(), kPassed);
   ASSERT_FALSE(choices.empty());
   for (const Schedule& schedule : choices) {
     EXPECT_TRUE(schedule.cut_off);

@@ -181,7 +181,6 @@ TEST(Options, APoolThatCannotBeIsExplained) {
   for (const char* name : {"name=a b", "name=2", "name=_a", "name=\xc3\xa4"})
     EXPECT_THAT(error({"--pool", name}), HasSubstr("must be a C identifier")) << name;
   EXPECT_THAT(error({"--pool", "name=a", "--pool", "name=A"}), HasSubstr("a pool 'a' already"));
-  EXPECT_THAT(error({"--pool", "name=a", "--ram", "4K"}), HasSubstr("--ram is for one arena"));
   EXPECT_THAT(error({"--pin", "x"}), HasSubstr("TENSOR=POOL"));
 }
 

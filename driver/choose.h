@@ -1,0 +1,45 @@
+// Which schedule: of those that there are to choose from, by what their plans come to.
+//
+//   Chosen c = choose(graph, {options, states, target, deadline, times});   // as --optimize, --ram and --pool say
+//   c.schedule, c.lifetimes, c.plan
+//
+// Without a budget the smallest arena that --optimize has, of equal ones the fastest. With one (--ram, or
+// pools of a given size) the fastest that fits: wholly in the first pool, if what --optimize has does; else
+// with the least in the slowest pools.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "driver/compile.h"
+
+namespace arenac {
+
+struct Chosen {
+  Schedule schedule;
+  Lifetimes lifetimes;
+  Plan plan;
+};
+
+struct Choosing {
+  const CompileOptions& options;
+  const std::vector<StateNames>& states;
+  const Target& target;
+  Deadline deadline;  // of the searches for schedules
+  StageTimes& times;  // to which those of problems and plans are added
+};
+
+// Bytes of all pools together.
+int64_t total_size(const Plan& plan);
+
+// Each is verified, as is the choice. UserError with Exit::kDoesNotFit says which size would do.
+Chosen choose(const Graph& graph, const Choosing& choosing);
+
+// Bytes of the arena of whole layers: what --optimize speed takes in one pool.
+int64_t layerwise_arena(const Graph& graph, const Choosing& choosing);
+
+// Of one pool with room enough: the schedules, the cheapest first, each with a smaller arena than the ones
+// before.
+std::vector<Chosen> frontier(const Graph& graph, const Choosing& choosing);
+
+}  // namespace arenac

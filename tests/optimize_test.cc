@@ -1,0 +1,128 @@
+// What --optimize promises, of every bundled and shared model, wherever inputs and outputs lie, for every
+// target: the arena of `ram` is at most that of `balanced`, which is at most that of `speed`; `balanced`
+// computes nothing twice, and nothing that does so has a smaller arena.
+//
+// ARENAC_MODELS: part of the names to try, of models of any size.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include "driver/choose.h"
+#include "driver/compile.h"
+#include "driver/files.h"
+#include "models/model_table.h"
+#include "models/onnx_builder.h"
+#include "tests/conformance.h"
+#include "tests/random_graph.h"
+#include "tests/random_layers.h"
+#include "tests/seeds.h"
+
+namespace arenac {
+namespace {
+
+namespace fs = std::filesystem;
+
+// What one compilation comes to.
+struct Found {
+  int64_t arena, again;  // bytes, multiply-accumulates
+  double seconds;        // of this processor
+};
+
+Found found(CompileOptions options, Optimize optimize) {
+  options.optimize = optimize;
+  const std::clock_t begin = std::clock();
+  const Compilation c = compile(options);
+  return {c.map.totals.arena, work_again(c.schedule),
+          static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC};
+}
+
+void expect_in_order(const std::string& name, CompileOptions options) {
+  options.verbosity = Verbosity::kQuiet;
+  for (const Target& target : targets())
+    for (const Io io : {Io::kExternal, Io::kArena}) {
+      options.target = target.name;
+      options.io = io;
+      const Found speed = found(options, Optimize::kSpeed), balanced = found(options, Optimize::kBalanced),
+                  ram = found(options, Optimize::kRam);
+      const std::string row =
+          fmt::format("{} {} {}: ram {} ({:.2f} s) balanced {} ({:.2f} s) speed {} ({:.2f} s)", name,
+                      target.name, io == Io::kArena ? "arena" : "external", ram.arena, ram.seconds,
+                      balanced.arena, balanced.seconds, speed.arena, speed.seconds);
+      fmt::print("{}\n", row);
+      std::fflush(stdout);
+      EXPECT_LE(ram.arena, balanced.arena) << row;
+      EXPECT_LE(balanced.arena, speed.arena) << row;
+      EXPECT_EQ(balanced.again, 0) << row;
+      EXPECT_EQ(speed.again, 0) << row;
+      if (ram.again == 0) {
+        EXPECT_EQ(ram.arena, balanced.arena) << row;
+      }
+    }
+}
+
+// As expect_in_order(), of a graph; and what there is to choose from has nothing smaller to offer.
+void expect_choices_in_order(Graph imported, unsigned seed) {
+  const Graph graph = rewritten(std::move(imported));
+  CompileOptions options;
+  options.io = seed % 2 ? Io::kArena : Io::kExternal;
+  const std::vector<StateNames> states;
+  StageTimes times;
+  const Choosing choosing = {options, states, targets()[seed / 2 % targets().size()], kNoDeadline, times};
+  const auto arena_of = [&](Optimize optimize) {
+    options.optimize = optimize;
+    return total_size(choose(graph, choosing).plan);
+  };
+  const int64_t speed = arena_of(Optimize::kSpeed), balanced = arena_of(Optimize::kBalanced),
+                ram = arena_of(Optimize::kRam);
+  EXPECT_LE(ram, balanced);
+  EXPECT_LE(balanced, speed);
+  EXPECT_EQ(speed, layerwise_arena(graph, choosing));
+  for (const Chosen& choice : frontier(graph, choosing))
+    EXPECT_GE(total_size(choice.plan), work_again(choice.schedule) > 0 ? 0 : balanced);
+  options.ram = ram;
+  EXPECT_LE(total_size(choose(graph, choosing).plan), ram);
+}
+
+TEST(Optimize, OrdersTheArenasOfRandomModels) {
+  for (unsigned seed = 0; seed < seeds(200); ++seed) {
+    SCOPED_TRACE(seed);
+    expect_choices_in_order(import_text(seed % 4 == 3 ? random_graph(seed) : random_layers(seed)), seed);
+  }
+}
+
+const char* asked_for() { return std::getenv("ARENAC_MODELS"); }
+
+TEST(Optimize, OrdersTheArenasOfBundledModels) {
+  const TemporaryFolder folder;
+  for (const models::ModelRow& row : models::model_table()) {
+    const std::string name = row.name;
+    if (asked_for() ? name.find(asked_for()) == std::string::npos
+                    : !name.ends_with("_qop") && name != "tiny_cnn")
+      continue;
+    const fs::path file = folder.path() / (name + ".onnx");
+    write_text(file.string(), models::serialize(row.make()));
+    CompileOptions options;
+    options.model = file.string();
+    expect_in_order(name, options);
+  }
+}
+
+TEST(Optimize, OrdersTheArenasOfSharedModels) {
+  int tried = 0;
+  for (const Case& model : model_suite().cases) {
+    if (asked_for() ? model.id.find(asked_for()) == std::string::npos
+                    : fs::file_size(model.model()) > 600'000)
+      continue;
+    ++tried;
+    CompileOptions options;
+    options.model = model.model().string();
+    options.import = read_data_set(data_sets(model.folder).at(0)).import;
+    expect_in_order(model.id, options);
+  }
+  if (tried == 0) GTEST_SKIP() << "no such models in ../shared/models";
+}
+
+}  // namespace
+}  // namespace arenac
