@@ -30,7 +30,7 @@ class GroupSearch {
   // and before them cheaper ones with hardly more live bytes, of which a plan may need fewer.
   std::vector<std::vector<GroupPlan>> near_least();
 
-  // The least where windows that have no row in common are kept alone, which takes no work; nothing where
+  // The least where windows are kept alone as far as that takes no multiply-accumulates again; nothing where
   // that saves nothing.
   std::optional<std::vector<GroupPlan>> least_with_windows();
 
