@@ -112,6 +112,7 @@ Compilation compile(const CompileOptions& options) {
                     "their solutions",
                     options.model));
   const Target& target = target_named(options.target);
+  scheduler_named(options.scheduler);  // or there is none of this name
   Progress progress(options);
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;

@@ -14,6 +14,7 @@
 #include "driver/files.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
+#include "scheduler/rewrites.h"
 #include "tests/conformance.h"
 #include "tests/random_graph.h"
 #include "tests/random_layers.h"
