@@ -321,20 +321,21 @@ std::string io_lines(const MemoryMap& map) {
   return text;
 }
 
-// "order    49,152 bytes layer by layer, 61,440 in the file's order; no order has less"
+// "order    49,152 bytes live in whole layers, 61,440 in the file's order; no order has less (proved)"
 //
-// "order    61,440 bytes layer by layer, as in the file's order
-//           49,152 in the best order found; no order has less"      groups did better with the file's order
+// "order    61,440 bytes live in whole layers, as in the file's order
+//           49,152 in the best order found; no order has less (proved)"      groups did better with the
+//           file's order
 std::string order_line(const MemoryMap& map) {
   if (!map.order) return {};
   const MapOrder& order = *map.order;
-  std::string line = fmt::format("order    {} bytes layer by layer, ", grouped(order.peak));
+  std::string line = fmt::format("order    {} bytes live in whole layers, ", grouped(order.peak));
   line += order.file_peak == order.peak ? "as in the file's order"
                                         : fmt::format("{} in the file's order", grouped(order.file_peak));
   if (0 < order.found_peak && order.found_peak < order.peak)
     line += fmt::format("\n{:9}{} in the best order found", "", grouped(order.found_peak));
   if (order.proven)
-    line += "; no order has less";
+    line += "; no order has less (proved)";
   else if (order.lower_bound > 0)
     line += fmt::format("; at least {} in any", grouped(order.lower_bound));
   return line + "\n";
@@ -366,7 +367,7 @@ std::string header(const MemoryMap& map) {
   const MapTotals& totals = map.totals;
   std::string arena = bytes_words(totals.arena);
   if (totals.layerwise_arena > totals.arena && totals.arena > 0) {
-    arena += fmt::format(", {:.1f} times less than layer by layer ({})",
+    arena += fmt::format(", {:.1f} times less than the arena of whole layers ({})",
                          static_cast<double>(totals.layerwise_arena) / static_cast<double>(totals.arena),
                          grouped(totals.layerwise_arena));
   }

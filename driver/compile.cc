@@ -76,19 +76,19 @@ Deadline schedulers_deadline(const CompileOptions& options) {
   return deadline_in(kSchedulersTime * options.seconds);
 }
 
-// "52 steps, 1,234 bytes live at most (file's order: 2,345), proven"
+// "52 steps; of whole layers 1,234 bytes live at most (file's order: 2,345), no order has less (proved)"
 std::string schedule_words(const Schedule& schedule) {
   const OrderReport& order = schedule.order;
-  std::string words =
-      fmt::format("{}, {} live at most", counted(schedule.steps.size(), "step"), bytes_words(order.peak));
+  std::string words = fmt::format("{}; of whole layers {} live at most",
+                                  counted(schedule.steps.size(), "step"), bytes_words(order.peak));
   if (order.peak != order.file_peak)
     words += fmt::format(" (file's order: {})", bytes_words(order.file_peak));
   if (0 < order.found_peak && order.found_peak < order.peak)
     words += fmt::format(" (best order: {})", bytes_words(order.found_peak));
   if (order.proven)
-    words += ", proven";
+    words += ", no order has less (proved)";
   else if (order.lower_bound > 0)
-    words += fmt::format(", at least {}", bytes_words(order.lower_bound));
+    words += fmt::format(", at least {} in any", bytes_words(order.lower_bound));
   return schedule.cut_off ? words + "; cut off by --time" : words;
 }
 

@@ -58,9 +58,12 @@ Exit run_compile(const Options& options) {
   if (!options.depfile.empty()) write_depfile(options, c);
   int64_t least = 0;
   for (const MapPool& pool : c.map.pools) least += pool.lower_bound;
+  const char* of = c.map.pools.size() > 1 ? "this schedule and choice of pools" : "this schedule";
+  const std::string proof = least == c.map.totals.arena
+                                ? fmt::format("no placement of {} is smaller (proved)", of)
+                                : fmt::format("every placement of {} takes at least {}", of, grouped(least));
   if (options.compile.verbosity != Verbosity::kQuiet)
-    fmt::print(stderr, "{}: arena {}, {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
-               least == c.map.totals.arena ? "proved smallest" : fmt::format("at least {}", least),
+    fmt::print(stderr, "{}: arena {}; {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena), proof,
                bytes_words(c.map.totals.weights), counted(c.map.steps.size(), "step"));
   if (options.compile.verbosity != Verbosity::kQuiet && options.compile.name.empty() && c.name == "model")
     fmt::print(stderr,

@@ -91,7 +91,7 @@ TEST(TextReport, FitsTheColumnsInEitherCharset) {
 TEST(TextReport, Golden) {
   const std::string text = text_report(small_map());
   EXPECT_THAT(text, HasSubstr("small.onnx\nsha256   aaaa"));
-  EXPECT_THAT(text, HasSubstr("arena    64 bytes, 1.5 times less than layer by layer (96)\n"
+  EXPECT_THAT(text, HasSubstr("arena    64 bytes, 1.5 times less than the arena of whole layers (96)\n"
                               "weights  432 bytes in 1 constant\n"));
   EXPECT_THAT(text, HasSubstr("input    image float32[1,3,2,2], 48 bytes at the caller's pointer\n"));
   EXPECT_THAT(text, HasSubstr("Pool arena: 64 bytes of 128, optimal, align 16, 3 buffers\n"));
@@ -131,12 +131,13 @@ TEST(TextReport, TellsTheOrderFromTheFilesAndTheBestFound) {
     const size_t begin = text.find("order    ");
     return text.substr(begin, text.find("\ninput ", begin) - begin);
   };
-  EXPECT_EQ(order_of({.peak = 9, .file_peak = 9}), "order    9 bytes layer by layer, as in the file's order");
+  EXPECT_EQ(order_of({.peak = 9, .file_peak = 9}),
+            "order    9 bytes live in whole layers, as in the file's order");
   EXPECT_EQ(order_of({.peak = 7, .file_peak = 9, .found_peak = 7, .lower_bound = 5}),
-            "order    7 bytes layer by layer, 9 in the file's order; at least 5 in any");
+            "order    7 bytes live in whole layers, 9 in the file's order; at least 5 in any");
   EXPECT_EQ(order_of({.peak = 9, .file_peak = 9, .found_peak = 7, .lower_bound = 7, .proven = true}),
-            "order    9 bytes layer by layer, as in the file's order\n"
-            "         7 in the best order found; no order has less");
+            "order    9 bytes live in whole layers, as in the file's order\n"
+            "         7 in the best order found; no order has less (proved)");
 }
 
 TEST(TextReport, SaysThatTheSearchWasCutOff) {
@@ -146,8 +147,10 @@ TEST(TextReport, SaysThatTheSearchWasCutOff) {
 
 TEST(TextReport, ShowsGroupsOrderAndFrontier) {
   const std::string text = text_report(grouped_map());
-  EXPECT_THAT(text,
-              HasSubstr("order    96 bytes layer by layer, 1,120 in the file's order; no order has less\n"));
+  EXPECT_THAT(
+      text,
+      HasSubstr(
+          "order    96 bytes live in whole layers, 1,120 in the file's order; no order has less (proved)\n"));
   EXPECT_THAT(text, HasSubstr("multiply-accumulates, 200 of them again, in 4 steps\n"));
   EXPECT_THAT(text, HasSubstr("  groups          [g1------------]\n"));
   EXPECT_THAT(text, HasSubstr("  g1   steps [1, 3)  conv (Conv) to pool (MaxPool)\n"));
