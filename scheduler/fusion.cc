@@ -24,7 +24,7 @@ constexpr int64_t kStrips[] = {4, 2, 1};     // rows of windows that are compute
 
 }  // namespace
 
-class GroupSearch::Partition {
+class Partition {
   // One way to run a group.
   struct Option {
     Keep keep;

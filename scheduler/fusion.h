@@ -17,6 +17,8 @@ int64_t constant_bytes(const Node& node, const Graph& graph);
 
 enum class Expect : uint8_t { kSome, kNone };
 
+class Partition;  // of fusion.cc
+
 // The search for groups of a schedule, which has none yet and outlives it: among all partitions of its steps
 // into single ones and groups of up to kLongestGroup (shortest path over cut positions, Cormen et al., 24.2);
 // after the deadline, of the groups formed by then. What one question finds, the next one knows.
@@ -44,7 +46,6 @@ class GroupSearch {
   std::vector<std::vector<GroupPlan>> by_peak();
 
  private:
-  class Partition;
   Deadline deadline_;
   std::unique_ptr<Partition> partition_;
 };
