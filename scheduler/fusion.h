@@ -17,7 +17,7 @@ int64_t constant_bytes(const Node& node, const Graph& graph);
 
 enum class Expect : uint8_t { kSome, kNone };
 
-class Partition;  // of fusion.cc
+class Partition;
 
 // The search for groups of a schedule, which has none yet and outlives it: among all partitions of its steps
 // into single ones and groups of up to kLongestGroup (shortest path over cut positions, Cormen et al., 24.2);
