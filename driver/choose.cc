@@ -20,10 +20,6 @@ constexpr double kPlannersTime = 0.1;
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 // A schedule and its problem, not planned yet.
 struct Candidate {
   Schedule schedule;

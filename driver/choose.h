@@ -1,13 +1,14 @@
 // Which schedule: of those that there are to choose from, by what their plans come to.
 //
-//   Chosen c = choose(graph, {options, states, target, deadline, times});   // as --optimize, --ram and --pool say
-//   c.schedule, c.lifetimes, c.plan
+//   Chosen c = choose(graph, {options, states, target, deadline, times});   // as --optimize, --ram and
+//   --pool say c.schedule, c.lifetimes, c.plan
 //
 // Without a budget the smallest arena that --optimize has, of equal ones the fastest. With one (--ram, or
 // pools of a given size) the fastest that fits: wholly in the first pool, if what --optimize has does; else
 // with the least in the slowest pools.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <vector>
 
@@ -28,6 +29,10 @@ struct Choosing {
   Deadline deadline;  // of the searches for schedules
   StageTimes& times;  // to which those of problems and plans are added
 };
+
+inline double seconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+}
 
 // Bytes of all pools together.
 int64_t total_size(const Plan& plan);

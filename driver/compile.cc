@@ -43,10 +43,6 @@ Problem with_plain_names(Problem problem) {
 
 using Clock = std::chrono::steady_clock;
 
-double seconds_since(Clock::time_point begin) {
-  return std::chrono::duration<double>(Clock::now() - begin).count();
-}
-
 // Reports each stage as it ends: its time when verbose, its product when asked for.
 class Progress {
  public:

@@ -185,7 +185,7 @@ std::string shell_word(const std::string& text) {
   return word + "'";
 }
 
-std::string words_of(const CLI::App& command) {
+std::string words_given(const CLI::App& command) {
   std::string words;
   for (const CLI::Option* option : command.get_options()) {
     const std::string& group = option->get_group();
@@ -513,7 +513,7 @@ Options parse_options(int argc, const char* const* argv) {
                             parsed.empty() ? "" : parsed[0]->get_name() + " "));
   }
   interpret_raw(raw, options);
-  for (const CLI::App* command : app.get_subcommands()) options.compile.words = words_of(*command);
+  for (const CLI::App* command : app.get_subcommands()) options.compile.words = words_given(*command);
   options.compile.import.command = "arenac";
   for (int k = 1; k < argc; ++k) options.compile.import.command += " " + shell_quoted(argv[k]);
   return options;
