@@ -147,10 +147,8 @@ TEST(TextReport, SaysThatTheSearchWasCutOff) {
 
 TEST(TextReport, ShowsGroupsOrderAndFrontier) {
   const std::string text = text_report(grouped_map());
-  EXPECT_THAT(
-      text,
-      HasSubstr(
-          "order    96 bytes live in whole layers, 1,120 in the file's order; no order has less (proved)\n"));
+  EXPECT_THAT(text, HasSubstr("order    96 bytes live in whole layers, 1,120 in the file's order; no order "
+                              "has\n         less (proved)\n"));
   EXPECT_THAT(text, HasSubstr("multiply-accumulates, 200 of them again, in 4 steps\n"));
   EXPECT_THAT(text, HasSubstr("  groups          [g1------------]\n"));
   EXPECT_THAT(text, HasSubstr("  g1   steps [1, 3)  conv (Conv) to pool (MaxPool)\n"));
