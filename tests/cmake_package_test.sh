@@ -49,11 +49,11 @@ onnx_proto_dir=/usr/include/onnx
 rm -rf "$work" && mkdir -p "$work"
 
 # What is installed is what the target `installed` builds, so that a build of arenac alone can be completed for it.
-built=$(ninja -C "$build" -t inputs installed)
+built=$(ninja -C "$build" -t commands installed)
 while read -r file; do
   file=${file#"$build"/}
   if ninja -C "$build" -t query "$file" >/dev/null 2>&1; then
-    grep -qxF "$file" <<<"$built" || fail "$file is installed, but the target 'installed' does not build it"
+    grep -qF -- " $file " <<<"$built" || fail "$file is installed, but the target 'installed' does not build it"
   fi
 done < <(find "$build" -name cmake_install.cmake -exec grep -hoE "\"$build/[^\"]+\"" {} + | tr -d '"' | sort -u)
 quietly cmake --install "$build" --prefix "$work"/installed
