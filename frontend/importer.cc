@@ -21,7 +21,8 @@ namespace {
 constexpr TensorId kFirstSequence = kUnknown - 1;
 
 // What a hostile model may cost. Nodes of constants that would cost more to fold stay in the graph.
-constexpr int64_t kMaxFoldedBytes = int64_t{1} << 30;
+constexpr int64_t kMaxFoldedBytes = int64_t{1} << 27;
+constexpr int64_t kMaxFoldedBytesPerByte = 8;  // that the model brings, some of it dequantised
 // Points of nests, at some 0.15 us each: half a second, and passes over the constants that the model brings.
 constexpr int64_t kMaxFoldedPoints = int64_t{1} << 22;
 constexpr int64_t kMaxFoldedPointsPerByte = 4;
@@ -218,7 +219,7 @@ void Importer::add_node(Node node) {
   for (TensorId id : node.writes) bytes += bytes_of(graph.tensors[id]);
   const bool folds = known && data && !reads_iteration(node);
   const bool costly = points > kMaxFoldedPoints + kMaxFoldedPointsPerByte * stored_bytes_ - folded_points_ ||
-                      bytes > kMaxFoldedBytes - folded_bytes_;
+                      bytes > kMaxFoldedBytes + kMaxFoldedBytesPerByte * stored_bytes_ - folded_bytes_;
   if (folds && costly && unfolded_++ == 0) first_unfolded_ = node.origin;
   if (!folds || costly) {
     block_.push_back(std::move(node));

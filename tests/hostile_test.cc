@@ -302,6 +302,15 @@ TEST(Hostile, AHugeConstantIsNotFolded) {
             "");
 }
 
+// A mask of ones, a gigabyte of them: a formula, too.
+TEST(Hostile, AHugeMaskIsNoConstant) {
+  const Graph graph = import_text(kHead +
+                                  "g (float[1024, 1024, 1024] x) => (float[1024, 1024, 1024] y, "
+                                  "bool[1024, 1024, 1024] m) { y, m = Dropout(x) }");
+  for (const Tensor& tensor : graph.tensors)
+    EXPECT_TRUE(tensor.constant == nullptr || bytes_of(tensor) < 1'000'000) << tensor.name;
+}
+
 // Hundreds of operations on one element before they are summed up: what is asked of them must not be asked
 // twice of their operands.
 TEST(Hostile, ALongChainIsNoTrouble) {
