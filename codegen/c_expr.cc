@@ -279,15 +279,16 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
         body = fmt::format("return ({})(b == 0 ? 0 : a % b);", t);
       return fmt::format("{}({}, {})", binary_helper("mod", type, body), a, b);
     }
-    case Op::kPow:
+    case Op::kPow: {
       if (f) return fmt::format("{}({}, {})", math_name(op, type), a, b);
-      return fmt::format(
-          "{}({}, {})",
-          binary_helper("pow", type,
-                        fmt::format("{1} r = 1, base = ({1})a; {2}for (; b > 0; b = ({0})(b >> 1), base *= "
-                                    "base) if (b & 1) r *= base; return ({0})r;",
-                                    t, wrapping_type(type), is_signed ? "if (b < 0) return a == 1; " : "")),
-          a, b);
+      const std::string id = fmt::format("pow_{}", suffix_of(type));
+      const std::string definition = fmt::format(
+          "static inline {0} {1}_{2}({0} a, {0} b) {{\n  {3} r = 1, base = ({3})a;\n{4}"
+          "  for (; b > 0; b = ({0})(b >> 1)) {{\n    if (b & 1) r *= base;\n    base *= base;\n  }}\n"
+          "  return ({0})r;\n}}",
+          t, prefix_, id, wrapping_type(type), is_signed ? "  if (b < 0) return a == 1;\n" : "");
+      return fmt::format("{}({}, {})", helper(id, definition), a, b);
+    }
     case Op::kMin:
     case Op::kMax: {
       // A NaN on either side stays. No branches: compilers vectorise this.

@@ -77,6 +77,10 @@ Result compare_set(const Compilation& c, const std::vector<Value>& got, const st
   return {Outcome::kPass, ""};
 }
 
+// Models whose weights are generated as one value: whatever goes in, all elements of their output are the
+// same.
+const std::set<std::string> kConstantModels = {"light_inception_v1", "light_inception_v2"};
+
 // Whether an output has two elements that differ, within a data set or between two: else nothing is wrong but
 // a wrong constant. Two or three elements cannot tell.
 Result check_data(const Case& model) {
@@ -93,8 +97,12 @@ Result check_data(const Case& model) {
   }
   const bool vary =
       std::ranges::any_of(distinct, [](const auto& output) { return output.second.size() > 1; });
-  if (vary || elements <= 3 * distinct.size()) return {Outcome::kPass, ""};
-  return {Outcome::kWrong, "all expected outputs are constant: this test cannot fail"};
+  const bool tells = vary || elements <= 3 * distinct.size();
+  const bool listed = kConstantModels.contains(model.folder.filename().string());
+  if (tells && listed)
+    return {Outcome::kWrong, "its outputs vary: strike it from the models that are constant"};
+  if (!tells && !listed) return {Outcome::kWrong, "all expected outputs are constant: this test cannot fail"};
+  return {Outcome::kPass, ""};
 }
 
 // Data sets for which the same C is made share its program.
