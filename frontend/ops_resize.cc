@@ -306,6 +306,13 @@ void resize(Lowering& node) {
   std::erase_if(dims, [&](const Dim& d) {
     return d.input == d.output && (crops ? d.roi_begin == 0 && d.roi_end == 1 : d.scale == 1);
   });
+  const bool fractional = std::ranges::any_of(dims, [](const Dim& d) {
+    return std::abs(d.scale * static_cast<double>(d.input) - static_cast<double>(d.output)) > 1e-4;
+  });
+  if (rule.coordinates == "align_corners" && fractional)
+    node.warn(
+        "align_corners to an extent that is no whole number: ONNX's definition is followed, onnxruntime "
+        "takes the rounded extent; give sizes instead of scales for one meaning everywhere");
   node.out(0, resized(node, x, rule, dims));
 }
 

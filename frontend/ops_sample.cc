@@ -113,6 +113,10 @@ void grid_sample(Lowering& node) {
                    element_count(from) > 0,
                "the grid does not fit the input");
   const Sampling s = parse_sampling(node);
+  if (s.interpolation == Interpolation::kCubic && s.border == Border::kClamp)
+    node.warn(
+        "cubic with padding_mode border: ONNX's reference is followed, which brings positions outside to "
+        "the border first; onnxruntime only brings the elements that they take");
   const TensorId where = positions(node, x, grid, s);
 
   Formula f(node);

@@ -1,5 +1,6 @@
 #include "frontend/import.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,6 +45,31 @@ TEST(Import, NamesEveryUnsupportedNode) {
     EXPECT_THAT(error.what(), testing::HasSubstr("NoSuchOp"));
     EXPECT_THAT(error.what(), testing::HasSubstr("Frobnicate"));
   }
+}
+
+// Where runtimes read the standard in another way.
+TEST(Warnings, SayWhereRuntimesDiffer) {
+  const auto warnings = [](const std::string& text) {
+    return import_text("<ir_version: 8, opset_import: [\"\" : 17]> " + text).warnings.size();
+  };
+  const auto resize = [&](const char* mode, const char* scale) {
+    return warnings(
+        fmt::format("g (float[1, 1, 5, 4] x) => (float[1, 1, a, b] y) <float[4] s = {{1, 1, {}, 1}}> "
+                    "{{ y = Resize<mode = \"linear\", coordinate_transformation_mode = \"{}\">(x, , s) }}",
+                    scale, mode));
+  };
+  EXPECT_EQ(resize("align_corners", "0.5"), 1);
+  EXPECT_EQ(resize("align_corners", "2"), 0);
+  EXPECT_EQ(resize("half_pixel", "0.5"), 0);
+  const auto sample = [&](const char* mode, const char* padding) {
+    return warnings(
+        fmt::format("g (float[1, 1, 5, 4] x, float[1, 2, 2, 2] at) => (float[1, 1, 2, 2] y) "
+                    "{{ y = GridSample<mode = \"{}\", padding_mode = \"{}\">(x, at) }}",
+                    mode, padding));
+  };
+  EXPECT_EQ(sample("bicubic", "border"), 1);
+  EXPECT_EQ(sample("bicubic", "zeros"), 0);
+  EXPECT_EQ(sample("bilinear", "border"), 0);
 }
 
 }  // namespace
