@@ -1,13 +1,15 @@
 // What --optimize promises, of every bundled and shared model, wherever inputs and outputs lie, for every
 // target: the arena of `ram` is at most that of `balanced`, which is at most that of `speed`; `balanced`
-// computes nothing twice, and `ram` takes less only where it does.
+// multiplies nothing twice, and `ram` takes less only where it does, but for models that are listed.
 //
-// ARENAC_MODELS: part of the names to try, of models of any size; without it, small ones.
+// ARENAC_MODELS: part of the names to try, of models of any size; without it, small ones. Of all models (an
+// empty part) each takes one target and one place of its inputs and outputs in turn.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
 #include <ctime>
+#include <set>
 
 #include "driver/choose.h"
 #include "driver/compile.h"
@@ -39,10 +41,21 @@ Found found(CompileOptions options, Optimize optimize) {
           static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC};
 }
 
-void expect_in_order(const std::string& name, CompileOptions options) {
+// Models of which `ram` knows a smaller arena although it multiplies nothing twice, in the way that they
+// take.
+const std::set<std::string> kLessIsKnown = {"resnet8_qdq", "models/prisma_portrait"};
+
+const char* asked_for() { return std::getenv("ARENAC_MODELS"); }
+bool takes_turns() { return asked_for() && *asked_for() == 0; }
+
+// `turn`: the number of the model.
+void expect_in_order(const std::string& name, CompileOptions options, size_t turn) {
   options.verbosity = Verbosity::kQuiet;
+  const size_t ways = 2 * targets().size();
+  size_t way = 0;
   for (const Target& target : targets())
     for (const Io io : {Io::kExternal, Io::kArena}) {
+      if (takes_turns() && way++ != turn % ways) continue;
       options.target = target.name;
       options.io = io;
       const Found speed = found(options, Optimize::kSpeed), balanced = found(options, Optimize::kBalanced),
@@ -57,9 +70,7 @@ void expect_in_order(const std::string& name, CompileOptions options) {
       EXPECT_LE(balanced.arena, speed.arena) << row;
       EXPECT_EQ(balanced.again, 0) << row;
       EXPECT_EQ(speed.again, 0) << row;
-      if (ram.again == 0) {
-        EXPECT_EQ(ram.arena, balanced.arena) << row;
-      }
+      EXPECT_EQ(ram.again == 0 && ram.arena < balanced.arena, kLessIsKnown.contains(name)) << row;
     }
 }
 
@@ -91,8 +102,6 @@ TEST(Optimize, OrdersTheArenasOfRandomModels) {
   }
 }
 
-const char* asked_for() { return std::getenv("ARENAC_MODELS"); }
-
 bool is_small(const std::string& name) {
   return name == "tiny_cnn" || name == "ds_cnn_qop" || name == "resnet8_qop" ||
          name == "mobilenet_v1_025_96_qop";
@@ -100,6 +109,7 @@ bool is_small(const std::string& name) {
 
 TEST(Optimize, OrdersTheArenasOfBundledModels) {
   const TemporaryFolder folder;
+  size_t tried = 0;
   for (const models::ModelRow& row : models::model_table()) {
     const std::string name = row.name;
     if (asked_for() ? name.find(asked_for()) == std::string::npos : !is_small(name)) continue;
@@ -107,21 +117,20 @@ TEST(Optimize, OrdersTheArenasOfBundledModels) {
     write_text(file.string(), models::serialize(row.make()));
     CompileOptions options;
     options.model = file.string();
-    expect_in_order(name, options);
+    expect_in_order(name, options, tried++);
   }
 }
 
 TEST(Optimize, OrdersTheArenasOfSharedModels) {
-  int tried = 0;
+  size_t tried = 0;
   for (const Case& model : model_suite().cases) {
     if (asked_for() ? model.id.find(asked_for()) == std::string::npos
                     : fs::file_size(model.model()) > 120'000)
       continue;
-    ++tried;
     CompileOptions options;
     options.model = model.model().string();
     options.import = read_data_set(data_sets(model.folder).at(0)).import;
-    expect_in_order(model.id, options);
+    expect_in_order(model.id, options, tried++);
   }
   if (tried == 0) GTEST_SKIP() << "no such models in ../shared/models";
 }
