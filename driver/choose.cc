@@ -15,9 +15,6 @@
 namespace arenac {
 namespace {
 
-// Of --time what the plans may take.
-constexpr double kPlannersTime = 0.1;
-
 using Clock = std::chrono::steady_clock;
 
 // A schedule and its problem, not planned yet.

@@ -16,6 +16,8 @@
 
 namespace arenac {
 
+constexpr double kPlannersTime = 0.1;  // of --time, what the plans may take; the schedules take the rest
+
 struct Chosen {
   Schedule schedule;
   Lifetimes lifetimes;

@@ -64,7 +64,7 @@ class Progress {
 };
 
 // The part of --time that the scheduler may take; what comes after it seldom searches long.
-constexpr double kSchedulersTime = 0.9;
+constexpr double kSchedulersTime = 1 - kPlannersTime;
 constexpr double kSumsTime = 0.3;  // of that, for the order of sums
 
 // When the scheduler's searches end that begin now.

@@ -176,15 +176,6 @@ std::vector<std::string> names_in(const Table& table) {
 constexpr const char *kModelSection = "The model", *kMemorySection = "Memory and time",
                      *kCodeSection = "Generated C";
 
-// As one word of a shell.
-std::string shell_word(const std::string& text) {
-  constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:/@%";
-  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
-  std::string word = "'";
-  for (char c : text) word += c == '\'' ? "'\\''" : std::string(1, c);
-  return word + "'";
-}
-
 std::string words_given(const CLI::App& command) {
   std::string words;
   for (const CLI::Option* option : command.get_options()) {
@@ -193,7 +184,7 @@ std::string words_given(const CLI::App& command) {
       continue;
     for (const std::string& value : option->results()) {
       words += (words.empty() ? "" : " ") + option->get_name();
-      if (option->get_expected_min() > 0) words += " " + shell_word(value);
+      if (option->get_expected_min() > 0) words += " " + shell_quoted(value);
     }
   }
   return words;

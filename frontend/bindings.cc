@@ -46,12 +46,21 @@ struct Place {
   const std::string& symbol() const { return input->symbols[dim]; }
 };
 
+// Whether its dimensions are asked for at all: those of sequences and of what is bound as a whole are not.
+bool is_asked_for(const Declaration& input, const ImportOptions& options) {
+  return !input.is_sequence && !options.shapes.contains(input.name) && !options.absent.contains(input.name);
+}
+
+// "x=1x3x224x224", quoted for a shell.
+std::string binding(const std::string& name, const Shape& shape) {
+  return shell_quoted(fmt::format("{}={}", name, fmt::join(shape, "x")));
+}
+
 // What the options do not bind, in the order of the inputs.
 std::vector<Place> open_places(const std::vector<Declaration>& inputs, const ImportOptions& options) {
   std::vector<Place> open;
   for (const Declaration& input : inputs) {
-    if (input.is_sequence || options.shapes.contains(input.name) || options.absent.contains(input.name))
-      continue;
+    if (!is_asked_for(input, options)) continue;
     for (size_t d = 0; d < input.extents.size(); ++d)
       if (input.extents[d] < 0 && (is_unnamed(input.symbols[d]) || !options.dims.contains(input.symbols[d])))
         open.push_back({&input, d});
@@ -76,8 +85,7 @@ using Unnamed = std::map<std::pair<std::string, size_t>, int64_t>;
 // Whole shapes for the inputs whose unnamed dimensions have extents, where the others have, too.
 void bind_whole(const std::vector<Declaration>& inputs, const Unnamed& unnamed, ImportOptions& options) {
   for (const Declaration& input : inputs) {
-    if (input.is_sequence || options.shapes.contains(input.name) || options.absent.contains(input.name))
-      continue;
+    if (!is_asked_for(input, options)) continue;
     bool needed = false, known = true;
     Shape shape;
     for (size_t d = 0; d < input.extents.size(); ++d) {
@@ -208,9 +216,8 @@ Bindings with_batch_bound(const std::vector<Declaration>& inputs, ImportOptions 
   bind_whole(inputs, unnamed, bound.options);
   for (const auto& [name, shape] : bound.options.shapes)
     if (!before.contains(name))
-      bound.notes.push_back(
-          fmt::format("input '{}' is bound to {}; --shape {} changes it", printable(name), to_string(shape),
-                      shell_quoted(fmt::format("{}={}", printable(name), fmt::join(shape, "x")))));
+      bound.notes.push_back(fmt::format("input '{}' is bound to {}; --shape {} changes it", printable(name),
+                                        to_string(shape), binding(printable(name), shape)));
   return bound;
 }
 
@@ -243,16 +250,15 @@ std::string command_that_binds(const std::string& command, const std::vector<Dec
     break;
   }
   std::string text = command;
+  std::set<std::string> said;
   for (const Place& place : open_places(inputs, start)) {
-    const bool whole = chosen.shapes.contains(place.input->name);
+    const std::string &input = place.input->name, &symbol = place.symbol();
+    const auto whole = chosen.shapes.find(input);
     const std::string option =
-        whole
-            ? fmt::format(" --shape {}",
-                          shell_quoted(fmt::format("{}={}", place.input->name,
-                                                   fmt::join(chosen.shapes.at(place.input->name), "x"))))
-            : fmt::format(" --dim {}",
-                          shell_quoted(fmt::format("{}={}", place.symbol(), chosen.dims.at(place.symbol()))));
-    if (text.find(option) == std::string::npos) text += option;
+        whole != chosen.shapes.end()
+            ? " --shape " + binding(input, whole->second)
+            : " --dim " + shell_quoted(fmt::format("{}={}", symbol, chosen.dims.at(symbol)));
+    if (said.insert(option).second) text += option;
   }
   return text;
 }
