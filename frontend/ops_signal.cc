@@ -27,8 +27,9 @@ TensorId turns(const Lowering& node, int64_t n) {
   return node.constant(std::move(table));
 }
 
-// The two nests of a transform: out[.., 0] and out[.., 1] are sums over n of re(n) + i im(n), turned by -k n
-// / length (or forwards, for the inverse). `begin` opens a nest, and yields what it needs to know.
+// The nests of a transform, one for each component of the result, [.., 1 or 2]: out[.., 0] and out[.., 1] are
+// sums over n of re(n) + i im(n), turned by -k n / length (or forwards, for the inverse). `begin` opens a
+// nest, and yields what it needs to know.
 struct Point {
   std::vector<Expr> out;  // all indices but the component
   Expr k, n, re, im;      // im may be empty
@@ -37,7 +38,7 @@ template <typename Begin>
 TensorId transform(Lowering& node, int64_t length, bool inverse, Type type, Shape shape, const Begin& begin) {
   const TensorId cosines = turns<std::cos>(node, length), sines = turns<std::sin>(node, length);
   Formula f(node);
-  for (int component = 0; component < 2; ++component) {
+  for (int component = 0; component < shape.back(); ++component) {
     if (component) f.next_nest();
     Point p = begin(f);
     const Expr at = (p.k * p.n) % integer(length);
@@ -52,6 +53,33 @@ TensorId transform(Lowering& node, int64_t length, bool inverse, Type type, Shap
   return f.emit(type, std::move(shape));
 }
 
+// What a DFT does along its axis, as `inverse` and `onesided` have it. A one-sided spectrum holds the bins
+// 0 .. length/2 of a real signal; the others are their conjugates.
+//
+//   inverse onesided   signal in        out
+//      0       0       length, any      length, complex
+//      0       1       length, any      length / 2 + 1, complex     (RFFT)
+//      1       0       length, any      length, complex
+//      1       1       bins, complex    length, real                (IRFFT)
+struct Dft {
+  int64_t length;            // of the transform
+  int64_t used, produced;    // extents of the axis: elements that count at most, elements of the result
+  int64_t components;        // of the result
+  bool inverse, conjugates;  // whether every bin but 0 and length/2 counts for its conjugate, too
+};
+Dft dft_of(Lowering& node, int64_t extent, int64_t components) {
+  const bool inverse = node.int_attr("inverse", 0) != 0, onesided = node.int_attr("onesided", 0) != 0;
+  const bool real = inverse && onesided;
+  node.require(!real || components == 2, "the inverse one-sided transform needs a complex signal");
+  const int64_t length = node.has_input(1) ? one_int(node, node.in(1), "dft_length")
+                         : real            ? 2 * (extent - 1)
+                                           : extent;
+  node.require(length > 0 && length <= kMaxLength,
+               fmt::format("a transform of length {} is not supported", length));
+  const int64_t bins = length / 2 + 1;
+  return {length, real ? bins : length, onesided && !inverse ? bins : length, real ? 1 : 2, inverse, real};
+}
+
 void dft(Lowering& node) {
   const TensorId x = node.in(0);
   const Shape& shape = node.shape(x);
@@ -62,24 +90,24 @@ void dft(Lowering& node) {
   if (node.opset() >= 20 && node.has_input(2)) axis = one_int(node, node.in(2), "the axis");
   axis = node.normalized_axis(axis, rank);
   node.require(axis != rank - 1, "the last dimension holds the components: it is no axis to transform");
-  const int64_t length = node.has_input(1) ? one_int(node, node.in(1), "dft_length") : shape[axis];
-  node.require(length > 0 && length <= kMaxLength,
-               fmt::format("a transform of length {} is not supported", length));
-  const bool inverse = node.int_attr("inverse", 0) != 0, onesided = node.int_attr("onesided", 0) != 0;
-  node.require(!(inverse && onesided), "an inverse one-sided transform is not supported");
-  const int64_t given = std::min(length, shape[axis]);  // the rest are zeros
+  const Dft d = dft_of(node, shape[axis], shape.back());
+  const int64_t given = std::min(d.used, shape[axis]);  // the rest are zeros
   Shape out = shape;
-  out[axis] = onesided ? length / 2 + 1 : length;
-  out.back() = 2;
-  node.out(0, transform(node, length, inverse, node.type(x), out, [&](Formula& f) {
+  out[axis] = d.produced;
+  out.back() = d.components;
+  node.out(0, transform(node, d.length, d.inverse, node.type(x), out, [&](Formula& f) {
              Point p{f.axes(Shape(out.begin(), out.end() - 1)), {}, f.reduced(given), {}, {}};
              p.k = p.out[axis];
              std::vector<Expr> in = p.out;
              in[axis] = p.n;
-             in.push_back(integer(0));
-             p.re = cast(Type::kFloat64, f.read(x, in));
-             in.back() = integer(1);
-             if (shape.back() == 2) p.im = cast(Type::kFloat64, f.read(x, in));
+             const auto part = [&](int64_t component) {
+               std::vector<Expr> at = in;
+               at.push_back(integer(component));
+               const Expr e = cast(Type::kFloat64, f.read(x, at));
+               return d.conjugates ? select(p.n == 0 || p.n * 2 == integer(d.length), e, e * 2) : e;
+             };
+             p.re = part(0);
+             if (shape.back() == 2) p.im = part(1);
              return p;
            }));
 }

@@ -966,8 +966,10 @@ void top_k(OneNode& n) {
 // ---- signals
 
 void dft(OneNode& n) {
-  n.in(kF, {n.between(1, 3), n.between(1, 9), n.pick({1, 2})});
-  if (n.one_in(3)) n.attribute("inverse", 1);
+  const bool inverse = n.one_in(2), onesided = n.one_in(2), real = inverse && onesided;
+  n.in(kF, {n.between(1, 3), n.between(real ? 2 : 1, 9), real ? 2 : n.pick({1, 2})});
+  if (n.one_in(2)) n.scalar(Type::kInt64, n.between(1, 12));
+  n.attribute("inverse", inverse), n.attribute("onesided", onesided);
 }
 void stft(OneNode& n) {
   const int64_t frame = n.between(2, 6);
