@@ -44,6 +44,11 @@ template <typename T>
 #include "frontend/kernels/number_text.c"
 #undef ARENAC_NAME
 
+#define ARENAC_NAME pair_coupling
+template <typename T>
+#include "frontend/kernels/pair_coupling.c"
+#undef ARENAC_NAME
+
 #define ARENAC_NAME roi_align
 template <typename T>
 #include "frontend/kernels/roi_align.c"
@@ -132,6 +137,10 @@ std::span<const KernelRow> kernels() {
       {"number_text", "floats in decimal digits", k_number_text,
        [](Type type) {
          return instance(type, {{Type::kFloat32, number_text<float>}});
+       }},
+      {"pair_coupling", "probabilities of classes from those of pairs", k_pair_coupling,
+       [](Type type) {
+         return instance(type, {{Type::kFloat32, pair_coupling<float>}});
        }},
       {"roi_align", "regions of images, resampled", k_roi_align,
        [](Type type) {

@@ -9,8 +9,6 @@
 namespace arenac {
 namespace {
 
-Expr logistic(const Expr& x) { return 1 / (1 + exp(-x)); }
-
 // The quantile of the normal distribution, by Winitzki's approximation of the inverse error function
 // ("A handy approximation for the error function and its inverse", 2008), as ONNX's implementations do it.
 Expr probit(const Expr& p) {
@@ -21,12 +19,12 @@ Expr probit(const Expr& p) {
   return select(x < 0, -size, size);
 }
 
-// Softmax over the scores that are not zero; zeros stay.
+// Softmax over the scores that are not zero, within 1e-7; those become next to nothing.
 TensorId softmax_zero(Lowering& node, TensorId x) {
   const Type real = node.type(x);
   const TensorId most = reduced(node, x, {1}, {.combine = Combine::kMax}, real);
   const auto power = [&](const Expr& e, const Expr& m) {
-    return select(e == 0, constant(real, 0), exp(e - m));
+    return select(absolute(e) <= 1e-7, e * exp(-m), exp(e - m));
   };
   const TensorId powers = pointwise(node, real, power, x, most);
   const auto share = [&](const Expr& e, const Expr& sum) {
@@ -36,6 +34,8 @@ TensorId softmax_zero(Lowering& node, TensorId x) {
 }
 
 }  // namespace
+
+Expr logistic(const Expr& x) { return 1 / (1 + exp(-x)); }
 
 TensorId float_table(Lowering& node, Shape shape, const std::vector<float>& elements) {
   node.require(element_count(shape) == static_cast<int64_t>(elements.size()),

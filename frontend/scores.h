@@ -19,6 +19,8 @@ TensorId float_table(Lowering& node, Shape shape, const std::vector<float>& elem
 // Input 0 as [rows, features]; a vector is one row.
 TensorId feature_rows(Lowering& node, Type type = Type::kFloat32);
 
+Expr logistic(const Expr& x);  // 1 / (1 + exp(-x))
+
 // The scores after the attribute `post_transform`, or `how`: "NONE", "LOGISTIC", "PROBIT", "SOFTMAX" or
 // "SOFTMAX_ZERO".
 TensorId transformed(Lowering& node, TensorId scores);

@@ -969,7 +969,7 @@ void dft(OneNode& n) {
   const bool inverse = n.one_in(2), onesided = n.one_in(2), real = inverse && onesided;
   n.in(kF, {n.between(1, 3), n.between(real ? 2 : 1, 9), real ? 2 : n.pick({1, 2})});
   if (n.one_in(2)) n.scalar(Type::kInt64, n.between(1, 12));
-  n.attribute("inverse", inverse), n.attribute("onesided", onesided);
+  n.attribute("inverse", int{inverse}), n.attribute("onesided", int{onesided});
 }
 void stft(OneNode& n) {
   const int64_t frame = n.between(2, 6);
@@ -1177,6 +1177,25 @@ void linear_regressor(OneNode& n) {
   n.attribute("coefficients", std::string("[0.5, -0.25, 2.0]")),
       n.attribute("intercepts", std::string("[0.125]"));
 }
+void svm_classifier(OneNode& n) {
+  const int classes = n.between(2, 4), pairs = classes * (classes - 1) / 2;
+  const auto numbers = [&](const char* name, int64_t count) {
+    std::vector<std::string> all;
+    for (int64_t k = 0; k < count; ++k) all.push_back(fmt::format("{:.2f}", n.between(-6, 6) * 0.25));
+    n.attribute(name, fmt::format("[{}]", fmt::join(all, ", ")));
+  };
+  std::vector<int64_t> labels, per_class;
+  int64_t count = 0;
+  for (int c = 0; c < classes; ++c) labels.push_back(c), count += per_class.emplace_back(n.between(1, 2));
+  n.in(kF, {n.between(1, 4), 3});
+  n.attribute("kernel_type", n.pick({"LINEAR", "RBF", "SIGMOID"}));
+  n.attribute("kernel_params", std::string("[0.25, 0.5, 1.0]"));
+  n.attribute("classlabels_ints", labels), n.attribute("vectors_per_class", per_class);
+  numbers("support_vectors", count * 3), numbers("coefficients", (classes - 1) * count),
+      numbers("rho", pairs);
+  if (!n.one_in(3)) numbers("prob_a", pairs), numbers("prob_b", pairs);
+  n.outputs = 2;
+}
 
 }  // namespace
 
@@ -1354,6 +1373,7 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"ai.onnx.ml.Binarizer", binarizer},
       {"ai.onnx.ml.LinearRegressor", linear_regressor},
       {"ai.onnx.ml.Normalizer", normalizer},
+      {"ai.onnx.ml.SVMClassifier", svm_classifier},
       {"ai.onnx.ml.Scaler", scaler},
       {"ai.onnx.preview.training.Adagrad", optimizer<3>},
       {"ai.onnx.preview.training.Adam", optimizer<4>},
@@ -1448,7 +1468,6 @@ const std::vector<OperatorWithout>& operators_without_generator() {
       {"ai.onnx.ml.LabelEncoder", kManyAttributes},
       {"ai.onnx.ml.LinearClassifier", kManyAttributes},
       {"ai.onnx.ml.OneHotEncoder", kManyAttributes},
-      {"ai.onnx.ml.SVMClassifier", kManyAttributes},
       {"ai.onnx.ml.SVMRegressor", kManyAttributes},
       {"ai.onnx.ml.TreeEnsemble", kManyAttributes},
       {"ai.onnx.preview.FlexAttention", "has graphs: tested in attention_test.cc"},
