@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "codegen/c_text.h"
 #include "frontend/error.h"
@@ -379,19 +380,13 @@ std::string CExpr::call(const Expr& e) const {
 }
 
 std::string CExpr::value(const Expr& e) const {
-  if (names_.known)
-    if (const std::string* name = names_.known(e)) return *name;
   switch (e->op) {
     case Op::kConst:
       return e->type == Type::kString ? text(e->value) : c_literal(e->type, e->value);
     case Op::kAxis:
       return fmt::format("(int64_t){}", names_.axis(e->index));
-    case Op::kAcc:
-      return names_.accumulator;
-    case Op::kRead: {
-      const std::string element = fmt::format("{}[{}]", names_.operand(e->index), index(e->args[0]));
-      return e->type == Type::kBool ? fmt::format("({} != 0)", element) : element;
-    }
+    case Op::kRead:
+      return e->type == Type::kBool ? fmt::format("({} != 0)", element(e)) : element(e);
     case Op::kSelect:
       return fmt::format("({} ? {} : {})", value(e->args[0]), value(e->args[1]), value(e->args[2]));
     case Op::kCast:
@@ -426,34 +421,68 @@ std::string CExpr::index(const Expr& e) const {
       sum += fmt::format(" {} {}", form->constant < 0 ? '-' : '+', std::abs(form->constant));
     return sum;
   }
-  const bool by_constant = e->args.size() == 2 && e->args[1]->op == Op::kConst;
   switch (e->op) {
     case Op::kAdd:
       return fmt::format("{} + {}", index(e->args[0]), index(e->args[1]));
     case Op::kSub:
-      return fmt::format("{} - ({})", index(e->args[0]), index(e->args[1]));
+      return fmt::format("{} - {}", index(e->args[0]), factor(e->args[1]));
     case Op::kMul:
-      return fmt::format("({}) * ({})", index(e->args[0]), index(e->args[1]));
+      return fmt::format("{} * {}", factor(e->args[0]), factor(e->args[1]));
     case Op::kDiv:
-    case Op::kMod: {
-      if (!by_constant || e->args[1]->value.i <= 0 || interval(e->args[0], names_.ranges, {}).begin < 0)
-        break;
-      return fmt::format("(({}) {} {})", index(e->args[0]), e->op == Op::kDiv ? '/' : '%',
-                         e->args[1]->value.i);
+    case Op::kMod:
+      return quotient(e);
+    case Op::kMin:
+    case Op::kMax: {
+      const std::string a = index(e->args[0]), b = index(e->args[1]);
+      return fmt::format("({0} {2} {1} ? {0} : {1})", a, b, e->op == Op::kMin ? '<' : '>');
     }
+    case Op::kSelect:
+      return fmt::format("({} ? {} : {})", condition(e->args[0]), index(e->args[1]), index(e->args[2]));
+    default:
+      return fmt::format("(int)({})", value(e));
+  }
+}
+
+// To stand beside * / %.
+std::string CExpr::factor(const Expr& e) const {
+  const std::string text = index(e);
+  const bool whole = text.find(' ') == std::string::npos && text[0] != '-';
+  return whole || e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect ? text : "(" + text + ")";
+}
+
+// a / b and a % b by a constant b. C's remainder is that of numbers from 0, to which others are moved.
+std::string CExpr::quotient(const Expr& e) const {
+  const Expr &a = e->args[0], &by = e->args[1];
+  const ClosedInterval range = closed_interval(a, names_.ranges, {});
+  constexpr int64_t kInt = std::numeric_limits<int>::max();
+  if (by->op != Op::kConst || by->value.i <= 0 || by->value.i > kInt || range.low < -kInt ||
+      range.high > kInt)
+    return fmt::format("(int)({})", value(e));
+  const int64_t divisor = by->value.i, below = ceil_div(-range.low, divisor) * divisor;
+  if (e->op == Op::kDiv) return fmt::format("{} / {}", factor(a), divisor);
+  if (range.low >= 0) return fmt::format("{} % {}", factor(a), divisor);
+  if (range.high + below > kInt) return fmt::format("(int)({})", value(e));
+  return fmt::format("({} + {}) % {}", index(a), below, divisor);
+}
+
+std::string CExpr::condition(const Expr& e) const {
+  const bool of_ints = !e->args.empty() && e->args[0]->type == Type::kInt64;
+  switch (e->op) {
+    case Op::kAnd:
+      return fmt::format("{} && {}", condition(e->args[0]), condition(e->args[1]));
+    case Op::kLt:
+    case Op::kLe:
+      if (of_ints) return fmt::format("{} {} {}", index(e->args[0]), info(e->op).name, index(e->args[1]));
+      break;
     default:
       break;
   }
-  return fmt::format("(int)({})", value(e));
+  return value(e);
 }
 
-std::string CExpr::combined(Combine combine, Type type, const std::string& a, const std::string& b) const {
-  constexpr Op kOps[] = {Op::kAdd, Op::kAdd, Op::kMul, Op::kMin, Op::kMax};
-  return operation(kOps[static_cast<int>(combine)], type, a, b);
-}
-
-std::string CExpr::neutral(Combine combine, Type type) const {
-  return c_literal(type, arenac::neutral(combine, type));
+std::string CExpr::element(const Expr& read) const {
+  const std::string name = names_.operand(read->index);
+  return read->args.empty() ? name : fmt::format("{}[{}]", name, index(read->args[0]));
 }
 
 }  // namespace arenac

@@ -19,11 +19,8 @@ using Helpers = std::map<std::string, std::string>;
 
 struct CNames {
   std::function<std::string(int)> axis;     // of an axis or (negative) an iteration: an int
-  std::function<std::string(int)> operand;  // pointer to the elements of a read
-  std::string accumulator;
-  std::vector<Interval> ranges;  // of the axes
-  std::function<const std::string*(const Expr&)>
-      known;  // the name of a value already computed, or null; may be empty
+  std::function<std::string(int)> operand;  // of a read: pointer to its elements, or all of it
+  std::vector<Interval> ranges;             // of the axes
 };
 
 class CExpr {
@@ -32,13 +29,15 @@ class CExpr {
       : prefix_(std::move(prefix)), helpers_(helpers), names_(std::move(names)) {}
 
   std::string value(const Expr& e) const;  // of the C type for e's type; bool as int
-  std::string index(const Expr& e) const;  // of type int
+  std::string index(const Expr& e) const;  // of type int; a sum: what stands beside it may bind looser only
+  std::string condition(const Expr& e) const;   // on ints: to stand in parentheses
+  std::string element(const Expr& read) const;  // as it is stored
   // `value` of type `from`, converted to be stored in an element of type `to`.
   std::string stored(Type to, Type from, const std::string& value) const;
-  std::string combined(Combine combine, Type type, const std::string& a, const std::string& b) const;
-  std::string neutral(Combine combine, Type type) const;
 
  private:
+  std::string factor(const Expr& e) const;
+  std::string quotient(const Expr& e) const;
   std::string call(const Expr& e) const;
   std::string cast(Type to, Type from, const std::string& x) const;
   std::string text(Scalar value) const;

@@ -7,7 +7,7 @@
 #include <limits>
 #include <set>
 
-#include "codegen/c_nest.h"
+#include "codegen/c_kernel.h"
 #include "codegen/c_ramp.h"
 #include "codegen/c_text.h"
 #include "codegen/shared_kernels.h"
@@ -483,14 +483,14 @@ class Emitter {
 
   void call_nest(CText& c, size_t s, const Node& node, const Nest& nest, const LoopPlan& plan) {
     const FlatNest flat = flat_nest(nest, node, schedule_.layouts);
-    std::vector<Type> types;
-    std::vector<Aliasing> aliasing;
-    for (size_t k = 0; k < node.reads.size(); ++k) {
-      types.push_back(graph_.tensors[node.reads[k]].type);
-      aliasing.push_back(aliasing_of(node, k, nest));
-    }
     const TensorId y = node.writes[0];
-    const CKernel kernel = c_kernel(flat, plan, types, graph_.tensors[y].type, aliasing, name_, helpers_);
+    CMemory memory{{}, {}, graph_.tensors[y].type};
+    for (size_t k = 0; k < node.reads.size(); ++k) {
+      memory.read_types.push_back(graph_.tensors[node.reads[k]].type);
+      memory.aliasing.push_back(aliasing_of(node, k, nest));
+    }
+    const CKernel kernel =
+        c_kernel(lower_nest(flat, plan, memory.write_type, memory.aliasing), memory, name_, helpers_);
     std::string arguments;
     for (int operand : kernel.reads) arguments += pointer(node.reads[operand]) + ", ";
     arguments += pointer(y);

@@ -65,22 +65,6 @@ Scalar evaluate(const Expr& e, const Point& at) {
   }
 }
 
-Op op_of(Combine combine) {
-  switch (combine) {
-    case Combine::kSum:
-      return Op::kAdd;
-    case Combine::kProduct:
-      return Op::kMul;
-    case Combine::kMin:
-      return Op::kMin;
-    case Combine::kMax:
-      return Op::kMax;
-    case Combine::kNone:
-      break;
-  }
-  internal_error(__FILE__, __LINE__, "no operation combines this nest");
-}
-
 bool inside(const std::vector<Bound>& where, const Point& at) {
   for (const Bound& bound : where) {
     const int64_t index = evaluate(bound.index, at).i;
@@ -168,6 +152,22 @@ std::shared_ptr<Value> room_for(TensorId id, const Graph& graph,
 }
 
 }  // namespace
+
+Op op_of(Combine combine) {
+  switch (combine) {
+    case Combine::kSum:
+      return Op::kAdd;
+    case Combine::kProduct:
+      return Op::kMul;
+    case Combine::kMin:
+      return Op::kMin;
+    case Combine::kMax:
+      return Op::kMax;
+    case Combine::kNone:
+      break;
+  }
+  internal_error(__FILE__, __LINE__, "no operation combines this nest");
+}
 
 Scalar neutral(Combine combine, Type type) {
   const bool f = is_float(type);

@@ -12,6 +12,9 @@ namespace arenac {
 // The neutral element of a combination: what an empty reduction leaves.
 Scalar neutral(Combine combine, Type type);
 
+// The operation that combines, of any but kNone.
+Op op_of(Combine combine);
+
 // Whether the nest writes one value to every element of a dense tensor of that shape: no point costs
 // anything.
 bool is_fill(const Nest& nest, const Shape& shape);

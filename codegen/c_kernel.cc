@@ -1,0 +1,221 @@
+#include "codegen/c_kernel.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "codegen/c_text.h"
+
+namespace arenac {
+namespace {
+
+constexpr size_t kLaneLine = 100;  // letters of statements that stand behind the head of a loop over lanes
+
+bool is_operand(int number) { return number < kResult; }
+
+class KernelPrinter {
+ public:
+  KernelPrinter(const Kernel& kernel, const CMemory& memory, const std::string& prefix, Helpers& helpers)
+      : kernel_(kernel), memory_(memory), prefix_(prefix), helpers_(helpers) {}
+
+  CKernel run() {
+    find_parameters();
+    const CExpr formulas(prefix_, helpers_, names());
+    c_ = &formulas;
+    text_.put("{");
+    text_.indent();
+    print(kernel_.body);
+    text_.close();
+    result_.signature = fmt::format("({})\n{}", parameters(), text_.text());
+    return std::move(result_);
+  }
+
+ private:
+  void find_parameters() {
+    std::set<int> reads, symbols;
+    visit_statements(kernel_.body, [&](const Stmt& s) {
+      visit_formulas(s, [&](const Expr& root) {
+        any_of(root, [&](const Expr& e) {
+          if (e->op == Op::kRead && is_operand(e->index)) reads.insert(e->index);
+          if (e->op == Op::kAxis && e->index < 0) symbols.insert(-1 - e->index);
+          return false;
+        });
+      });
+    });
+    for (int operand : reads) {
+      if (memory_.aliasing[operand] == Aliasing::kInPlace) continue;
+      pointers_[operand] = fmt::format("x{}", result_.reads.size());
+      result_.reads.push_back(operand);
+    }
+    result_.symbols.assign(symbols.begin(), symbols.end());
+  }
+
+  std::string parameters() const {
+    const auto& aliasing = memory_.aliasing;
+    const bool mixed = std::find(aliasing.begin(), aliasing.end(), Aliasing::kMixed) != aliasing.end();
+    const auto only = [&](bool apart) { return apart ? upper_case(prefix_) + "_RESTRICT " : ""; };
+    std::string list;
+    for (int operand : result_.reads)
+      list += fmt::format("const {} *{}{}, ", info(memory_.read_types[operand]).c_name,
+                          only(aliasing[operand] == Aliasing::kApart), pointers_.at(operand));
+    list += fmt::format("{} *{}y", info(memory_.write_type).c_name, only(!mixed));
+    for (int symbol : result_.symbols) list += fmt::format(", int t{}", symbol);
+    return list;
+  }
+
+  CNames names() const {
+    CNames all;
+    all.axis = [this](int a) {
+      if (a >= kInts) return kernel_.ints[static_cast<size_t>(a - kInts)].name;
+      return a == kLane ? std::string("l") : a < 0 ? fmt::format("t{}", -1 - a) : fmt::format("i{}", a);
+    };
+    all.operand = [this](int operand) {
+      if (operand >= kRegisters) return kernel_.registers[static_cast<size_t>(operand - kRegisters)].name;
+      const auto at = pointers_.find(operand);
+      return at == pointers_.end() ? std::string("y") : at->second;
+    };
+    all.ranges = kernel_.axes;
+    all.ranges.resize(kInts, {0, 0});
+    for (const Kernel::Int& number : kernel_.ints) all.ranges.push_back(number.range);
+    return all;
+  }
+
+  void print(const Stmts& body) {
+    for (const Stmt& s : body) std::visit([&](const auto& statement) { print(statement); }, s.is);
+  }
+
+  void print(const For& loop) {
+    const std::string i = c_->index(axis(loop.axis)), begin = c_->index(loop.begin);
+    const auto moved = [&](char by) {
+      return loop.step == 1 ? fmt::format("{0}{0}{1}", by, i) : fmt::format("{} {}= {}", i, by, loop.step);
+    };
+    if (loop.sweep == Sweep::kDown)
+      text_.open("for (int {0} = {1}; {0} >= {2}; {3})", i, c_->index(loop.end - integer(loop.step)), begin,
+                 moved('-'));
+    else
+      text_.open("for (int {0} = {1}; {0} < {2}; {3})", i, begin, c_->index(loop.end), moved('+'));
+    print(loop.body);
+    text_.close();
+  }
+
+  void print(const Lanes& lanes) {
+    std::vector<std::string> lines;
+    size_t letters = 0;
+    for (const Stmt& s : lanes.body) {
+      lines.push_back(std::holds_alternative<Set>(s.is) ? line_of(std::get<Set>(s.is))
+                                                        : line_of(std::get<Define>(s.is)));
+      letters += lines.back().size() + 1;
+    }
+    const std::string head = head_of(lanes);
+    if (letters <= kLaneLine) return text_.line("{} {{ {} }}", head, fmt::join(lines, " "));
+    text_.open("{}", head);
+    for (const std::string& line : lines) text_.put(line);
+    text_.close();
+  }
+
+  // The head of a loop over the lanes that gcc leaves whole until it has vectorised it. Else it unrolls loops
+  // of up to 200 of its insns first, of fewer than 6 pixels, say, and then computes lane by lane. Vectorised,
+  // the loop has at most half as many iterations, and those it may unroll: only then are sums in registers.
+  // Where values are widened before, 128-bit vectors of these lie in memory in parts that a sum cannot load
+  // at once.
+  std::string head_of(const Lanes& lanes) {
+    std::string head = fmt::format("for (int l = 0; l < {}; ++l)", lanes.count);
+    if (lanes.count < 4 || lanes.of == Lanes::Of::kOperands) return head;
+    const std::string name = upper_case(prefix_) + (kernel_.widens ? "_UNROLL_WIDENED" : "_UNROLL");
+    helpers_[name] = fmt::format(
+        "#if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE_SIZE__) && {1}\n"
+        "#define {0}_(x) _Pragma(#x)\n#define {0}(n) {0}_(GCC unroll n)\n#else\n#define {0}(n)\n#endif\n",
+        name,
+        kernel_.widens ? "defined(__AVX2__)" : "\\\n    (defined(__SSE2__) || defined(__ARM_NEON))");
+    return fmt::format("{}({}) {}", name, lanes.count / 2, head);
+  }
+
+  void print(const When& when) {
+    text_.open("if ({})", c_->condition(when.condition));
+    print(when.body);
+    if (!when.otherwise.empty()) {
+      text_.close(" else {");
+      text_.indent();
+      print(when.otherwise);
+    }
+    text_.close();
+  }
+
+  void print(const Scope& scope) {
+    text_.put("{");
+    text_.indent();
+    print(scope.body);
+    text_.close();
+  }
+
+  void print(const Let& let) {
+    text_.line("const int {} = {};", c_->index(axis(let.axis)), c_->index(let.value));
+  }
+
+  void print(const Declare& declare) {
+    std::string names;
+    for (int number : declare.registers) {
+      const Register& r = kernel_.registers[static_cast<size_t>(number)];
+      names += (names.empty() ? "" : ", ") + r.name;
+      if (r.lanes > 1) names += fmt::format("[{}]", r.lanes);
+    }
+    const Register& first = kernel_.registers[static_cast<size_t>(declare.registers[0])];
+    text_.line("{} {};",
+               first.holds == Register::Holds::kValues ? c_value_type(first.type) : info(first.type).c_name,
+               names);
+  }
+
+  void print(const Define& define) { text_.put(line_of(define)); }
+  void print(const Set& set) { text_.put(line_of(set)); }
+
+  void print(const Barrier&) {
+    const std::string name = upper_case(prefix_) + "_BARRIER";
+    helpers_[name] = fmt::format(
+        "#if defined(__GNUC__) && !defined(__clang__)\n#define {0} __asm__ "
+        "__volatile__(\"\")\n#else\n#define "
+        "{0} (void)0\n#endif\n",
+        name);
+    text_.line("{};", name);
+  }
+
+  std::string line_of(const Define& define) const {
+    const Register& r = kernel_.registers[static_cast<size_t>(define.reg)];
+    return fmt::format("const {} {} = {};", c_value_type(r.type), r.name, c_->value(define.value));
+  }
+
+  std::string line_of(const Set& set) const {
+    const std::string target = c_->element(set.target);
+    const Expr& value = set.value;
+    const bool adds = value->op == Op::kAdd && is_float(value->type) && same(value->args[0], set.target);
+    if (adds) return fmt::format("{} += {};", target, c_->value(value->args[1]));
+    const bool copies = value->op == Op::kRead && holds_elements(value) && value->type == set.target->type;
+    if (copies) return fmt::format("{} = {};", target, c_->element(value));
+    if (holds_values(set.target)) return fmt::format("{} = {};", target, c_->value(value));
+    return fmt::format("{} = {};", target, c_->stored(set.target->type, value->type, c_->value(value)));
+  }
+
+  bool holds_values(const Expr& read) const { return read->index >= kRegisters && !holds_elements(read); }
+  bool holds_elements(const Expr& read) const {
+    return read->index >= kRegisters &&
+           kernel_.registers[static_cast<size_t>(read->index - kRegisters)].holds ==
+               Register::Holds::kElements;
+  }
+
+  const Kernel& kernel_;
+  const CMemory& memory_;
+  const std::string& prefix_;
+  Helpers& helpers_;
+  const CExpr* c_ = nullptr;
+  std::map<int, std::string> pointers_;  // parameter name per operand
+  CKernel result_;
+  CText text_;
+};
+
+}  // namespace
+
+CKernel c_kernel(const Kernel& kernel, const CMemory& memory, const std::string& prefix, Helpers& helpers) {
+  return KernelPrinter(kernel, memory, prefix, helpers).run();
+}
+
+}  // namespace arenac

@@ -1,0 +1,36 @@
+// A kernel's statements as the text of a C function.
+//
+//   (const float *KWS_RESTRICT x0, const float *KWS_RESTRICT x1, float *KWS_RESTRICT y)
+//   {
+//     for (int i0 = 0; i0 < 16; ++i0) {
+//       float acc0;
+//       acc0 = 0.0f;
+//       ...
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "codegen/c_expr.h"
+#include "codegen/lower_nest.h"
+
+namespace arenac {
+
+// What a kernel takes, in this order: pointers to the operands in `reads`, the pointer to the result, the
+// numbers of the iterations in `symbols`.
+struct CKernel {
+  std::string signature;     // parameters and body: two kernels with equal text are one function
+  std::vector<int> reads;    // operand of the node per pointer parameter
+  std::vector<int> symbols;  // loops whose iteration number it takes
+};
+
+// How the kernel's operands lie: the types and aliasing of what the node reads, the type of what it writes.
+struct CMemory {
+  std::vector<Type> read_types;
+  std::vector<Aliasing> aliasing;
+  Type write_type;
+};
+
+CKernel c_kernel(const Kernel& kernel, const CMemory& memory, const std::string& prefix, Helpers& helpers);
+
+}  // namespace arenac

@@ -1,0 +1,30 @@
+// One scheduled nest as statements: blocks of lanes and tiles of pixels whose sums stay in registers.
+//
+//   out[p, m] = sum over k of x[p, k] * w[k, m]         vector axis m: 4 lanes; tile axis p: 2 pixels
+//
+//   for m in steps of 4                                 a last block of fewer lanes, or one done again, ends m
+//     for p in steps of 2
+//       acc0[4], acc1[4] = 0
+//       for k                                           one accumulator per pixel, of 4 lanes each
+//         acc0[l] += x[p, k] * w[k, m + l]
+//         acc1[l] += x[p + 1, k] * w[k, m + l]
+//       out[p, m + l] = acc0[l], out[p + 1, m + l] = acc1[l]
+#pragma once
+
+#include "codegen/stmt.h"
+#include "scheduler/loops.h"
+
+namespace arenac {
+
+// How an operand relates to the result's memory.
+enum class Aliasing : uint8_t {
+  kApart,    // no common byte
+  kInPlace,  // the same address for the same element: read through the result's pointer
+  kMixed,    // the same memory otherwise: no promise to the C compiler
+};
+
+// `write_type` is that of the result's elements; `aliasing` is per operand of the node.
+Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, Type write_type,
+                  const std::vector<Aliasing>& aliasing);
+
+}  // namespace arenac

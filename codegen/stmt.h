@@ -1,0 +1,138 @@
+// What a kernel does, between its schedule and its text: loops and assignments over the formulas of expr.h.
+//
+//   declare acc0                                y[i0] = sum over i1 of x[16 * i0 + i1], as For, Declare, Set
+//   for i0 in [0, 16):
+//     acc0 = 0
+//     for i1 in [0, 16):
+//       acc0 = acc0 + x0[16 * i0 + i1]
+//     y[i0] = acc0
+//
+// A Kernel is made by lower_nest.h, changed by passes (Kernel -> Kernel), printed by c_kernel.h and run by the
+// tests' interpreter. In its formulas
+//   - an axis is one of the nest's, kLane, or from kInts on one of the kernel's own ints; a negative one is the
+//     iteration of a loop around the kernel;
+//   - a read is of an operand at one flat index; operand kResult is what the kernel writes, and those from
+//     kRegisters on are its registers: without an index, or at the lane.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "frontend/facts.h"
+#include "scheduler/schedule.h"
+
+namespace arenac {
+
+constexpr int kLane = 1000;                  // the axis that Lanes runs over
+constexpr int kInts = kLane + 1;             // axes from here on: Kernel::ints
+constexpr int kResult = 1 << 20;             // the operand that is written
+constexpr int kRegisters = kResult + 1;      // operands from here on: Kernel::registers
+
+struct Stmt;
+using Stmts = std::vector<Stmt>;
+
+// for (axis = begin; axis < end; axis += step) body; kDown: from the last of these to the first.
+struct For {
+  int axis;
+  Expr begin, end;
+  int64_t step;
+  Sweep sweep;
+  Stmts body;
+};
+
+// The body for each lane in [0, count): in any order, also all at once.
+struct Lanes {
+  int count;
+  Stmts body;
+  enum class Of : uint8_t { kSums, kOperands } of;  // operands: values that sums are made of
+};
+
+struct When {
+  Expr condition;  // of type bool, over ints
+  Stmts body, otherwise;
+};
+
+// Names that are known in it alone.
+struct Scope {
+  Stmts body;
+};
+
+// const int axis = value;
+struct Let {
+  int axis;
+  Expr value;
+};
+
+// Registers without values.
+struct Declare {
+  std::vector<int> registers;  // of one type
+};
+
+// A register (in Lanes: of this lane alone) that keeps this value.
+struct Define {
+  int reg;
+  Expr value;
+};
+
+// target = value; a bare read (of the result or a register), converted to its type.
+struct Set {
+  Expr target, value;
+};
+
+// Nothing; keeps a C compiler from vectorising the loop it is in, see lower_nest.cc.
+struct Barrier {};
+
+struct Stmt {
+  std::variant<For, Lanes, When, Scope, Let, Declare, Define, Set, Barrier> is;
+};
+
+struct Register {
+  std::string name;
+  Type type;
+  int lanes;  // 1: a scalar
+  enum class Holds : uint8_t { kValues, kElements } holds;  // what is computed, or what is stored
+};
+
+struct Kernel {
+  struct Int {
+    std::string name;
+    Interval range;
+  };
+  std::vector<Interval> axes;  // of the nest
+  std::vector<Int> ints;
+  std::vector<Register> registers;
+  bool widens;  // its sums are of converted values
+  Stmts body;
+};
+
+// An element without the conversion that read() puts around small types: what Set writes.
+Expr element(int operand, Type type, const Expr& index);
+// Register `number` of the kernel: as a whole or at the lane.
+Expr register_at(const Kernel& kernel, int number);
+
+// Calls `visit` with every statement, and with what it holds behind it.
+template <typename Visit>
+void visit_statements(const Stmts& body, const Visit& visit) {
+  for (const Stmt& s : body) {
+    visit(s);
+    if (const For* loop = std::get_if<For>(&s.is)) visit_statements(loop->body, visit);
+    if (const Lanes* lanes = std::get_if<Lanes>(&s.is)) visit_statements(lanes->body, visit);
+    if (const Scope* scope = std::get_if<Scope>(&s.is)) visit_statements(scope->body, visit);
+    if (const When* when = std::get_if<When>(&s.is))
+      visit_statements(when->body, visit), visit_statements(when->otherwise, visit);
+  }
+}
+
+// Calls `visit` with every formula of the statement itself.
+template <typename Visit>
+void visit_formulas(const Stmt& s, const Visit& visit) {
+  if (const For* loop = std::get_if<For>(&s.is)) visit(loop->begin), visit(loop->end);
+  if (const When* when = std::get_if<When>(&s.is)) visit(when->condition);
+  if (const Let* let = std::get_if<Let>(&s.is)) visit(let->value);
+  if (const Define* define = std::get_if<Define>(&s.is)) visit(define->value);
+  if (const Set* set = std::get_if<Set>(&s.is)) visit(set->target), visit(set->value);
+}
+
+}  // namespace arenac
