@@ -16,8 +16,8 @@ bool is_operand(int number) { return number < kResult; }
 
 class KernelPrinter {
  public:
-  KernelPrinter(const Kernel& kernel, const CMemory& memory, const std::string& prefix, Helpers& helpers)
-      : kernel_(kernel), memory_(memory), prefix_(prefix), helpers_(helpers) {}
+  KernelPrinter(const Kernel& kernel, const Operands& operands, const std::string& prefix, Helpers& helpers)
+      : kernel_(kernel), operands_(operands), prefix_(prefix), helpers_(helpers) {}
 
   CKernel run() {
     find_parameters();
@@ -44,7 +44,7 @@ class KernelPrinter {
       });
     });
     for (int operand : reads) {
-      if (memory_.aliasing[operand] == Aliasing::kInPlace) continue;
+      if (operands_.aliasing[operand] == Aliasing::kInPlace) continue;
       pointers_[operand] = fmt::format("x{}", result_.reads.size());
       result_.reads.push_back(operand);
     }
@@ -52,14 +52,14 @@ class KernelPrinter {
   }
 
   std::string parameters() const {
-    const auto& aliasing = memory_.aliasing;
+    const auto& aliasing = operands_.aliasing;
     const bool mixed = std::find(aliasing.begin(), aliasing.end(), Aliasing::kMixed) != aliasing.end();
     const auto only = [&](bool apart) { return apart ? upper_case(prefix_) + "_RESTRICT " : ""; };
     std::string list;
     for (int operand : result_.reads)
-      list += fmt::format("const {} *{}{}, ", info(memory_.read_types[operand]).c_name,
+      list += fmt::format("const {} *{}{}, ", info(operands_.read_types[operand]).c_name,
                           only(aliasing[operand] == Aliasing::kApart), pointers_.at(operand));
-    list += fmt::format("{} *{}y", info(memory_.write_type).c_name, only(!mixed));
+    list += fmt::format("{} *{}y", info(operands_.write_type).c_name, only(!mixed));
     for (int symbol : result_.symbols) list += fmt::format(", int t{}", symbol);
     return list;
   }
@@ -71,7 +71,7 @@ class KernelPrinter {
       return a == kLane ? std::string("l") : a < 0 ? fmt::format("t{}", -1 - a) : fmt::format("i{}", a);
     };
     all.operand = [this](int operand) {
-      if (operand >= kRegisters) return kernel_.registers[static_cast<size_t>(operand - kRegisters)].name;
+      if (operand >= kRegisters) return register_of(operand - kRegisters).name;
       const auto at = pointers_.find(operand);
       return at == pointers_.end() ? std::string("y") : at->second;
     };
@@ -126,8 +126,7 @@ class KernelPrinter {
     helpers_[name] = fmt::format(
         "#if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE_SIZE__) && {1}\n"
         "#define {0}_(x) _Pragma(#x)\n#define {0}(n) {0}_(GCC unroll n)\n#else\n#define {0}(n)\n#endif\n",
-        name,
-        kernel_.widens ? "defined(__AVX2__)" : "\\\n    (defined(__SSE2__) || defined(__ARM_NEON))");
+        name, kernel_.widens ? "defined(__AVX2__)" : "\\\n    (defined(__SSE2__) || defined(__ARM_NEON))");
     return fmt::format("{}({}) {}", name, lanes.count / 2, head);
   }
 
@@ -154,16 +153,21 @@ class KernelPrinter {
   }
 
   void print(const Declare& declare) {
-    std::string names;
+    const Register& first = register_of(declare.registers[0]);
+    const std::string value = declare.initial.empty() ? "" : c_->value(declare.initial);
+    std::vector<std::string> names;
+    std::string filled;
     for (int number : declare.registers) {
-      const Register& r = kernel_.registers[static_cast<size_t>(number)];
-      names += (names.empty() ? "" : ", ") + r.name;
-      if (r.lanes > 1) names += fmt::format("[{}]", r.lanes);
+      const Register& r = register_of(number);
+      if (r.lanes > 1)
+        names.push_back(fmt::format("{}[{}]", r.name, r.lanes));
+      else
+        names.push_back(value.empty() ? r.name : fmt::format("{} = {}", r.name, value));
+      if (r.lanes > 1 && !value.empty()) filled += fmt::format("{}[l] = {}; ", r.name, value);
     }
-    const Register& first = kernel_.registers[static_cast<size_t>(declare.registers[0])];
-    text_.line("{} {};",
-               first.holds == Register::Holds::kValues ? c_value_type(first.type) : info(first.type).c_name,
-               names);
+    const bool values = first.holds == Register::Holds::kValues;
+    text_.line("{} {};", values ? c_value_type(first.type) : info(first.type).c_name, fmt::join(names, ", "));
+    if (!filled.empty()) text_.line("{} {{ {}}}", head_of({first.lanes, {}, Lanes::Of::kSums}), filled);
   }
 
   void print(const Define& define) { text_.put(line_of(define)); }
@@ -180,7 +184,7 @@ class KernelPrinter {
   }
 
   std::string line_of(const Define& define) const {
-    const Register& r = kernel_.registers[static_cast<size_t>(define.reg)];
+    const Register& r = register_of(define.reg);
     return fmt::format("const {} {} = {};", c_value_type(r.type), r.name, c_->value(define.value));
   }
 
@@ -195,15 +199,15 @@ class KernelPrinter {
     return fmt::format("{} = {};", target, c_->stored(set.target->type, value->type, c_->value(value)));
   }
 
+  const Register& register_of(int number) const { return kernel_.registers[static_cast<size_t>(number)]; }
   bool holds_values(const Expr& read) const { return read->index >= kRegisters && !holds_elements(read); }
   bool holds_elements(const Expr& read) const {
     return read->index >= kRegisters &&
-           kernel_.registers[static_cast<size_t>(read->index - kRegisters)].holds ==
-               Register::Holds::kElements;
+           register_of(read->index - kRegisters).holds == Register::Holds::kElements;
   }
 
   const Kernel& kernel_;
-  const CMemory& memory_;
+  const Operands& operands_;
   const std::string& prefix_;
   Helpers& helpers_;
   const CExpr* c_ = nullptr;
@@ -214,8 +218,9 @@ class KernelPrinter {
 
 }  // namespace
 
-CKernel c_kernel(const Kernel& kernel, const CMemory& memory, const std::string& prefix, Helpers& helpers) {
-  return KernelPrinter(kernel, memory, prefix, helpers).run();
+CKernel c_kernel(const Kernel& kernel, const Operands& operands, const std::string& prefix,
+                 Helpers& helpers) {
+  return KernelPrinter(kernel, operands, prefix, helpers).run();
 }
 
 }  // namespace arenac

@@ -24,13 +24,6 @@ struct CKernel {
   std::vector<int> symbols;  // loops whose iteration number it takes
 };
 
-// How the kernel's operands lie: the types and aliasing of what the node reads, the type of what it writes.
-struct CMemory {
-  std::vector<Type> read_types;
-  std::vector<Aliasing> aliasing;
-  Type write_type;
-};
-
-CKernel c_kernel(const Kernel& kernel, const CMemory& memory, const std::string& prefix, Helpers& helpers);
+CKernel c_kernel(const Kernel& kernel, const Operands& operands, const std::string& prefix, Helpers& helpers);
 
 }  // namespace arenac

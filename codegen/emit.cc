@@ -10,6 +10,7 @@
 #include "codegen/c_kernel.h"
 #include "codegen/c_ramp.h"
 #include "codegen/c_text.h"
+#include "codegen/lower_step.h"
 #include "codegen/shared_kernels.h"
 #include "codegen/weights.h"
 #include "frontend/error.h"
@@ -300,22 +301,12 @@ class Emitter {
   }
 
   void run_nests(CText& c, size_t s) {
-    const Node& node = *schedule_.steps[s].node;
-    const Nests nests = nests_of(schedule_, s);
-    const Stage* stage = stage_of(schedule_, s);
-    const StorageOverlap* overlap = overlap_in_use(schedule_, lifetimes_, plan_, static_cast<int>(s));
-    const std::vector<LoopPlan>& loops = overlap ? overlap->loops : schedule_.loops[s];
-    for (size_t k = 0; k < nests.size(); ++k) {
-      if (is_elided(nests[k], node, graph_, schedule_.layouts) || is_empty(nests[k])) continue;
-      const Interval all = {0, stage ? stage->slabs : 1};
-      const Interval active =
-          stage ? active_slabs(std::get<Nests>(node.body)[k], stage->nests[k], stage->slabs) : all;
-      const bool once = stage && stage->chunks > 1 && stage->chunk_axes[k] < 0;
-      if (active != all) c.open("if ({} <= t0 && t0 < {})", active.begin, active.end);
-      if (once) c.open("if (t1 == 0)");
-      call_nest(c, s, node, nests[k], loops[k]);
-      if (once) c.close();
-      if (active != all) c.close();
+    for (const LoweredNest& nest : lower_step(schedule_, lifetimes_, plan_, s)) {
+      if (nest.slabs) c.open("if ({} <= t0 && t0 < {})", nest.slabs->begin, nest.slabs->end);
+      if (nest.first_chunk_only) c.open("if (t1 == 0)");
+      call_nest(c, s, nest);
+      if (nest.first_chunk_only) c.close();
+      if (nest.slabs) c.close();
     }
   }
 
@@ -461,39 +452,12 @@ class Emitter {
     return lines;
   }
 
-  Aliasing aliasing_of(const Node& node, size_t operand, const Nest& nest) const {
-    const TensorId x = node.reads[operand], y = node.writes[0];
-    const Layout &from = schedule_.layouts[x], &to = schedule_.layouts[y];
-    if (graph_.tensors[x].constant) return Aliasing::kApart;
-    if (from.root != to.root)
-      return share_bytes(lifetimes_, plan_, x, y) ? Aliasing::kMixed : Aliasing::kApart;
-    bool in_place = graph_.tensors[x].type == graph_.tensors[y].type && from.offset == to.offset;
-    const auto store = address_of(to, nest.store, nest);
-    const auto look = [&](const Expr& e) {
-      if (e->op == Op::kRead && e->index == static_cast<int>(operand)) {
-        const auto address = address_of(from, e->args, nest);
-        in_place &= address && store && *address == *store;
-      }
-      return false;
-    };
-    any_of(nest.body, look);
-    if (!nest.finish.empty()) any_of(nest.finish, look);
-    return in_place ? Aliasing::kInPlace : Aliasing::kMixed;
-  }
-
-  void call_nest(CText& c, size_t s, const Node& node, const Nest& nest, const LoopPlan& plan) {
-    const FlatNest flat = flat_nest(nest, node, schedule_.layouts);
-    const TensorId y = node.writes[0];
-    CMemory memory{{}, {}, graph_.tensors[y].type};
-    for (size_t k = 0; k < node.reads.size(); ++k) {
-      memory.read_types.push_back(graph_.tensors[node.reads[k]].type);
-      memory.aliasing.push_back(aliasing_of(node, k, nest));
-    }
-    const CKernel kernel =
-        c_kernel(lower_nest(flat, plan, memory.write_type, memory.aliasing), memory, name_, helpers_);
+  void call_nest(CText& c, size_t s, const LoweredNest& nest) {
+    const Node& node = *schedule_.steps[s].node;
+    const CKernel kernel = c_kernel(nest.kernel, nest.operands, name_, helpers_);
     std::string arguments;
     for (int operand : kernel.reads) arguments += pointer(node.reads[operand]) + ", ";
-    arguments += pointer(y);
+    arguments += pointer(node.writes[0]);
     for (int symbol : kernel.symbols) arguments += fmt::format(", t{}", symbol);
     const auto row = shared_.rows.find(kernel.signature);
     if (row == shared_.rows.end())

@@ -91,10 +91,15 @@ size_t behind_named(const std::vector<int>& axes, const Bounds& bounds) {
 
 class NestLowering {
  public:
-  NestLowering(const FlatNest& nest, const LoopPlan& plan, Type write_type,
-               const std::vector<Aliasing>& aliasing)
-      : nest_(nest), plan_(plan), write_type_(write_type), aliasing_(aliasing), type_(nest.body->type) {
+  NestLowering(const FlatNest& nest, const LoopPlan& plan, const Operands& operands)
+      : nest_(nest),
+        plan_(plan),
+        write_type_(operands.write_type),
+        aliasing_(operands.aliasing),
+        type_(nest.body->type) {
     for (const Axis& a : nest.axes) kernel_.axes.push_back({0, a.extent});
+    ranges_ = kernel_.axes;
+    ranges_.resize(kInts, {0, 1});
     kernel_.widens = widens(nest);
     find_trips();
     find_parts();
@@ -151,10 +156,14 @@ class NestLowering {
 
   Expr new_int(std::string name, Interval range) {
     kernel_.ints.push_back({std::move(name), range});
+    ranges_.push_back(range);
     return axis(kInts + static_cast<int>(kernel_.ints.size()) - 1);
   }
-  Expr let(std::string name, Interval range, const Expr& value) {
-    const Expr number = new_int(std::move(name), range);
+  Expr new_int(std::string name, const Expr& value) {
+    return new_int(std::move(name), interval(value, ranges_, {}));
+  }
+  Expr let(std::string name, const Expr& value) {
+    const Expr number = new_int(std::move(name), value);
     put(Let{number->index, value});
     return number;
   }
@@ -364,8 +373,8 @@ class NestLowering {
       const auto [low, high] = spread(*form, [&](int a) { return a != p; });
       inside.begin =
           std::max(inside.begin, ceil_div(bound.begin - form->constant - low, form->coefficient(p)));
-      inside.end = std::min(inside.end,
-                            floor_div(bound.end - 1 - form->constant - high, form->coefficient(p)) + 1);
+      inside.end =
+          std::min(inside.end, floor_div(bound.end - 1 - form->constant - high, form->coefficient(p)) + 1);
     }
     return inside.begin < inside.end ? inside : Interval{0, 0};
   }
@@ -383,11 +392,7 @@ class NestLowering {
       const std::string name = level == 0 ? fmt::format("acc{}", j) : fmt::format("part{}_{}", level, j);
       sums.registers.push_back(new_register(name, type_, lanes));
     }
-    put(Declare{sums.registers});
-    lanes_of(lanes, [&] {
-      for (int64_t j = pixels.begin; j < pixels.end; ++j)
-        put(Set{sum_at(sums, j), constant(type_, neutral(nest_.combine, type_))});
-    });
+    put(Declare{sums.registers, constant(type_, neutral(nest_.combine, type_))});
     return sums;
   }
 
@@ -397,9 +402,7 @@ class NestLowering {
     const Sums inside = new_sums(outside.lanes, outside.pixels, outside.level + 1);
     content(inside);
     for (int64_t j = inside.pixels.begin; j < inside.pixels.end; ++j)
-      lanes_of(inside.lanes, [&] {
-        put(Set{sum_at(outside, j), sum_at(outside, j) + sum_at(inside, j)});
-      });
+      lanes_of(inside.lanes, [&] { put(Set{sum_at(outside, j), sum_at(outside, j) + sum_at(inside, j)}); });
   }
 
   // `lanes` x `tile` accumulators.
@@ -514,8 +517,8 @@ class NestLowering {
       const Limits all = {integer(0), integer(extent)};
       Limits limits = k == 0 ? wanted : whole;
       if (k > 0 && !(same(wanted.low, all.low) && same(wanted.high, all.high)))
-        limits = {let(fmt::format("from{}", a), {0, extent}, max(wanted.low, whole.low)),
-                  let(fmt::format("to{}", a), {0, extent + 1}, min(wanted.high, whole.high))};
+        limits = {let(fmt::format("from{}", a), max(wanted.low, whole.low)),
+                  let(fmt::format("to{}", a), min(wanted.high, whole.high))};
       return loop(a, limits.low, limits.high, 1, [&] { content({}, sums); });
     }
     const int64_t width = widths[k];
@@ -524,7 +527,7 @@ class NestLowering {
     loop(begin->index, whole.low, whole.high, width, [&] {
       Expr end = begin + integer(width);
       if (extent % width != 0)
-        end = let("e" + id, {0, extent + 1}, select(whole.high - begin < integer(width), whole.high, end));
+        end = let("e" + id, select(whole.high - begin < integer(width), whole.high, end));
       part(sums, [&](const Sums& within) { parts_of(a, k + 1, {begin, end}, wanted, within, content); });
     });
   }
@@ -540,7 +543,7 @@ class NestLowering {
   // begin <= rest + c*i < end as limits of i, which so far runs over [low, high), where low >= 0.
   void narrow(const Bound& bound, int a, const std::string& id, Expr& low, Expr& high) {
     const Affine form = *affine_form(bound.index);
-    const int64_t c = form.coefficient(a), extent = nest_.axes[a].extent;
+    const int64_t c = form.coefficient(a);
     Affine rest = form;
     std::erase_if(rest.terms, [&](const auto& term) { return term.first == a; });
     // Distances to the near and the far bound, counted so that i moves away from `near`.
@@ -548,11 +551,9 @@ class NestLowering {
     const Affine far = c > 0 ? rest * -1 + Affine{bound.end, {}} : rest + Affine{1 - bound.begin, {}};
     // The division rounds up, but towards zero where that is negative, and then the other limit holds.
     const int64_t step = std::abs(c);
-    const auto divided = [&](const Affine& x) {
-      return (index_of(x) + integer(step - 1)) / integer(step);
-    };
-    low = let("low" + id, {0, extent + 1}, max(let("n" + id, {-extent, extent}, divided(near)), low));
-    high = let("high" + id, {0, extent + 1}, min(let("f" + id, {-extent, extent}, divided(far)), high));
+    const auto divided = [&](const Affine& x) { return (index_of(x) + integer(step - 1)) / integer(step); };
+    low = let("low" + id, max(let("n" + id, divided(near)), low));
+    high = let("high" + id, min(let("f" + id, divided(far)), high));
   }
 
   // ---- rings
@@ -570,7 +571,7 @@ class NestLowering {
         if (moves(a)) moved_by = a;
       if (moves(plan_.tile_axis) || moves(plan_.vector_axis) || axes.empty() || moved_by == axes.back())
         continue;
-      const Expr place = new_int(fmt::format("p{}", places++), {0, slot->args[1]->value.i});
+      const Expr place = new_int(fmt::format("p{}", places++), slot);
       found.emplace_back(slot, place);
       if (moved_by < 0)
         put(Let{place->index, slot});
@@ -604,9 +605,7 @@ class NestLowering {
       far += step * (tile - 1);
       if (!moves || !rises || step < 0 || far >= slots || start.coefficient(plan_.vector_axis) != 0) continue;
       const Expr pixel = step > 0 ? axis(p) * integer(step) : integer(0);
-      const int64_t before = step > 0 ? step * (nest_.axes[p].extent - 1) : 0;
-      const Expr place = let(fmt::format("p{}", places++), {-before, slots},
-                             index_of(start) % integer(slots) - pixel);
+      const Expr place = let(fmt::format("p{}", places++), index_of(start) % integer(slots) - pixel);
       whole = both(whole, pixel + place < integer(slots - far));
       found.emplace_back(slot, index_of(rest) + pixel + place);
     }
@@ -677,9 +676,13 @@ class NestLowering {
     };
     const auto each_lane = [&](const Expr& e) {
       const int reg = new_register(fmt::format("v{}", ahead.size()), e->type, lanes);
-      put(Declare{{reg}});
+      put(Declare{{reg}, {}});
       lanes_of(
-          lanes, [&] { put(Set{register_at(kernel_, reg), replaced(e, ahead)}); }, Lanes::Of::kOperands);
+          lanes,
+          [&] {
+            put(Set{register_at(kernel_, reg), replaced(e, ahead)});
+          },
+          Lanes::Of::kOperands);
       ahead.emplace_back(e, register_at(kernel_, reg));
     };
     // Maximal sub-expressions that are wanted.
@@ -733,8 +736,7 @@ class NestLowering {
     }
     const bool narrows = value->op == Op::kCast && size_of(value->type) != size_of(value->args[0]->type);
     const Sums last = narrows ? widely(value->args[0], sums) : sums;
-    Stmts statements =
-        stores(narrows ? cast(value->type, accumulator(value->args[0]->type)) : value, last);
+    Stmts statements = stores(narrows ? cast(value->type, accumulator(value->args[0]->type)) : value, last);
     const Stmts copies = tile > 1 && goes_around() ? through_blocks(statements, lanes) : Stmts{};
     lanes_of(lanes, [&] { here_ = std::move(statements); });
     for (const Stmt& copy : copies) lanes_of(lanes, [&] { here_.push_back(copy); });
@@ -745,7 +747,7 @@ class NestLowering {
     Sums wide = {sums.lanes, sums.pixels, 0, {}};
     for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
       wide.registers.push_back(new_register(fmt::format("r{}", j), value->type, sums.lanes));
-    put(Declare{wide.registers});
+    put(Declare{wide.registers, {}});
     lanes_of(sums.lanes, [&] {
       for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
         put(Set{sum_at(wide, j), finished(at_point(value, j, sums.lanes), sum_at(sums, j))});
@@ -782,6 +784,7 @@ class NestLowering {
   const std::vector<Aliasing>& aliasing_;
   Type type_;  // of the body
   Kernel kernel_;
+  std::vector<Interval> ranges_;  // of all axes
   Stmts here_;
   std::map<int, std::vector<int64_t>> widths_;  // per reduced axis: of parts of the sums
   std::map<int, int64_t> trips_;                // per symbol of an iteration
@@ -791,9 +794,8 @@ class NestLowering {
 
 }  // namespace
 
-Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, Type write_type,
-                  const std::vector<Aliasing>& aliasing) {
-  return NestLowering(nest, plan, write_type, aliasing).run();
+Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, const Operands& operands) {
+  return NestLowering(nest, plan, operands).run();
 }
 
 }  // namespace arenac

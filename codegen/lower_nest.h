@@ -2,7 +2,8 @@
 //
 //   out[p, m] = sum over k of x[p, k] * w[k, m]         vector axis m: 4 lanes; tile axis p: 2 pixels
 //
-//   for m in steps of 4                                 a last block of fewer lanes, or one done again, ends m
+//   for m in steps of 4                                 a last block of fewer lanes, or one done again, ends
+//   m
 //     for p in steps of 2
 //       acc0[4], acc1[4] = 0
 //       for k                                           one accumulator per pixel, of 4 lanes each
@@ -23,8 +24,13 @@ enum class Aliasing : uint8_t {
   kMixed,    // the same memory otherwise: no promise to the C compiler
 };
 
-// `write_type` is that of the result's elements; `aliasing` is per operand of the node.
-Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, Type write_type,
-                  const std::vector<Aliasing>& aliasing);
+// What a nest reads, per operand of its node, and writes.
+struct Operands {
+  std::vector<Type> read_types;
+  std::vector<Aliasing> aliasing;
+  Type write_type;
+};
+
+Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, const Operands& operands);
 
 }  // namespace arenac

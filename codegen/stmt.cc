@@ -14,4 +14,28 @@ Expr register_at(const Kernel& kernel, int number) {
       Expr::Tree{Op::kRead, is.type, std::move(index), {}, kRegisters + number}));
 }
 
+Stmt with_bodies(Stmt s, const std::function<Stmts(const Stmts&)>& change) {
+  if (For* loop = std::get_if<For>(&s.is)) loop->body = change(loop->body);
+  if (Lanes* lanes = std::get_if<Lanes>(&s.is)) lanes->body = change(lanes->body);
+  if (Scope* scope = std::get_if<Scope>(&s.is)) scope->body = change(scope->body);
+  if (When* when = std::get_if<When>(&s.is))
+    when->body = change(when->body), when->otherwise = change(when->otherwise);
+  return s;
+}
+
+Stmts with_formulas(const Stmts& body, const std::function<Expr(const Expr&)>& change) {
+  Stmts made;
+  for (Stmt s : body) {
+    if (For* loop = std::get_if<For>(&s.is)) loop->begin = change(loop->begin), loop->end = change(loop->end);
+    if (When* when = std::get_if<When>(&s.is)) when->condition = change(when->condition);
+    if (Let* let = std::get_if<Let>(&s.is)) let->value = change(let->value);
+    if (Define* define = std::get_if<Define>(&s.is)) define->value = change(define->value);
+    if (Set* set = std::get_if<Set>(&s.is))
+      set->target = change(set->target), set->value = change(set->value);
+    made.push_back(
+        with_bodies(std::move(s), [&](const Stmts& inner) { return with_formulas(inner, change); }));
+  }
+  return made;
+}
+
 }  // namespace arenac

@@ -7,14 +7,16 @@
 //       acc0 = acc0 + x0[16 * i0 + i1]
 //     y[i0] = acc0
 //
-// A Kernel is made by lower_nest.h, changed by passes (Kernel -> Kernel), printed by c_kernel.h and run by the
-// tests' interpreter. In its formulas
-//   - an axis is one of the nest's, kLane, or from kInts on one of the kernel's own ints; a negative one is the
+// A Kernel is made by lower_nest.h, changed by passes (Kernel -> Kernel), printed by c_kernel.h and run by
+// the tests' interpreter. In its formulas
+//   - an axis is one of the nest's, kLane, or from kInts on one of the kernel's own ints; a negative one is
+//   the
 //     iteration of a loop around the kernel;
 //   - a read is of an operand at one flat index; operand kResult is what the kernel writes, and those from
 //     kRegisters on are its registers: without an index, or at the lane.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -25,10 +27,10 @@
 
 namespace arenac {
 
-constexpr int kLane = 1000;                  // the axis that Lanes runs over
-constexpr int kInts = kLane + 1;             // axes from here on: Kernel::ints
-constexpr int kResult = 1 << 20;             // the operand that is written
-constexpr int kRegisters = kResult + 1;      // operands from here on: Kernel::registers
+constexpr int kLane = 1000;              // the axis that Lanes runs over
+constexpr int kInts = kLane + 1;         // axes from here on: Kernel::ints
+constexpr int kResult = 1 << 20;         // the operand that is written
+constexpr int kRegisters = kResult + 1;  // operands from here on: Kernel::registers
 
 struct Stmt;
 using Stmts = std::vector<Stmt>;
@@ -65,9 +67,10 @@ struct Let {
   Expr value;
 };
 
-// Registers without values.
+// Registers of one type, all lanes of the initial value: a constant, or empty for none yet.
 struct Declare {
-  std::vector<int> registers;  // of one type
+  std::vector<int> registers;
+  Expr initial;
 };
 
 // A register (in Lanes: of this lane alone) that keeps this value.
@@ -91,7 +94,7 @@ struct Stmt {
 struct Register {
   std::string name;
   Type type;
-  int lanes;  // 1: a scalar
+  int lanes;                                                // 1: a scalar
   enum class Holds : uint8_t { kValues, kElements } holds;  // what is computed, or what is stored
 };
 
@@ -111,6 +114,11 @@ struct Kernel {
 Expr element(int operand, Type type, const Expr& index);
 // Register `number` of the kernel: as a whole or at the lane.
 Expr register_at(const Kernel& kernel, int number);
+
+// The statements with `change` of each of their formulas.
+Stmts with_formulas(const Stmts& body, const std::function<Expr(const Expr&)>& change);
+// The statement with `change` of what it holds.
+Stmt with_bodies(Stmt s, const std::function<Stmts(const Stmts&)>& change);
 
 // Calls `visit` with every statement, and with what it holds behind it.
 template <typename Visit>

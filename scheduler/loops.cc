@@ -242,6 +242,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
                     const std::vector<Layout>& layouts, const Target& target) {
   const FlatNest flat = flat_nest(nest, node, layouts);
   LoopPlan plan;
+  plan.registers = target.registers;
   plan.order.resize(flat.axes.size());
   std::iota(plan.order.begin(), plan.order.end(), 0);
   const auto reads = reads_of(flat.body);

@@ -56,6 +56,9 @@ struct Layout {
 // From which end the loops over the output run.
 enum class Sweep : uint8_t { kUp, kDown };
 
+// What holds the sums of a block of lanes: arrays, for loops over them are vector instructions, or scalars.
+enum class Registers : uint8_t { kVector, kScalar };
+
 // How one nest is walked. `order` lists its axes, outermost first: those of the output, then the reduced
 // ones. The axis `vector_axis` runs in blocks of `lanes` neighbours; `tile` neighbours along `tile_axis`
 // share what they read. These two are the innermost of the output's axes. A block of lanes and tiles reads
@@ -65,6 +68,7 @@ struct LoopPlan {
   int vector_axis = -1, lanes = 1;
   int tile_axis = -1, tile = 1;
   Sweep sweep = Sweep::kUp;
+  Registers registers = Registers::kVector;
 };
 
 // The storage that `step` writes first and a storage that dies there may share bytes whenever offset(above) -
@@ -151,6 +155,7 @@ struct Target {
   int lanes;  // elements of a vector block
   int tile;   // pixels (rows) that share one read of the weights
   int align;  // bytes: of the arena and of every buffer
+  Registers registers;
 };
 const std::vector<Target>& targets();
 

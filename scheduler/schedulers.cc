@@ -234,8 +234,8 @@ int64_t work_again(const Schedule& schedule) {
 
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
-      {"portable", "any C99 compiler; shaped for 256-bit vectors", 16, 6, 16},
-      {"cortex-m", "Arm Cortex-M: no vectors, few registers", 4, 2, 8},
+      {"portable", "any C99 compiler; shaped for 256-bit vectors", 16, 6, 16, Registers::kVector},
+      {"cortex-m", "Arm Cortex-M: no vectors, few registers", 4, 2, 8, Registers::kScalar},
   };
   return all;
 }

@@ -6,23 +6,30 @@
 #include <map>
 #include <numeric>
 
+#include "codegen/lower_step.h"
 #include "driver/compare.h"
 #include "frontend/error.h"
 #include "frontend/interpret.h"
 #include "frontend/kernels.h"
 #include "scheduler/groups.h"
 #include "scheduler/loops.h"
+#include "tests/run_kernel.h"
 
 namespace arenac {
 namespace {
 
+// How the nests of a step run: in random orders, or as the statements that are emitted.
+enum class Walk : uint8_t { kAnyOrder, kAsEmitted };
+
 class Shadow {
  public:
-  Shadow(const Compilation& c, const std::vector<Value>& inputs, std::mt19937& random, double floats_within)
+  Shadow(const Compilation& c, const std::vector<Value>& inputs, std::mt19937& random, double floats_within,
+         Walk walk)
       : c_(c),
         graph_(*c.schedule.graph),
         random_(random),
         floats_within_(floats_within),
+        walk_(walk),
         facts_(step_facts(graph_, c.schedule.steps, c.schedule.layouts)),
         values_(graph_.tensors.size()),
         memory_(graph_.tensors.size()) {
@@ -226,6 +233,7 @@ class Shadow {
     if (const Call* call = std::get_if<Call>(&node.body)) return run_call(node, *call);
     if (!std::holds_alternative<Nests>(node.body)) return;
     if (element_count(graph_.tensors[node.writes[0]].shape) == 0) return;
+    if (walk_ == Walk::kAsEmitted) return run_kernels(step, node);
     const Nests nests = nests_of(c_.schedule, static_cast<size_t>(step));
     const StorageOverlap* overlap = overlap_in_use(c_.schedule, c_.lifetimes, c_.plan, step);
     for (size_t k = 0; k < nests.size(); ++k) {
@@ -238,6 +246,19 @@ class Shadow {
         if (once && iterations_[kChunkSymbol] > 0) continue;
       }
       run_nest(node, nests[k], overlap ? &overlap->loops[k] : nullptr);
+    }
+  }
+
+  void run_kernels(int step, const Node& node) {
+    auto& kernels = kernels_[step];
+    if (kernels.empty()) kernels = lower_step(c_.schedule, c_.lifetimes, c_.plan, static_cast<size_t>(step));
+    for (const LoweredNest& nest : kernels) {
+      const auto runs = [&](int64_t slab) { return nest.slabs->begin <= slab && slab < nest.slabs->end; };
+      if (nest.slabs && !runs(iterations_[kSlabSymbol])) continue;
+      if (nest.first_chunk_only && iterations_[kChunkSymbol] > 0) continue;
+      run_kernel(nest.kernel, iterations_, [&](int operand, int64_t element) {
+        return at(operand == kResult ? node.writes[0] : node.reads[static_cast<size_t>(operand)], element);
+      });
     }
   }
 
@@ -402,6 +423,7 @@ class Shadow {
   const Graph& graph_;
   std::mt19937& random_;
   const double floats_within_;
+  const Walk walk_;
   const StepFacts facts_;
   std::map<const Node*, int> scheduled_;              // the node's step
   int done_ = 0;                                      // steps, at the top level
@@ -410,6 +432,7 @@ class Shadow {
   std::vector<std::vector<std::byte>> outside_;       // constants and the caller's memory
   std::vector<Room> memory_;                          // per storage
   std::vector<int64_t> iterations_;
+  std::map<int, std::vector<LoweredNest>> kernels_;  // per step
   std::string fault_;
   // The point of the nest that runs.
   const Node* node_ = nullptr;
@@ -427,11 +450,16 @@ Tolerance tolerance_of(Type type, double integers_within) {
 
 std::string shadow_fault(const Compilation& compilation, const std::vector<Value>& inputs,
                          std::mt19937& random, double floats_within) {
-  try {
-    return Shadow(compilation, inputs, random, floats_within).run();
-  } catch (const InternalError& error) {
-    return error.what();
-  }
+  const auto run = [&](Walk walk) -> std::string {
+    try {
+      return Shadow(compilation, inputs, random, floats_within, walk).run();
+    } catch (const InternalError& error) {
+      return error.what();
+    }
+  };
+  if (const std::string fault = run(Walk::kAnyOrder); !fault.empty()) return fault;
+  const std::string fault = run(Walk::kAsEmitted);
+  return fault.empty() ? "" : "as emitted: " + fault;
 }
 
 }  // namespace arenac

@@ -1,0 +1,74 @@
+#include "codegen/lower_step.h"
+
+#include "codegen/passes.h"
+#include "scheduler/groups.h"
+
+namespace arenac {
+namespace {
+
+struct Planned {
+  const Schedule& schedule;
+  const Lifetimes& lifetimes;
+  const Plan& plan;
+};
+
+Aliasing aliasing_of(const Planned& in, const Node& node, size_t operand, const Nest& nest) {
+  const TensorId x = node.reads[operand], y = node.writes[0];
+  const Layout &from = in.schedule.layouts[x], &to = in.schedule.layouts[y];
+  if (in.schedule.graph->tensors[x].constant) return Aliasing::kApart;
+  if (from.root != to.root)
+    return share_bytes(in.lifetimes, in.plan, x, y) ? Aliasing::kMixed : Aliasing::kApart;
+  bool in_place = in.schedule.graph->tensors[x].type == in.schedule.graph->tensors[y].type && from.offset == to.offset;
+  const auto store = address_of(to, nest.store, nest);
+  const auto look = [&](const Expr& e) {
+    if (e->op == Op::kRead && e->index == static_cast<int>(operand)) {
+      const auto address = address_of(from, e->args, nest);
+      in_place &= address && store && *address == *store;
+    }
+    return false;
+  };
+  any_of(nest.body, look);
+  if (!nest.finish.empty()) any_of(nest.finish, look);
+  return in_place ? Aliasing::kInPlace : Aliasing::kMixed;
+}
+
+
+Operands operands_of(const Planned& in, const Node& node, const Nest& nest) {
+  const auto type_of = [&](TensorId id) { return in.schedule.graph->tensors[id].type; };
+  Operands operands{{}, {}, type_of(node.writes[0])};
+  for (size_t k = 0; k < node.reads.size(); ++k) {
+    operands.read_types.push_back(type_of(node.reads[k]));
+    operands.aliasing.push_back(aliasing_of(in, node, k, nest));
+  }
+  return operands;
+}
+
+}  // namespace
+
+std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
+                                    size_t step) {
+  const Node& node = *schedule.steps[step].node;
+  const Nests nests = nests_of(schedule, step);
+  const Stage* stage = stage_of(schedule, step);
+  const StorageOverlap* overlap = overlap_in_use(schedule, lifetimes, plan, static_cast<int>(step));
+  const std::vector<LoopPlan>& loops = overlap ? overlap->loops : schedule.loops[step];
+  std::vector<LoweredNest> lowered;
+  for (size_t k = 0; k < nests.size(); ++k) {
+    if (is_elided(nests[k], node, *schedule.graph, schedule.layouts) || is_empty(nests[k])) continue;
+    const FlatNest flat = flat_nest(nests[k], node, schedule.layouts);
+    LoweredNest nest{{}, operands_of({schedule, lifetimes, plan}, node, nests[k]), {}, false};
+    nest.kernel = lower_nest(flat, loops[k], nest.operands);
+    if (loops[k].registers == Registers::kScalar) nest.kernel = define_where_set(scalar_lanes(std::move(nest.kernel)));
+    nest.kernel = fold_constants(std::move(nest.kernel));
+    if (stage) {
+      const Interval active =
+          active_slabs(std::get<Nests>(node.body)[k], stage->nests[k], stage->slabs);
+      if (active != Interval{0, stage->slabs}) nest.slabs = active;
+      nest.first_chunk_only = stage->chunks > 1 && stage->chunk_axes[k] < 0;
+    }
+    lowered.push_back(std::move(nest));
+  }
+  return lowered;
+}
+
+}  // namespace arenac

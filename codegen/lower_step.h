@@ -1,0 +1,27 @@
+// A step of a schedule as kernels: what the emitter prints and the tests run on an arena of bytes.
+//
+//   step 3, Conv with its padding filled by a nest of its own     fill, conv
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "codegen/lower_nest.h"
+#include "scheduler/liveness.h"
+
+namespace arenac {
+
+// A nest of the step. In a group it runs for each slab and chunk of its stage (symbols kSlabSymbol and
+// kChunkSymbol), but for what is said here.
+struct LoweredNest {
+  Kernel kernel;
+  Operands operands;
+  std::optional<Interval> slabs;  // in which alone it runs
+  bool first_chunk_only;
+};
+
+// Those of the step's nests that do anything.
+std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
+                                    size_t step);
+
+}  // namespace arenac

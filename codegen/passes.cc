@@ -1,0 +1,172 @@
+#include "codegen/passes.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <set>
+
+namespace arenac {
+namespace {
+
+class LanesToScalars {
+ public:
+  explicit LanesToScalars(Kernel kernel) : kernel_(std::move(kernel)) {}
+
+  Kernel run() {
+    kernel_.body = changed(kernel_.body);
+    return std::move(kernel_);
+  }
+
+ private:
+  Stmts changed(const Stmts& body) {
+    Stmts made;
+    for (const Stmt& s : body) {
+      if (const Lanes* lanes = std::get_if<Lanes>(&s.is)) {
+        for (int l = 0; l < lanes->count; ++l)
+          for (const Stmt& each : lanes->body) made.push_back(in_lane(each, l));
+      } else if (const Declare* declare = std::get_if<Declare>(&s.is)) {
+        Declare scalars{{}, declare->initial};
+        for (int number : declare->registers)
+          for (int l = 0; l < kernel_.registers[static_cast<size_t>(number)].lanes; ++l)
+            scalars.registers.push_back(scalar(number, l));
+        made.push_back({std::move(scalars)});
+      } else {
+        made.push_back(with_bodies(s, [&](const Stmts& inner) { return changed(inner); }));
+      }
+    }
+    return made;
+  }
+
+  Stmt in_lane(const Stmt& s, int l) {
+    Stmt one = with_formulas({s}, [&](const Expr& e) {
+      return substitute(e, [&](const Expr& x) {
+        if (x->op == Op::kAxis && x->index == kLane) return integer(l);
+        const int number = x->index - kRegisters;
+        const bool lane = x->op == Op::kRead && number >= 0 && (!x->args.empty() || defined_.contains(number));
+        return lane ? register_at(kernel_, scalar(number, l)) : Expr();
+      });
+    })[0];
+    if (Define* define = std::get_if<Define>(&one.is)) {
+      defined_.insert(define->reg);
+      define->reg = scalar(define->reg, l);
+    }
+    return one;
+  }
+
+  // The register of a lane; of one lane the register itself, unless each lane defines it anew.
+  int scalar(int number, int l) {
+    const Register is = kernel_.registers[static_cast<size_t>(number)];
+    if (is.lanes == 1 && !defined_.contains(number)) return number;
+    const auto [at, fresh] =
+        scalars_.emplace(std::pair(number, l), static_cast<int>(kernel_.registers.size()));
+    if (fresh) kernel_.registers.push_back({fmt::format("{}_{}", is.name, l), is.type, 1, is.holds});
+    return at->second;
+  }
+
+  Kernel kernel_;
+  std::map<std::pair<int, int>, int> scalars_;
+  std::set<int> defined_;  // registers that lanes define
+};
+
+bool is_constant(const Expr& e) { return e->op == Op::kConst; }
+
+// The single value of a loop's axis, or empty.
+Expr single_value(const For& loop) {
+  if (!is_constant(loop.begin) || !is_constant(loop.end)) return {};
+  const int64_t begin = loop.begin->value.i, end = loop.end->value.i;
+  return begin < end && end - begin <= loop.step ? loop.begin : Expr();
+}
+
+bool names_anything(const Stmts& body) {
+  return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
+    return std::holds_alternative<Let>(s.is) || std::holds_alternative<Declare>(s.is) ||
+           std::holds_alternative<Define>(s.is);
+  });
+}
+
+Stmts folded(Stmts body) {
+  Stmts made;
+  for (size_t k = 0; k < body.size(); ++k) {
+    Stmt& s = body[k];
+    if (const For* loop = std::get_if<For>(&s.is))
+      if (const Expr value = single_value(*loop); !value.empty()) {
+        Stmts once = {{Let{loop->axis, value}}};
+        once.insert(once.end(), loop->body.begin(), loop->body.end());
+        s = {Scope{std::move(once)}};
+      }
+    if (const Let* let = std::get_if<Let>(&s.is); let && is_constant(let->value)) {
+      const int a = let->axis;
+      const Expr value = let->value;
+      const Stmts rest(std::make_move_iterator(body.begin() + static_cast<std::ptrdiff_t>(k) + 1),
+                       std::make_move_iterator(body.end()));
+      Stmts more = folded(with_formulas(rest, [&](const Expr& e) {
+        return substitute(e, [&](const Expr& x) {
+          return x->op == Op::kAxis && x->index == a ? value : Expr();
+        });
+      }));
+      std::move(more.begin(), more.end(), std::back_inserter(made));
+      break;
+    }
+    Stmt inner = with_bodies(s, [](const Stmts& b) { return folded(b); });
+    Scope* scope = std::get_if<Scope>(&inner.is);
+    if (scope && !names_anything(scope->body))
+      std::move(scope->body.begin(), scope->body.end(), std::back_inserter(made));
+    else
+      made.push_back(std::move(inner));
+  }
+  if (made.size() == 1)
+    if (Scope* scope = std::get_if<Scope>(&made[0].is)) return Stmts(std::move(scope->body));
+  return made;
+}
+
+// Number of the scalar register that it sets, or -1.
+int scalar_set_by(const Stmt& s) {
+  const Set* set = std::get_if<Set>(&s.is);
+  return set && set->target->args.empty() ? set->target->index - kRegisters : -1;
+}
+
+Stmts defined(const Stmts& body, const std::map<int, int>& times_set) {
+  std::set<int> here;  // declared in this body and set once, also in it
+  for (const Stmt& s : body)
+    if (const int number = scalar_set_by(s); number >= 0 && times_set.at(number) == 1) here.insert(number);
+  std::set<int> declared;
+  Stmts made;
+  for (const Stmt& s : body) {
+    if (const Declare* all = std::get_if<Declare>(&s.is); all && all->initial.empty()) {
+      Declare rest;
+      for (int number : all->registers)
+        if (here.contains(number))
+          declared.insert(number);
+        else
+          rest.registers.push_back(number);
+      if (!rest.registers.empty()) made.push_back({std::move(rest)});
+    } else if (const int number = scalar_set_by(s); declared.contains(number)) {
+      made.push_back({Define{number, std::get<Set>(s.is).value}});
+    } else {
+      made.push_back(with_bodies(s, [&](const Stmts& inner) { return defined(inner, times_set); }));
+    }
+  }
+  return made;
+}
+
+}  // namespace
+
+Kernel define_where_set(Kernel kernel) {
+  std::map<int, int> times_set;
+  visit_statements(kernel.body, [&](const Stmt& s) {
+    if (const int number = scalar_set_by(s); number >= 0) ++times_set[number];
+  });
+  kernel.body = defined(kernel.body, times_set);
+  return kernel;
+}
+
+Kernel scalar_lanes(Kernel kernel) { return LanesToScalars(std::move(kernel)).run(); }
+
+Kernel fold_constants(Kernel kernel) {
+  kernel.body = folded(std::move(kernel.body));
+  return kernel;
+}
+
+}  // namespace arenac

@@ -1,0 +1,28 @@
+// Passes over the statements of a kernel: each gives a kernel of the same meaning.
+#pragma once
+
+#include "codegen/stmt.h"
+
+namespace arenac {
+
+// Lanes as scalars with names, which every compiler keeps in registers:
+//
+//   float acc0[2];                                       float acc0_0, acc0_1;
+//   for (int l = 0; l < 2; ++l) {                        acc0_0 += v0 * x1[i4];
+//     acc0[l] += v0 * x1[i4 + l]; }                      acc0_1 += v0 * x1[i4 + 1];
+Kernel scalar_lanes(Kernel kernel);
+
+// Ints that are constant, in their places; without blocks that name nothing:
+//
+//   { const int i3 = 0;                                  y[l] = ...
+//     y[i3 + l] = ... }
+Kernel fold_constants(Kernel kernel);
+
+// Registers that are set once, where they are set:
+//
+//   float r0, r1;
+//   r0 = acc0 * 2;                                       const float r0 = acc0 * 2;
+//   r1 = acc1 * 2;                                       const float r1 = acc1 * 2;
+Kernel define_where_set(Kernel kernel);
+
+}  // namespace arenac
