@@ -16,7 +16,8 @@ bool is_operand(int number) { return number < kResult; }
 
 class KernelPrinter {
  public:
-  KernelPrinter(const Kernel& kernel, const Operands& operands, const std::string& prefix, Helpers& helpers)
+  KernelPrinter(const Kernel& kernel, const KernelOperands& operands, const std::string& prefix,
+                Helpers& helpers)
       : kernel_(kernel), operands_(operands), prefix_(prefix), helpers_(helpers) {}
 
   CKernel run() {
@@ -141,10 +142,10 @@ class KernelPrinter {
     text_.close();
   }
 
-  void print(const Scope& scope) {
+  void print(const Braces& braces) {
     text_.put("{");
     text_.indent();
-    print(scope.body);
+    print(braces.body);
     text_.close();
   }
 
@@ -207,7 +208,7 @@ class KernelPrinter {
   }
 
   const Kernel& kernel_;
-  const Operands& operands_;
+  const KernelOperands& operands_;
   const std::string& prefix_;
   Helpers& helpers_;
   const CExpr* c_ = nullptr;
@@ -218,7 +219,7 @@ class KernelPrinter {
 
 }  // namespace
 
-CKernel c_kernel(const Kernel& kernel, const Operands& operands, const std::string& prefix,
+CKernel c_kernel(const Kernel& kernel, const KernelOperands& operands, const std::string& prefix,
                  Helpers& helpers) {
   return KernelPrinter(kernel, operands, prefix, helpers).run();
 }

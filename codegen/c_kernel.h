@@ -24,6 +24,7 @@ struct CKernel {
   std::vector<int> symbols;  // loops whose iteration number it takes
 };
 
-CKernel c_kernel(const Kernel& kernel, const Operands& operands, const std::string& prefix, Helpers& helpers);
+CKernel c_kernel(const Kernel& kernel, const KernelOperands& operands, const std::string& prefix,
+                 Helpers& helpers);
 
 }  // namespace arenac

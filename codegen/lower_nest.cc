@@ -91,7 +91,7 @@ size_t behind_named(const std::vector<int>& axes, const Bounds& bounds) {
 
 class NestLowering {
  public:
-  NestLowering(const FlatNest& nest, const LoopPlan& plan, const Operands& operands)
+  NestLowering(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands)
       : nest_(nest),
         plan_(plan),
         write_type_(operands.write_type),
@@ -298,7 +298,7 @@ class NestLowering {
   // A block in which axis a has one value.
   template <typename Body>
   void at(int a, int64_t value, const Body& body) {
-    put(Scope{body_of([&] {
+    put(Braces{body_of([&] {
       put(Let{a, integer(value)});
       body();
     })});
@@ -462,7 +462,7 @@ class NestLowering {
       const Sums one = {sums.lanes, {j, j + 1}, sums.level, {sums.registers[static_cast<size_t>(j)]}};
       const auto content = [&] { terms(inner, within, one, body); };
       if (outside.empty())
-        put(Scope{body_of(content)});
+        put(Braces{body_of(content)});
       else
         when(condition(outside), content);
     }
@@ -794,7 +794,7 @@ class NestLowering {
 
 }  // namespace
 
-Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, const Operands& operands) {
+Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands) {
   return NestLowering(nest, plan, operands).run();
 }
 

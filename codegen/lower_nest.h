@@ -25,12 +25,12 @@ enum class Aliasing : uint8_t {
 };
 
 // What a nest reads, per operand of its node, and writes.
-struct Operands {
+struct KernelOperands {
   std::vector<Type> read_types;
   std::vector<Aliasing> aliasing;
   Type write_type;
 };
 
-Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, const Operands& operands);
+Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands);
 
 }  // namespace arenac

@@ -18,7 +18,8 @@ Aliasing aliasing_of(const Planned& in, const Node& node, size_t operand, const 
   if (in.schedule.graph->tensors[x].constant) return Aliasing::kApart;
   if (from.root != to.root)
     return share_bytes(in.lifetimes, in.plan, x, y) ? Aliasing::kMixed : Aliasing::kApart;
-  bool in_place = in.schedule.graph->tensors[x].type == in.schedule.graph->tensors[y].type && from.offset == to.offset;
+  bool in_place =
+      in.schedule.graph->tensors[x].type == in.schedule.graph->tensors[y].type && from.offset == to.offset;
   const auto store = address_of(to, nest.store, nest);
   const auto look = [&](const Expr& e) {
     if (e->op == Op::kRead && e->index == static_cast<int>(operand)) {
@@ -32,10 +33,9 @@ Aliasing aliasing_of(const Planned& in, const Node& node, size_t operand, const 
   return in_place ? Aliasing::kInPlace : Aliasing::kMixed;
 }
 
-
-Operands operands_of(const Planned& in, const Node& node, const Nest& nest) {
+KernelOperands operands_of(const Planned& in, const Node& node, const Nest& nest) {
   const auto type_of = [&](TensorId id) { return in.schedule.graph->tensors[id].type; };
-  Operands operands{{}, {}, type_of(node.writes[0])};
+  KernelOperands operands{{}, {}, type_of(node.writes[0])};
   for (size_t k = 0; k < node.reads.size(); ++k) {
     operands.read_types.push_back(type_of(node.reads[k]));
     operands.aliasing.push_back(aliasing_of(in, node, k, nest));
@@ -58,11 +58,11 @@ std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& l
     const FlatNest flat = flat_nest(nests[k], node, schedule.layouts);
     LoweredNest nest{{}, operands_of({schedule, lifetimes, plan}, node, nests[k]), {}, false};
     nest.kernel = lower_nest(flat, loops[k], nest.operands);
-    if (loops[k].registers == Registers::kScalar) nest.kernel = define_where_set(scalar_lanes(std::move(nest.kernel)));
+    if (loops[k].registers == Registers::kScalar)
+      nest.kernel = define_where_set(scalar_lanes(std::move(nest.kernel)));
     nest.kernel = fold_constants(std::move(nest.kernel));
     if (stage) {
-      const Interval active =
-          active_slabs(std::get<Nests>(node.body)[k], stage->nests[k], stage->slabs);
+      const Interval active = active_slabs(std::get<Nests>(node.body)[k], stage->nests[k], stage->slabs);
       if (active != Interval{0, stage->slabs}) nest.slabs = active;
       nest.first_chunk_only = stage->chunks > 1 && stage->chunk_axes[k] < 0;
     }

@@ -15,7 +15,7 @@ namespace arenac {
 // kChunkSymbol), but for what is said here.
 struct LoweredNest {
   Kernel kernel;
-  Operands operands;
+  KernelOperands operands;
   std::optional<Interval> slabs;  // in which alone it runs
   bool first_chunk_only;
 };

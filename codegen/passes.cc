@@ -44,7 +44,8 @@ class LanesToScalars {
       return substitute(e, [&](const Expr& x) {
         if (x->op == Op::kAxis && x->index == kLane) return integer(l);
         const int number = x->index - kRegisters;
-        const bool lane = x->op == Op::kRead && number >= 0 && (!x->args.empty() || defined_.contains(number));
+        const bool lane =
+            x->op == Op::kRead && number >= 0 && (!x->args.empty() || defined_.contains(number));
         return lane ? register_at(kernel_, scalar(number, l)) : Expr();
       });
     })[0];
@@ -94,7 +95,7 @@ Stmts folded(Stmts body) {
       if (const Expr value = single_value(*loop); !value.empty()) {
         Stmts once = {{Let{loop->axis, value}}};
         once.insert(once.end(), loop->body.begin(), loop->body.end());
-        s = {Scope{std::move(once)}};
+        s = {Braces{std::move(once)}};
       }
     if (const Let* let = std::get_if<Let>(&s.is); let && is_constant(let->value)) {
       const int a = let->axis;
@@ -102,22 +103,21 @@ Stmts folded(Stmts body) {
       const Stmts rest(std::make_move_iterator(body.begin() + static_cast<std::ptrdiff_t>(k) + 1),
                        std::make_move_iterator(body.end()));
       Stmts more = folded(with_formulas(rest, [&](const Expr& e) {
-        return substitute(e, [&](const Expr& x) {
-          return x->op == Op::kAxis && x->index == a ? value : Expr();
-        });
+        return substitute(
+            e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a ? value : Expr(); });
       }));
       std::move(more.begin(), more.end(), std::back_inserter(made));
       break;
     }
     Stmt inner = with_bodies(s, [](const Stmts& b) { return folded(b); });
-    Scope* scope = std::get_if<Scope>(&inner.is);
-    if (scope && !names_anything(scope->body))
-      std::move(scope->body.begin(), scope->body.end(), std::back_inserter(made));
+    Braces* braces = std::get_if<Braces>(&inner.is);
+    if (braces && !names_anything(braces->body))
+      std::move(braces->body.begin(), braces->body.end(), std::back_inserter(made));
     else
       made.push_back(std::move(inner));
   }
   if (made.size() == 1)
-    if (Scope* scope = std::get_if<Scope>(&made[0].is)) return Stmts(std::move(scope->body));
+    if (Braces* braces = std::get_if<Braces>(&made[0].is)) return Stmts(std::move(braces->body));
   return made;
 }
 

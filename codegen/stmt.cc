@@ -17,7 +17,7 @@ Expr register_at(const Kernel& kernel, int number) {
 Stmt with_bodies(Stmt s, const std::function<Stmts(const Stmts&)>& change) {
   if (For* loop = std::get_if<For>(&s.is)) loop->body = change(loop->body);
   if (Lanes* lanes = std::get_if<Lanes>(&s.is)) lanes->body = change(lanes->body);
-  if (Scope* scope = std::get_if<Scope>(&s.is)) scope->body = change(scope->body);
+  if (Braces* braces = std::get_if<Braces>(&s.is)) braces->body = change(braces->body);
   if (When* when = std::get_if<When>(&s.is))
     when->body = change(when->body), when->otherwise = change(when->otherwise);
   return s;

@@ -57,7 +57,7 @@ struct When {
 };
 
 // Names that are known in it alone.
-struct Scope {
+struct Braces {
   Stmts body;
 };
 
@@ -88,7 +88,7 @@ struct Set {
 struct Barrier {};
 
 struct Stmt {
-  std::variant<For, Lanes, When, Scope, Let, Declare, Define, Set, Barrier> is;
+  std::variant<For, Lanes, When, Braces, Let, Declare, Define, Set, Barrier> is;
 };
 
 struct Register {
@@ -127,7 +127,7 @@ void visit_statements(const Stmts& body, const Visit& visit) {
     visit(s);
     if (const For* loop = std::get_if<For>(&s.is)) visit_statements(loop->body, visit);
     if (const Lanes* lanes = std::get_if<Lanes>(&s.is)) visit_statements(lanes->body, visit);
-    if (const Scope* scope = std::get_if<Scope>(&s.is)) visit_statements(scope->body, visit);
+    if (const Braces* braces = std::get_if<Braces>(&s.is)) visit_statements(braces->body, visit);
     if (const When* when = std::get_if<When>(&s.is))
       visit_statements(when->body, visit), visit_statements(when->otherwise, visit);
   }

@@ -44,7 +44,7 @@ class Machine {
   }
 
   void run(const When& when) { run(evaluate(when.condition).i ? when.body : when.otherwise); }
-  void run(const Scope& scope) { run(scope.body); }
+  void run(const Braces& braces) { run(braces.body); }
   void run(const Let& let) { set_int(let.axis, number(let.value)); }
   void run(const Barrier&) {}
 
@@ -86,7 +86,8 @@ class Machine {
   void set_int(int a, int64_t value) {
     const auto [begin, end] = a >= kInts ? kernel_.ints[static_cast<size_t>(a - kInts)].range
                                          : kernel_.axes[static_cast<size_t>(a)];
-    ARENAC_CHECK(begin <= value && value < end, fmt::format("int {} = {} outside [{}, {})", a, value, begin, end));
+    ARENAC_CHECK(begin <= value && value < end,
+                 fmt::format("int {} = {} outside [{}, {})", a, value, begin, end));
     ints_[a] = value;
   }
 
