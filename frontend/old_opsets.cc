@@ -32,18 +32,30 @@ TensorId with_trailing_ones(Importer& importer, const OnnxNode& node, TensorId i
                          {}})[0];
 }
 
+// Whether v's extents are x's, or 1, where its dimension 0 is x's dimension `axis`.
+bool fits_at(const Shape& v, const Shape& x, int64_t axis) {
+  if (axis < 0 || axis + std::ssize(v) > std::ssize(x)) return false;
+  return std::equal(v.begin(), v.end(), x.begin() + axis,
+                    [](int64_t e, int64_t of) { return e == of || e == 1; });
+}
+
+// One element stands beside every element of the other operand, asked or not: there is no other reading.
+bool is_single(const Shape& v, const Shape& beside) {
+  return element_count(v) == 1 && v.size() <= beside.size();
+}
+
 void align(Importer& importer, OnnxNode& node) {
   const Shape a = importer.graph.tensors[node.inputs[0]].shape,
               b = importer.graph.tensors[node.inputs[1]].shape;
+  if (a == b || is_single(a, b) || is_single(b, a)) return;
   const bool broadcast = flag(node, "broadcast") != 0, by_axis = node.attributes.contains("axis");
-  const int64_t rank = static_cast<int64_t>(a.size()),
-                axis = flag(node, "axis") + (flag(node, "axis") < 0 ? rank : 0);
-  const int64_t ones = rank - axis - static_cast<int64_t>(b.size());
-  const bool fits = broadcast ? b.size() <= a.size() && (!by_axis || (axis >= 0 && ones >= 0)) : a == b;
-  if (!fits)
+  const int64_t rank = std::ssize(a), axis = by_axis
+                                                 ? flag(node, "axis") + (flag(node, "axis") < 0 ? rank : 0)
+                                                 : rank - std::ssize(b);
+  if (!broadcast || !fits_at(b, a, axis))
     throw UserError(fmt::format("node '{}' ({}): {} does not broadcast to {} as opset 6 has it",
                                 printable(node.origin), printable(node.op), to_string(b), to_string(a)));
-  if (broadcast && by_axis && ones > 0)
+  if (const int64_t ones = rank - axis - std::ssize(b); ones > 0)
     node.inputs[1] = with_trailing_ones(importer, node, node.inputs[1], static_cast<size_t>(ones));
 }
 

@@ -7,8 +7,9 @@
 
 namespace arenac {
 
-// Before opset 7 broadcasting was an attribute, PRelu's slope was per channel by itself, and normalisation
-// had a training mode. Raises node.opset to 7; UserError for what has no form there.
+// Before opset 7 broadcasting was an attribute (of one element it is taken as asked for), PRelu's slope was
+// per channel by itself, and normalisation had a training mode. Raises node.opset to 7; UserError for what
+// has no form there.
 void modernise(Importer& importer, OnnxNode& node);
 
 }  // namespace arenac
