@@ -431,8 +431,6 @@ Graph import_text(const std::string& text, const ImportOptions& options) {
   onnx::OnnxParser parser(text.c_str());
   const auto status = parser.Parse(model);
   if (!status.IsOK()) throw UserError(fmt::format("text: {}", status.ErrorMessage()));
-  for (onnx::ValueInfoProto& output : *model.mutable_graph()->mutable_output())
-    if (output.type().has_tensor_type()) output.mutable_type()->mutable_tensor_type()->clear_elem_type();
   return import_proto(model, "text", "", options);
 }
 

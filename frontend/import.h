@@ -33,8 +33,8 @@ struct ImportOptions {
 // for or arenac does not support; the message lists every offending node.
 Graph import_model(const std::string& path, const ImportOptions& options = {});
 Graph import_bytes(const std::string& bytes, const std::string& name, const ImportOptions& options = {});
-Graph import_text(const std::string& text,
-                  const ImportOptions& options = {});  // the ONNX text form, for tests; outputs of any type
+// The ONNX text form, for tests. An output may declare no type: g (float[2] x) => (y) { y = Shape(x) }.
+Graph import_text(const std::string& text, const ImportOptions& options = {});
 
 // The names and declared shapes of the inputs that a caller must supply (initializers excepted), or of the
 // outputs, before any binding: -1 where a dimension is symbolic, with its name beside. Of a sequence or an

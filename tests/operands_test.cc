@@ -85,7 +85,7 @@ std::string model(const OperatorRow& row, std::mt19937& random) {
     if (attributes.find(attribute.substr(0, attribute.find(' '))) != std::string::npos) continue;
     attributes += (attributes.empty() ? "" : ", ") + attribute;
   }
-  return fmt::format(R"(<ir_version: 8, opset_import: ["" : {}, "{}" : 1]> g ({}) => (float y) {} {{
+  return fmt::format(R"(<ir_version: 8, opset_import: ["" : {}, "{}" : 1]> g ({}) => (y) {} {{
       y = {}{}{} {} ({}) }})",
                      std::max(opset, 7), *row.domain ? row.domain : "unused", inputs,
                      initializers.empty() ? "" : "<" + initializers + ">", row.domain, *row.domain ? "." : "",

@@ -34,7 +34,7 @@ std::vector<double> elements(const Value& value) {
 Value run(const std::string& body, const std::string& inputs, const std::vector<Value>& values,
           const std::string& opset = "19") {
   const Graph graph = import_text(fmt::format(R"(<ir_version: 8, opset_import: ["" : {}, "com.microsoft" : 1]>
-      g ({}) => (float[unknown] y) {{ {} }})",
+      g ({}) => (y) {{ {} }})",
                                               opset, inputs, body));
   return *interpret(graph, values)[graph.outputs[0]];
 }

@@ -124,15 +124,13 @@ class OneNode {
   std::string text(std::string_view name) const {
     std::string results;
     for (int k = 0; k < outputs; ++k) results += fmt::format("{}y{}", k ? ", " : "", k);
-    std::string declarations;
-    for (int k = 0; k < outputs; ++k) declarations += fmt::format("{}float y{}", k ? ", " : "", k);
     return fmt::format(
         "<ir_version: 8, opset_import: [\"\" : {}, \"com.microsoft\" : 1, \"ai.onnx.ml\" : 3, "
         "\"ai.onnx.preview.training\" : 1]>\ng ({}) => "
         "({})\n  <{}>\n{{\n  {} "
         "= "
         "{}{}({})\n}}\n",
-        opset, fmt::join(inputs_, ", "), declarations, fmt::join(constants_, ",\n   "), results, name,
+        opset, fmt::join(inputs_, ", "), results, fmt::join(constants_, ",\n   "), results, name,
         attributes_.empty() ? "" : fmt::format(" <{}> ", fmt::join(attributes_, ", ")),
         fmt::join(operands_, ", "));
   }

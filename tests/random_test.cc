@@ -15,8 +15,8 @@ namespace {
 
 // y of the graph `signature` { body }.
 Value run(const std::string& signature, const std::string& body, const std::vector<Value>& inputs = {}) {
-  const Graph graph = import_text(fmt::format(
-      "<ir_version: 8, opset_import: [\"\" : 18]> g ({}) => (float y) {{ {} }}", signature, body));
+  const Graph graph = import_text(
+      fmt::format("<ir_version: 8, opset_import: [\"\" : 18]> g ({}) => (y) {{ {} }}", signature, body));
   return *interpret(graph, inputs)[graph.outputs[0]];
 }
 
