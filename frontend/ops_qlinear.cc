@@ -67,7 +67,7 @@ TensorId mapped(Lowering& node, const Quantized& x, const Quantization& y, const
     if (size_of(type) != 1 || (v != kAbsent && !node.is_constant(v)))
       return through_reals(node, x, y, function);
   const int64_t lowest = type == Type::kInt8 ? -128 : 0;
-  Value codes(type, {256});
+  Value codes = node.table(type, {256});
   for (int64_t k = 0; k < 256; ++k) store(codes, k, {.i = k + lowest});
   const TensorId table =
       through_reals(node, {node.constant(std::move(codes)), x.scale, x.zero_point}, y, function);

@@ -30,7 +30,7 @@ void shape(Lowering& node) {
 }
 
 void size(Lowering& node) {
-  Value count(Type::kInt64, {});
+  Value count = node.table(Type::kInt64, {});
   store(count, 0, {.i = element_count(node.shape(node.in(0)))});
   node.out(0, node.constant(std::move(count)));
 }

@@ -43,7 +43,7 @@ std::vector<Grams> parse_pool(const Lowering& node, const Value& pool) {
     node.require(count == 0 || length <= kLongestGram, fmt::format("{}-grams are too long", length));
     node.require(used + count <= columns.size(), "'ngram_indexes' has too few numbers");
     const auto first = columns.begin() + static_cast<std::ptrdiff_t>(used);
-    Value words(pool.type, {static_cast<int64_t>(count), length});
+    Value words = node.table(pool.type, {static_cast<int64_t>(count), length});
     for (int64_t w = begin; w < end; ++w) store(words, w - begin, load(pool, w));
     all.push_back({length, std::move(words), {first, first + static_cast<std::ptrdiff_t>(count)}});
     used += count;

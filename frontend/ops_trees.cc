@@ -19,7 +19,7 @@ enum class Aggregate { kSum, kAverage, kMin, kMax };
 TensorId tree_scores(Lowering& node, TensorId x, const TreeTable& table, int64_t targets, Aggregate how) {
   const Type real = node.type(x);
   const auto constant = [&](Type type, const auto& elements) {
-    Value value(type, {static_cast<int64_t>(elements.size())});
+    Value value = node.table(type, {static_cast<int64_t>(elements.size())});
     for (size_t k = 0; k < elements.size(); ++k) {
       const auto e = static_cast<double>(elements[k]);
       arenac::store(value, static_cast<int64_t>(k), convert(type, Type::kFloat64, {.f = e}));

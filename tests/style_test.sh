@@ -3,6 +3,7 @@
 #   - C and C++ files are in the project's format (`./dev format` mends them);
 #   - includes start at the root and point one way: frontend <- scheduler <- planner <- codegen <- driver;
 #   - types that a whole program sees have one definition: a name in two folders is two types to the linker as well;
+#   - operators make constants by functions that keep to the limits;
 #   - no type is named Context, Manager, Helper, Util or Base;
 #   - no file names a package registry or a path of somebody's machine.
 # Prints every offence; the exit status says whether there was one.
@@ -57,6 +58,11 @@ offences 'types of one name (each program may hold one):' < <(
       if (name in first && first[name] != FILENAME) print name ": " first[name] ", " FILENAME
       else first[name] = FILENAME
     }')
+
+# Files that lower operators make a constant by Lowering::table, which counts its bytes, or of what the model gives.
+lowering=$(grep -lE '(Lowering& |Formula )[a-z]+[,;()]' $(sources frontend) | grep -vE '^frontend/lower\.(cc|h)$')
+offences 'constants beside the limit of all (Lowering::table has it):' < <(
+  xargs grep -nE '^ .*\bValue( [a-z_]+)?[({]|make_shared<(const )?Value>|\bbytes\.resize' <<<"$lowering")
 
 offences 'a name that says nothing:' < <(
   sources "${all[@]}" | xargs grep -nE '(class|struct|enum) +[A-Za-z]*(Context|Manager|Helper|Util|Utils|Base)\b')
