@@ -193,7 +193,8 @@ void svm_planes(Lowering& node, TensorId x, const Value& labels) {
 void svm_classifier(Lowering& node) {
   const TensorId x = feature_rows(node);
   const Value labels = class_labels(node);
-  if (node.ints_attr("vectors_per_class", {}).empty()) return svm_planes(node, x, labels);
+  const auto per_class = node.ints_attr("vectors_per_class", {});
+  if (std::ranges::all_of(per_class, [](int64_t n) { return n == 0; })) return svm_planes(node, x, labels);
   const Vectors v = vectors_of(node, labels);
   const PairTables tables = pair_tables(node, v);
   const TensorId decisions = pair_decisions(node, x, v, tables);

@@ -191,7 +191,7 @@ TEST(SupportVectors, AreNotNeeded) {
         fmt::format(R"(<ir_version: 8, opset_import: ["" : 17, "ai.onnx.ml" : 3]>
           g (float[1, 1] x) => (int64[1] l, float[1, c] s) {{
           l, s = ai.onnx.ml.SVMClassifier <kernel_type = "POLY", kernel_params = [9.0, 9.0, 9.0],
-            classlabels_ints = [{}], coefficients = [{:.2f}], rho = [{:.2f}]> (x) }})",
+            vectors_per_class = [0, 0], classlabels_ints = [{}], coefficients = [{:.2f}], rho = [{:.2f}]> (x) }})",
                     coefficients.size() == 2 ? "10, 11" : "10, 11, 12", fmt::join(coefficients, ", "), rho),
         {x});
   };
