@@ -61,6 +61,7 @@ std::string offset_name(const std::string& prefix, int64_t buffer);
 
 // The memory map without what the files add: the model's hash, names of the C. `layerwise_arena` is the arena
 // of whole layers, in bytes; none: the schedule's own.
+MapOrder map_order(const OrderReport& order);
 MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io,
                    std::optional<int64_t> layerwise_arena = {});
 

@@ -134,6 +134,10 @@ bool in_use(const Plan& plan, const Problem& problem, const Overlap& o) {
 
 }  // namespace
 
+MapOrder map_order(const OrderReport& order) {
+  return {order.peak, order.file_peak, order.found_peak, order.lower_bound, order.proven};
+}
+
 MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io,
                    std::optional<int64_t> layerwise_arena) {
   const Graph& graph = *schedule.graph;
@@ -170,8 +174,7 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   map.steps = map_steps(schedule, rows);
   mark_rings(schedule, lifetimes, rows, map);
   for (const Group& group : schedule.groups) map.groups.push_back({group.begin, group.end});
-  const OrderReport& order = schedule.order;
-  map.order = MapOrder{order.peak, order.file_peak, order.found_peak, order.lower_bound, order.proven};
+  map.order = map_order(schedule.order);
   map.cut_off = schedule.cut_off;
   for (const Weight& weight : collect_weights(schedule, {}).all) {
     const auto size = static_cast<int64_t>(weight.bytes.size());

@@ -34,13 +34,21 @@ std::string live_json(const MemoryMap& map) {
   return pools.dump();
 }
 
+// What the page says of proofs, in the words of the other reports.
+std::string words_json(const MemoryMap& map) {
+  const nlohmann::ordered_json words = {{"placement", placement_words(map.pools)},
+                                        {"order", map.order ? order_words(*map.order) : ""}};
+  return words.dump();
+}
+
 }  // namespace
 
 std::string html_report(const MemoryMap& map) {
-  const std::array<std::pair<std::string_view, std::string>, 3> parts = {{
+  const std::array<std::pair<std::string_view, std::string>, 4> parts = {{
       {"<title>@TITLE@", "<title>" + escaped(map.model)},
       {">@MAP@<", ">" + inside_script(to_json(map)) + "<"},
       {">@LIVE@<", ">" + inside_script(live_json(map)) + "<"},
+      {">@WORDS@<", ">" + inside_script(words_json(map)) + "<"},
   }};
   std::string page;
   size_t from = 0;  // of the template: what is filled in is never searched

@@ -249,9 +249,9 @@ std::string marks(const Panel& panel) {
 std::string pool_panel(const MemoryMap& map, const MapPool& pool, const Legend& legend, double y) {
   const Panel panel = panel_of(map, pool, y + kTitle);
   std::string svg = label(kLeft, y + 14, "class=\"strong\"",
-                          fmt::format("{}: {}{}{}", escaped(pool.name), bytes_words(pool.size),
+                          fmt::format("{}: {}{}; {}", escaped(pool.name), bytes_words(pool.size),
                                       pool.capacity ? fmt::format(" of {}", grouped(*pool.capacity)) : "",
-                                      pool.optimal() ? ", optimal" : "")) +
+                                      placement_words(pool.size, pool.lower_bound))) +
                     axes(panel) + group_bands(panel);
   std::vector<const MapBuffer*> buffers;
   for (const MapBuffer& b : map.buffers) {

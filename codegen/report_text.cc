@@ -297,14 +297,10 @@ std::string buffer_sections(const PoolView& view) {
 
 std::string pool_section(const MemoryMap& map, const MapPool& pool, int columns) {
   const PoolView view = view_of(map, pool, columns);
-  const double gap = 100.0 * static_cast<double>(pool.size - pool.lower_bound) /
-                     static_cast<double>(std::max<int64_t>(1, pool.lower_bound));
-  std::string text = fmt::format(
-      "Pool {}: {} bytes{}, {}, align {}, {}\n", printable(pool.name), grouped(pool.size),
-      pool.capacity ? fmt::format(" of {}", grouped(*pool.capacity)) : "",
-      pool.optimal() ? "optimal"
-                     : fmt::format("lower bound {}, gap {:.1f} %", grouped(pool.lower_bound), gap),
-      pool.align, counted(view.buffers.size(), "buffer"));
+  std::string text =
+      fmt::format("Pool {}: {} bytes{}, align {}, {}; {}\n", printable(pool.name), grouped(pool.size),
+                  pool.capacity ? fmt::format(" of {}", grouped(*pool.capacity)) : "", pool.align,
+                  counted(view.buffers.size(), "buffer"), placement_words(pool.size, pool.lower_bound));
   if (view.buffers.empty()) return text;
   return text + "\n" + picture(view) + buffer_sections(view);
 }
@@ -334,11 +330,8 @@ std::string order_line(const MemoryMap& map) {
                                         : fmt::format("{} in the file's order", grouped(order.file_peak));
   if (0 < order.found_peak && order.found_peak < order.peak)
     line += fmt::format("\n{:9}{} in the best order found", "", grouped(order.found_peak));
-  if (order.proven)
-    line += "; no order has less (proved)";
-  else if (order.lower_bound > 0)
-    line += fmt::format("; at least {} in any", grouped(order.lower_bound));
-  return line + "\n";
+  const std::string known = order_words(order);
+  return line + (known.empty() ? "" : "; " + known) + "\n";
 }
 
 std::string search_line(const MemoryMap& map) {

@@ -146,6 +146,27 @@ std::string counted(size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(static_cast<int64_t>(count)), noun, count == 1 ? "" : "s");
 }
 
+std::string placement_words(int64_t size, int64_t lower_bound, size_t pools) {
+  const std::string_view placed = pools > 1 ? "these lifetimes in these pools" : "these lifetimes";
+  if (size == lower_bound) return fmt::format("no placement of {} is smaller (proved)", placed);
+  return fmt::format("every placement of {} takes at least {} byte{}", placed, grouped(lower_bound),
+                     lower_bound == 1 ? "" : "s");
+}
+
+std::string placement_words(const std::vector<MapPool>& pools) {
+  int64_t size = 0, lower_bound = 0;
+  for (const MapPool& pool : pools) {
+    size += pool.size;
+    lower_bound += pool.lower_bound;
+  }
+  return placement_words(size, lower_bound, pools.size());
+}
+
+std::string order_words(const MapOrder& order) {
+  if (order.proven) return "no order has less (proved)";
+  return order.lower_bound > 0 ? fmt::format("at least {} in any", grouped(order.lower_bound)) : "";
+}
+
 std::string escaped(std::string_view name) {
   std::string text;
   for (char c : printable(name)) {

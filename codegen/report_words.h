@@ -35,6 +35,16 @@ std::string short_count(int64_t count);  // 5.7M, in powers of 1000
 std::string bytes_words(int64_t bytes);                    // 22,528 bytes (22.0K)
 std::string counted(size_t count, std::string_view noun);  // 1 buffer, 1,200 buffers
 
+// What a plan of this size proves of the lifetimes that were placed, and of nothing else: "no placement of
+// these lifetimes is smaller (proved)", "every placement of these lifetimes takes at least 1,234 bytes". In
+// several pools it is taken as it is which buffer lies in which.
+std::string placement_words(int64_t size, int64_t lower_bound, size_t pools = 1);
+std::string placement_words(const std::vector<MapPool>& pools);
+
+// What is known of all orders of whole layers: "no order has less (proved)", "at least 1,234 in any";
+// may be empty.
+std::string order_words(const MapOrder& order);
+
 // Printable, and safe as XML or HTML text and attribute value.
 std::string escaped(std::string_view name);
 

@@ -81,10 +81,8 @@ std::string schedule_words(const Schedule& schedule) {
     words += fmt::format(" (file's order: {})", bytes_words(order.file_peak));
   if (0 < order.found_peak && order.found_peak < order.peak)
     words += fmt::format(" (best order: {})", bytes_words(order.found_peak));
-  if (order.proven)
-    words += ", no order has less (proved)";
-  else if (order.lower_bound > 0)
-    words += fmt::format(", at least {} in any", bytes_words(order.lower_bound));
+  const std::string known = order_words(map_order(order));
+  if (!known.empty()) words += ", " + known;
   return schedule.cut_off ? words + "; cut off by --time" : words;
 }
 

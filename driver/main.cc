@@ -56,15 +56,10 @@ Exit run_compile(const Options& options) {
   const Compilation c = compile(options.compile);
   write_files(options.output, c.files);
   if (!options.depfile.empty()) write_depfile(options, c);
-  int64_t least = 0;
-  for (const MapPool& pool : c.map.pools) least += pool.lower_bound;
-  const char* of = c.map.pools.size() > 1 ? "this schedule and choice of pools" : "this schedule";
-  const std::string proof = least == c.map.totals.arena
-                                ? fmt::format("no placement of {} is smaller (proved)", of)
-                                : fmt::format("every placement of {} takes at least {}", of, grouped(least));
   if (options.compile.verbosity != Verbosity::kQuiet)
-    fmt::print(stderr, "{}: arena {}; {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena), proof,
-               bytes_words(c.map.totals.weights), counted(c.map.steps.size(), "step"));
+    fmt::print(stderr, "{}: arena {}; {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
+               placement_words(c.map.pools), bytes_words(c.map.totals.weights),
+               counted(c.map.steps.size(), "step"));
   if (options.compile.verbosity != Verbosity::kQuiet && options.compile.name.empty() && c.name == "model")
     fmt::print(stderr,
                "note: every C name begins with 'model', like another model.onnx's; --name gives a prefix\n");

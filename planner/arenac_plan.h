@@ -6,7 +6,8 @@
  *   arenac_pool_use use;
  *   char message[256];
  *   if (arenac_plan(&problem, NULL, placements, &use, message, sizeof message) != ARENAC_DONE) puts(message);
- *   // placements[1].offset == 0: b takes the place of a; use.size == use.lower_bound == 8: proven smallest
+ *   // placements[1].offset == 0: b takes the place of a; use.size == use.lower_bound == 8: no placement
+ *   // is smaller
  *
  * Sizes and offsets are bytes, times are logical and half-open. A field that is left zero asks for nothing
  * special. planner/problem.h says what each part of a problem means. Re-entrant; the caller owns all memory.

@@ -152,13 +152,16 @@ TEST_F(Cli, MapListsSchedulesToChooseFrom) {
 
 TEST_F(Cli, PlanWritesASolutionThatVerifies) {
   write("p.csv", "id,lower,upper,size\na,0,2,8\nb,2,5,4\nc,1,3,4\n");
-  EXPECT_THAT(arenac({"plan", "p.csv", "-o", "s.csv"}).output, HasSubstr("makespan 12"));
+  EXPECT_THAT(
+      arenac({"plan", "p.csv", "-o", "s.csv"}).output,
+      HasSubstr("makespan 12, 1.0000 of the load 12; no placement of these lifetimes is smaller (proved)"));
   EXPECT_THAT(read_file(at("s.csv")), HasSubstr("id,lower,upper,size,offset\na,0,2,8,"));
   EXPECT_EQ(arenac({"verify", "p.csv", "s.csv"}).status, 0);
   EXPECT_THAT(arenac({"plan", "p.csv", "--json"}).output,
               HasSubstr(R"("load":12,"makespan":12,"lower_bound":12,"proof":"optimal")"));
   EXPECT_THAT(arenac({"plan", "p.csv", "--planner", "all"}).output,
-              AllOf(HasSubstr("portfolio"), HasSubstr("sekiyama")));
+              AllOf(HasSubstr("portfolio"), HasSubstr("sekiyama"),
+                    HasSubstr("\n0 above the bound: no placement of these lifetimes is smaller (proved)\n")));
   write("s.csv", "id,offset\na,0\nb,0\nc,4\n");
   const Finished wrong = arenac({"verify", "p.csv", "s.csv"});
   EXPECT_EQ(wrong.status, 4);

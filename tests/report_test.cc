@@ -94,7 +94,8 @@ TEST(TextReport, Golden) {
   EXPECT_THAT(text, HasSubstr("arena    64 bytes, 1.5 times less than the arena of whole layers (96)\n"
                               "weights  432 bytes in 1 constant\n"));
   EXPECT_THAT(text, HasSubstr("input    image float32[1,3,2,2], 48 bytes at the caller's pointer\n"));
-  EXPECT_THAT(text, HasSubstr("Pool arena: 64 bytes of 128, optimal, align 16, 3 buffers\n"));
+  EXPECT_THAT(text, HasSubstr("Pool arena: 64 bytes of 128, align 16, 3 buffers; no placement of these\n"
+                              "         lifetimes is smaller (proved)\n"));
   EXPECT_THAT(text, HasSubstr("      64 |        bbbbbbbbbbbbbbbb\n"));
   EXPECT_THAT(text, HasSubstr("      16 |aaaaaaaaaaaaaaaacccccccccccccccc\n"));
   EXPECT_THAT(text, HasSubstr("                  ^ peak at step 1: conv (Conv)\n"));
@@ -106,6 +107,22 @@ TEST(TextReport, Golden) {
                               "     offset  size  life    rows  from      name: tensors\n"
                               "  c       0    16  [2, 4)        Identity  c: scores\n"));
   EXPECT_THAT(as_wide(small_map(), 120), HasSubstr("3/48  Conv   int8[1,4,48,4]    b: conv, conv_view\n"));
+}
+
+// One word per number: every report says of a plan what placement_words does.
+TEST(Reports, SayInTheSameWordsWhatIsProved) {
+  MemoryMap above = small_map();
+  above.pools[0].lower_bound = 63;
+  for (const MemoryMap& map : {small_map(), above}) {
+    const std::string words = placement_words(map.pools);
+    const std::string text = text_report(map, {.columns = 200});
+    EXPECT_THAT(text, HasSubstr("3 buffers; " + words + "\n"));
+    EXPECT_THAT(svg_report(map), HasSubstr("; " + words + "<"));
+    EXPECT_THAT(html_report(map), HasSubstr("\"placement\":\"" + words + "\""));
+    for (const std::string& report : {text, svg_report(map)}) EXPECT_THAT(report, Not(HasSubstr("optimal")));
+  }
+  EXPECT_EQ(placement_words(above.pools), "every placement of these lifetimes takes at least 63 bytes");
+  EXPECT_EQ(placement_words(8, 8, 2), "no placement of these lifetimes in these pools is smaller (proved)");
 }
 
 // Wherever the peak is, its label is whole.

@@ -18,6 +18,6 @@ int main(void) {
   }
   for (int k = 0; k < 3; ++k) printf("buffer %d at %ld\n", k, (long)placements[k].offset);
   printf("%ld bytes, %s\n", (long)use.size,
-         use.size == use.lower_bound ? "proven smallest" : "maybe not the smallest");
+         use.size == use.lower_bound ? "no placement is smaller" : "there may be a smaller placement");
   return 0;
 }
