@@ -11,6 +11,7 @@ namespace {
 
 constexpr int kLargestExpression = 300;  // operations: a merged nest stays readable
 constexpr int kSmallPart = 8;            // of a result: an operand that may be there early
+constexpr int kFarthest = 64;            // element-wise nodes ahead that a choice looks at
 constexpr int kCheapest = 12;            // operations that may be repeated wherever a result is read
 
 int operations(const Expr& e) {
@@ -325,17 +326,20 @@ class Inliner {
   bool hastens(const Block& block, int p, int c, const Uses& uses) const {
     const Node &producer = block[p], &consumer = block[c];
     const Tensor& before = graph_.tensors[producer.writes[0]];
-    // Narrower at the end of the element-wise nodes that follow?
-    TensorId x = producer.writes[0];
-    for (int next = c; next >= 0 && element_wise(block[next], x); next = only_reader(block, next, uses)) {
-      x = block[next].writes[0];
-      if (size_of(graph_.tensors[x].type) < size_of(before.type)) return false;
-    }
-    return std::any_of(consumer.reads.begin(), consumer.reads.end(), [&](TensorId id) {
+    const auto comes_early = [&](TensorId id) {
       const bool there = id == producer.writes[0] || graph_.tensors[id].constant ||
                          std::find(producer.reads.begin(), producer.reads.end(), id) != producer.reads.end();
       return !there && bytes_of(graph_.tensors[id]) > bytes_of(before) / kSmallPart;
-    });
+    };
+    if (std::none_of(consumer.reads.begin(), consumer.reads.end(), comes_early)) return false;
+    // Narrower at the end of the element-wise nodes that follow?
+    TensorId x = producer.writes[0];
+    for (int next = c, left = kFarthest; next >= 0 && left > 0 && element_wise(block[next], x);
+         next = only_reader(block, next, uses), --left) {
+      x = block[next].writes[0];
+      if (size_of(graph_.tensors[x].type) < size_of(before.type)) return false;
+    }
+    return true;
   }
 
   // Null where the result would be unwieldy or could not be proven to stay inside.
