@@ -72,7 +72,16 @@ Chunks::Chunks(Group& group, int64_t width, const std::vector<Step>& steps,
       layouts_(layouts),
       graph_(graph),
       facts_(facts),
-      plain_(group.stages) {}
+      plain_(group.stages),
+      pulled_by_(group.stages.size()) {
+  for (int k = 0; k < count(); ++k) {
+    touched_.emplace_back(root(slabs(k).write.tensor), k);
+    for (const RowAccess& read : slabs(k).reads) touched_.emplace_back(root(read.tensor), k);
+    for (const Pull& pull : plain_[k].pulls) pulled_by_[pull.producer].push_back(k);
+  }
+  std::sort(touched_.begin(), touched_.end());
+  touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+}
 
 bool Chunks::compute_again(TensorId storage) {
   const auto pair = pair_of(storage);
@@ -118,8 +127,9 @@ bool Chunks::reads(int k, TensorId storage) const {
 // Stages that touch a storage: the last only reads it.
 std::vector<int> Chunks::users_of(TensorId storage) const {
   std::vector<int> users;
-  for (int k = 0; k < count(); ++k)
-    if (reads(k, storage) || writes(k, storage)) users.push_back(k);
+  for (auto at = std::lower_bound(touched_.begin(), touched_.end(), std::pair(storage, 0));
+       at != touched_.end() && at->first == storage; ++at)
+    users.push_back(at->second);
   if (!users.empty() && writes(users.back(), storage)) users.clear();
   return users;
 }
@@ -161,8 +171,8 @@ Interval Chunks::slabs_in(int k, int host, int64_t slab) const {
 bool Chunks::in_step(int guest, int host) const {
   if (guest == host) return true;
   if (group_.stages[guest].slabs != group_.stages[host].slabs) return false;
-  for (const Stage& stage : plain_)
-    for (const Pull& pull : stage.pulls)
+  for (int k : pulled_by_[guest])
+    for (const Pull& pull : plain_[k].pulls)
       if (pull.producer == guest && !in_turn(pull)) return false;
   return true;
 }
@@ -170,12 +180,15 @@ bool Chunks::in_step(int guest, int host) const {
 // Nobody else asks for what all but the last of them compute.
 bool Chunks::closed(const std::vector<int>& family) const {
   const auto in = [&](int k) { return std::count(family.begin(), family.end(), k) > 0; };
-  const auto guest = [&](int k) { return k != family.back() && in(k); };
-  for (int k = 0; k < count(); ++k)
-    for (const Pull& pull : plain_[k].pulls)
-      if (guest(pull.producer) && !in(k)) return false;
-  return std::none_of(group_.sinks.begin(), group_.sinks.end(), guest) &&
-         std::none_of(group_.completed.begin(), group_.completed.end(), guest);
+  const auto asked_for = [&](int guest) {
+    const auto has = [&](const std::vector<int>& stages) {
+      return std::find(stages.begin(), stages.end(), guest) != stages.end();
+    };
+    return !std::all_of(pulled_by_[guest].begin(), pulled_by_[guest].end(), in) || has(group_.sinks) ||
+           has(group_.completed);
+  };
+  return std::none_of(family.begin(), family.end(),
+                      [&](int k) { return k != family.back() && asked_for(k); });
 }
 
 // Within a slab of the host none of its family writes rows that another one touches, but for chunks.
@@ -235,8 +248,13 @@ std::vector<Pull> Chunks::needed_by(int k) const {
 }
 
 void Chunks::gather_pulls() {
-  for (int k = 0; k < count(); ++k)
-    group_.stages[k].pulls = group_.stages[k].host < 0 ? needed_by(k) : std::vector<Pull>();
+  std::vector<bool> hosts(group_.stages.size());
+  for (const Stage& stage : group_.stages)
+    if (stage.host >= 0) hosts[stage.host] = true;
+  for (int k = 0; k < count(); ++k) {
+    const bool guest = group_.stages[k].host >= 0;
+    group_.stages[k].pulls = guest ? std::vector<Pull>() : hosts[k] ? needed_by(k) : plain_[k].pulls;
+  }
 }
 
 // ---- a few columns at a time
@@ -260,12 +278,12 @@ bool Chunks::same_rows(const std::vector<int>& users, TensorId storage) const {
 
 bool Chunks::share(KeptRing& ring) {
   const TensorId storage = ring.storage;
-  const std::vector<int> users = users_of(storage);
-  if (users.size() < 2 || !same_rows(users, storage)) return false;
-  const int host = users.back();
   const Rows rows = facts_.rows[storage];
   const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));
   if (columns.size == 0 || columns.count < 2) return false;
+  const std::vector<int> users = users_of(storage);
+  if (users.size() < 2 || !same_rows(users, storage)) return false;
+  const int host = users.back();
   const int64_t width = width_of(columns.count, width_);
   if (width >= columns.count) return false;
 
@@ -310,6 +328,7 @@ bool Chunks::hosts_again(int host) const {
 
 bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
   const bool again = again_.contains(storage);
+  if (columns_of(layouts_[storage], facts_.rows[storage], shape_of(storage)).count < 2) return false;
   const auto pair = pair_of(storage);
   if (!pair || (!again && (group_.stages[pair->writer].host >= 0 || has_sums(node(pair->writer)))))
     return false;

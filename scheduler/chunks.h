@@ -55,6 +55,12 @@ class Chunks {
   // be computed again cannot be in chunks.
   bool cut(std::vector<KeptRing>& rings);
 
+  // Whether anything is cut or computed again.
+  bool any() const { return !chunked_.empty() || !again_.empty(); }
+
+  // The stages as they were, in rows.
+  const std::vector<Stage>& plain() const { return plain_; }
+
   // Hosts pull what their guests read, then what they read themselves.
   void gather_pulls();
 
@@ -97,7 +103,9 @@ class Chunks {
   const std::vector<Layout>& layouts_;
   const Graph& graph_;
   const StepFacts& facts_;
-  const std::vector<Stage> plain_;  // the stages without hosts and guests
+  const std::vector<Stage> plain_;                // the stages without hosts and guests
+  std::vector<std::pair<TensorId, int>> touched_;  // storages and the stages that touch them, ascending
+  std::vector<std::vector<int>> pulled_by_;        // per stage, those that pull it
   std::set<TensorId> again_, chunked_;
   std::map<TensorId, Pair> windows_;
 };

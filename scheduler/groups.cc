@@ -8,7 +8,20 @@
 namespace arenac {
 namespace {
 
-using Lives = std::map<TensorId, std::vector<Life>>;  // per source, per row of its storage
+// Of a tensor (a source) or a storage: when its rows are written and touched. Only rows [first, first + size)
+// are kept: nothing in the group touches the others, which were written before it or never.
+struct RowLives {
+  TensorId id;
+  int64_t first;
+  std::vector<Life> rows;
+  int64_t others_written;  // -1: before the group
+
+  int64_t end() const { return first + static_cast<int64_t>(rows.size()); }
+  Life& at(int64_t row) { return rows[static_cast<size_t>(row - first)]; }
+  int64_t written(int64_t row) const {
+    return first <= row && row < end() ? rows[static_cast<size_t>(row - first)].written : others_written;
+  }
+};
 
 class Former {
  public:
@@ -24,35 +37,47 @@ class Former {
     for (const WindowKept& window : keep.again)
       if (!chunks.compute_again(window.storage)) return std::nullopt;
     if (!keep.again.empty()) chunks.gather_pulls();
+    find_sources();
     trace();
     if (!in_order()) return std::nullopt;
-    GroupPlan rows{group_, rings(), overlaps()};
-    if (!keep.columns) return rows;
+    const std::vector<RowLives> lives = storage_lives();
+    GroupPlan rows{{}, rings(lives), overlaps(lives)};
+    if (!keep.columns) {
+      rows.group = std::move(group_);
+      return rows;
+    }
     std::vector<KeptRing> cut = rows.rings;
-    const auto columns = chunks.cut(cut) ? pulled_by_hosts(chunks, cut) : std::nullopt;
-    return columns || !keep.again.empty() ? columns : std::move(rows);
+    const bool possible = chunks.cut(cut);
+    auto columns = possible && chunks.any() ? pulled_by_hosts(chunks, cut) : std::nullopt;
+    if (columns || !keep.again.empty()) return columns;
+    rows.group = {group_.begin, group_.end, chunks.plain(), std::move(group_.sinks),
+                  std::move(group_.completed)};
+    return rows;
   }
 
  private:
   const Slabs& slabs(int stage) const { return facts_.slabs[group_.begin + stage]; }
+  TensorId root(TensorId id) const { return layouts_[id].root; }
 
   // The group with chunks. Hosts pull in another order, so that rows may live longer.
   std::optional<GroupPlan> pulled_by_hosts(Chunks& chunks, const std::vector<KeptRing>& cut) {
     chunks.gather_pulls();
-    lives_.clear();
     trace();
     if (!in_order()) return std::nullopt;
-    std::vector<KeptRing> all = rings();
+    const std::vector<RowLives> lives = storage_lives();
+    std::vector<KeptRing> all = rings(lives);
     for (const KeptRing& chunk : cut) {
       if (chunk.ring.columns == 0 && chunk.ring.row == facts_.rows[chunk.storage].size) continue;
       std::erase_if(all, [&](const KeptRing& ring) { return ring.storage == chunk.storage; });
       all.push_back(chunk);
     }
-    return GroupPlan{std::move(group_), std::move(all), overlaps()};
+    std::vector<StorageOverlap> over = overlaps(lives);
+    return GroupPlan{std::move(group_), std::move(all), std::move(over)};
   }
 
   void stages() {
     std::vector<bool> read(group_.end - group_.begin);
+    group_.stages.reserve(read.size());
     for (int s = group_.begin; s < group_.end; ++s) {
       Stage stage{s, facts_.slabs[s].count, facts_.slabs[s].nests, {}, -1, 1, {}};
       for (const Pull& pull : facts_.pulls[s]) {
@@ -69,34 +94,59 @@ class Former {
     }
   }
 
-  std::vector<Life>& lives_of(TensorId source) {
-    auto& rows = lives_[source];
-    if (rows.empty()) {
-      const bool before = facts_.writer[source] < group_.begin;
-      rows.assign(facts_.rows[layouts_[source].root].count, before ? Life{-1, -1} : Life{});
+  bool before_in_place(TensorId a, TensorId b) const { return std::pair(root(a), a) < std::pair(root(b), b); }
+
+  RowLives& lives_of(TensorId source) {
+    return *std::lower_bound(
+        sources_.begin(), sources_.end(), source,
+        [&](const RowLives& lives, TensorId id) { return before_in_place(lives.id, id); });
+  }
+
+  // What the stages read and write, the sources of one storage together, with the rows that they touch.
+  void find_sources() {
+    std::vector<std::pair<TensorId, const RowAccess*>> all;
+    for (int k = 0; k < static_cast<int>(group_.stages.size()); ++k) {
+      for (const RowAccess& access : slabs(k).reads) all.emplace_back(facts_.source[access.tensor], &access);
+      all.emplace_back(slabs(k).write.tensor, &slabs(k).write);
     }
-    return rows;
+    std::stable_sort(all.begin(), all.end(),
+                     [&](const auto& a, const auto& b) { return before_in_place(a.first, b.first); });
+    for (size_t k = 0; k < all.size();) {
+      const TensorId id = all[k].first;
+      Interval hull = {INT64_MAX, 0};
+      for (; k < all.size() && all[k].first == id; ++k)
+        for (const Interval& rows : all[k].second->rows)
+          if (rows.begin < rows.end) hull = {std::min(hull.begin, rows.begin), std::max(hull.end, rows.end)};
+      if (hull.begin >= hull.end) hull = {0, 0};
+      const bool before = facts_.writer[id] < group_.begin;
+      sources_.push_back({id, hull.begin, std::vector<Life>(static_cast<size_t>(hull.end - hull.begin)),
+                          before ? -1 : INT64_MAX});
+    }
   }
 
   void trace() {
     struct Touch {
       const std::vector<Interval>* rows;  // per slab
-      std::vector<Life>* lives;
+      RowLives* lives;
     };
-    std::vector<std::vector<Touch>> reads(group_.stages.size());
-    std::vector<Touch> writes;
+    for (RowLives& source : sources_)
+      std::fill(source.rows.begin(), source.rows.end(), Life{source.others_written, -1});
+    std::vector<Touch> reads, writes;
+    std::vector<size_t> first_read = {0};  // per stage
     for (size_t k = 0; k < group_.stages.size(); ++k) {
       const Slabs& mine = slabs(static_cast<int>(k));
       for (const RowAccess& access : mine.reads)
-        reads[k].push_back({&access.rows, &lives_of(facts_.source[access.tensor])});
+        reads.push_back({&access.rows, &lives_of(facts_.source[access.tensor])});
+      first_read.push_back(reads.size());
       writes.push_back({&mine.write.rows, &lives_of(mine.write.tensor)});
     }
     int64_t now = 0;
     for (const auto& [stage, slab] : runs_of(group_)) {
-      for (const auto& [rows, lives] : reads[stage])
-        for (int64_t y = (*rows)[slab].begin; y < (*rows)[slab].end; ++y) (*lives)[y].touch(now);
+      for (size_t r = first_read[stage]; r < first_read[stage + 1]; ++r)
+        for (int64_t y = (*reads[r].rows)[slab].begin; y < (*reads[r].rows)[slab].end; ++y)
+          reads[r].lives->at(y).touch(now);
       const auto& [rows, lives] = writes[stage];
-      for (int64_t y = (*rows)[slab].begin; y < (*rows)[slab].end; ++y) (*lives)[y].write(now);
+      for (int64_t y = (*rows)[slab].begin; y < (*rows)[slab].end; ++y) lives->at(y).write(now);
       if (group_.stages[stage].host < 0) ++now;  // guests run in turns with their host
     }
   }
@@ -116,27 +166,32 @@ class Former {
     return span;
   }
 
+  // Half-open ranges of sources_, those of one storage each.
+  template <typename F>
+  void for_each_storage(const F& f) const {
+    for (size_t begin = 0, end = 0; begin < sources_.size(); begin = end) {
+      while (end < sources_.size() && root(sources_[end].id) == root(sources_[begin].id)) ++end;
+      f(begin, end);
+    }
+  }
+
   // Whether tensors that share bytes use them one after the other, in each row in the order of the steps.
   bool in_order() const {
-    struct Use {
-      int writer;
-      Interval bytes;
-      const std::vector<Life>* rows;
-    };
-    std::map<TensorId, std::vector<Use>> storages;
-    for (const auto& [id, rows] : lives_)
-      storages[layouts_[id].root].push_back({facts_.writer[id], span_in_row(id), &rows});
-    const auto in_turn = [](const Use& a, const Use& b) {
-      if (a.writer >= b.writer || a.bytes.end <= b.bytes.begin || b.bytes.end <= a.bytes.begin) return true;
-      for (size_t row = 0; row < a.rows->size(); ++row)
-        if ((*a.rows)[row].touched > (*b.rows)[row].written) return false;
+    bool all = true;
+    const auto in_turn = [&](const RowLives& a, const RowLives& b) {
+      if (facts_.writer[a.id] >= facts_.writer[b.id]) return true;
+      if (b.others_written == INT64_MAX && (a.end() <= b.first || b.end() <= a.first)) return true;
+      const Interval mine = span_in_row(a.id), others = span_in_row(b.id);
+      if (mine.end <= others.begin || others.end <= mine.begin) return true;
+      for (int64_t row = a.first; row < a.end(); ++row)
+        if (a.rows[static_cast<size_t>(row - a.first)].touched > b.written(row)) return false;
       return true;
     };
-    for (const auto& [storage, uses] : storages)
-      for (const Use& a : uses)
-        for (const Use& b : uses)
-          if (!in_turn(a, b)) return false;
-    return true;
+    for_each_storage([&](size_t begin, size_t end) {
+      for (size_t a = begin; a < end && all; ++a)
+        for (size_t b = begin; b < end && all; ++b) all = in_turn(sources_[a], sources_[b]);
+    });
+    return all;
   }
 
   bool lives_here(TensorId storage) const {
@@ -145,61 +200,70 @@ class Former {
   }
 
   // Per storage: of all tensors in it.
-  Lives storage_lives() const {
-    Lives storages;
-    for (const auto& [id, lives] : lives_) {
-      auto& all = storages[layouts_[id].root];
-      all.resize(lives.size());
-      for (size_t y = 0; y < lives.size(); ++y) {
-        all[y].written = std::min(all[y].written, lives[y].written);
-        all[y].touched = std::max(all[y].touched, lives[y].touched);
+  std::vector<RowLives> storage_lives() const {
+    std::vector<RowLives> storages;
+    for_each_storage([&](size_t begin, size_t end) {
+      Interval hull = {INT64_MAX, 0};
+      for (size_t k = begin; k < end; ++k)
+        if (!sources_[k].rows.empty())
+          hull = {std::min(hull.begin, sources_[k].first), std::max(hull.end, sources_[k].end())};
+      if (hull.begin >= hull.end) hull = {0, 0};
+      RowLives all{root(sources_[begin].id), hull.begin,
+                   std::vector<Life>(static_cast<size_t>(hull.end - hull.begin)), INT64_MAX};
+      for (size_t k = begin; k < end; ++k) {
+        all.others_written = std::min(all.others_written, sources_[k].others_written);
+        for (int64_t y = hull.begin; y < hull.end; ++y)
+          all.at(y).written = std::min(all.at(y).written, sources_[k].written(y));
+        for (int64_t y = sources_[k].first; y < sources_[k].end(); ++y)
+          all.at(y).touched =
+              std::max(all.at(y).touched, sources_[k].rows[static_cast<size_t>(y - sources_[k].first)].touched);
       }
-    }
+      storages.push_back(std::move(all));
+    });
     return storages;
   }
 
-  std::vector<StorageOverlap> overlaps() const {
-    const Lives storages = storage_lives();
+  std::vector<StorageOverlap> overlaps(const std::vector<RowLives>& storages) const {
+    std::vector<const RowLives*> ins, outs;
+    for (const RowLives& storage : storages) {
+      if (facts_.bytes[storage.id] == 0 || facts_.rows[storage.id].size == 0) continue;
+      const Interval live = facts_.live[storage.id];
+      if (live.begin < group_.begin && live.end <= group_.end) ins.push_back(&storage);
+      if (live.begin >= group_.begin && live.end > group_.end) outs.push_back(&storage);
+    }
     std::vector<StorageOverlap> all;
-    for (const auto& [in, read] : storages)
-      for (const auto& [out, written] : storages) {
-        const Interval from = facts_.live[in], to = facts_.live[out];
-        const bool pair = facts_.bytes[in] > 0 && facts_.bytes[out] > 0 && facts_.rows[in].size > 0 &&
-                          facts_.rows[out].size > 0 && from.begin < group_.begin && from.end <= group_.end &&
-                          to.begin >= group_.begin && to.end > group_.end;
-        if (pair) all.push_back({in, out, distance(in, read, out, written), -1, {}});
-      }
+    for (const RowLives* in : ins)
+      for (const RowLives* out : outs) all.push_back({in->id, out->id, distance(*in, *out), -1, {}});
     return all;
   }
 
   // How far above the output the input must lie: while a row is written, the lowest that is still to be read
   // is not below its end.
-  int64_t distance(TensorId in, const std::vector<Life>& read, TensorId out,
-                   const std::vector<Life>& written) const {
+  int64_t distance(const RowLives& in, const RowLives& out) const {
     const auto bytes = [&](TensorId id) {
       return facts_.rows[id].size * static_cast<int64_t>(size_of(graph_.tensors[id].type));
     };
-    std::vector<int64_t> last_read(read.size());  // of the row and those below
-    for (size_t x = 0; x < read.size(); ++x)
-      last_read[x] = std::max(read[x].touched, x > 0 ? last_read[x - 1] : -1);
-    int64_t least = -facts_.bytes[in];
-    for (size_t y = 0; y < written.size(); ++y) {
-      if (written[y].written == INT64_MAX) continue;
-      const auto lowest = std::lower_bound(last_read.begin(), last_read.end(), written[y].written);
+    std::vector<int64_t> last_read(in.rows.size());  // of the row and those below
+    for (size_t x = 0; x < last_read.size(); ++x)
+      last_read[x] = std::max(in.rows[x].touched, x > 0 ? last_read[x - 1] : -1);
+    int64_t least = -facts_.bytes[in.id];
+    for (int64_t y = out.first; y < out.end(); ++y) {
+      if (out.written(y) == INT64_MAX) continue;
+      const auto lowest = std::lower_bound(last_read.begin(), last_read.end(), out.written(y));
       if (lowest == last_read.end()) continue;
-      least = std::max(least,
-                       static_cast<int64_t>(y + 1) * bytes(out) - (lowest - last_read.begin()) * bytes(in));
+      const int64_t row = in.first + (lowest - last_read.begin());
+      least = std::max(least, (y + 1) * bytes(out.id) - row * bytes(in.id));
     }
     return least;
   }
 
-  std::vector<KeptRing> rings() const {
+  std::vector<KeptRing> rings(const std::vector<RowLives>& storages) const {
     std::vector<KeptRing> rings;
-    for (const auto& [storage, rows] : storage_lives()) {
-      if (!lives_here(storage) || facts_.rows[storage].size == 0) continue;
-      const int64_t kept = slots_for(rows);
-      if (kept < static_cast<int64_t>(rows.size()))
-        rings.push_back({storage, {facts_.rows[storage].size, kept, 0, 0}});
+    for (const RowLives& storage : storages) {
+      const Rows& rows = facts_.rows[storage.id];
+      if (!lives_here(storage.id) || rows.size == 0) continue;
+      const int64_t kept = slots_for(storage.rows);
+      if (kept < rows.count) rings.push_back({storage.id, {rows.size, kept, 0, 0}});
     }
     return rings;
   }
@@ -209,7 +273,7 @@ class Former {
   const Graph& graph_;
   const StepFacts& facts_;
   Group group_;
-  Lives lives_;
+  std::vector<RowLives> sources_;  // by storage, then tensor
 };
 
 struct Runner {
@@ -302,6 +366,9 @@ Guests guests_of(const Group& group) {
 std::vector<SlabRun> runs_of(const Group& group) {
   Runner runner{group, guests_of(group), std::vector<int64_t>(group.stages.size()), {}};
   const int64_t turns = turns_of(group);
+  size_t slabs = 0;
+  for (const Stage& stage : group.stages) slabs += static_cast<size_t>(stage.slabs);
+  runner.runs.reserve(slabs);
   for (int64_t turn = 1; turn <= turns; ++turn)
     for (int sink : group.sinks) runner.run(sink, turn * group.stages[sink].slabs / turns - 1);
   for (int stage : group.completed) runner.run(stage, group.stages[stage].slabs - 1);
