@@ -339,7 +339,7 @@ bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
   if (again ? group_.stages[host].host >= 0 : hosts_again(pair->writer)) return false;
   for (int k = host; k >= 0 && !again; k = group_.stages[k].host)
     if (computes_again(k)) return false;
-  const std::vector<Stage> stages = group_.stages;
+  const Stage writer_before = group_.stages[pair->writer], reader_before = reader;
   const std::vector<KeptRing> before = rings;
   const auto bytes_of = [&] {
     int64_t bytes = 0;
@@ -356,7 +356,8 @@ bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
         ring.ring = kept_of(ring.storage);
     if (again || bytes_of() < bytes) return true;
   }
-  group_.stages = stages;
+  group_.stages[pair->writer] = writer_before;
+  group_.stages[pair->reader] = reader_before;
   rings = before;
   chunked_.erase(storage);
   windows_.erase(storage);
@@ -427,17 +428,20 @@ Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector
   int64_t now = 0;
   const int root = root_of(pair.reader);
   const Guests guests = guests_of(group_);
+  const auto run = [&](const ChunkRun& at) {
+    const auto& [stage, slab, chunk] = at;
+    ++now;
+    if (stage == pair.writer)
+      for (int64_t y = written[slab].begin; y < written[slab].end; ++y)
+        for (int64_t x = 0; x < width; ++x) lives[y * columns.count + chunk * width + x].write(now);
+    if (stage == pair.reader)
+      for (int64_t y = read[slab].begin; y < read[slab].end; ++y)
+        for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x)
+          lives[y * columns.count + x].touch(now);
+  };
   for (int64_t t = 0; t < group_.stages[root].slabs; ++t)
-    for (const auto& [stage, slab, chunk] : chunk_runs_of(group_, guests, {root, t})) {
-      ++now;
-      if (stage == pair.writer)
-        for (int64_t y = written[slab].begin; y < written[slab].end; ++y)
-          for (int64_t x = 0; x < width; ++x) lives[y * columns.count + chunk * width + x].write(now);
-      if (stage == pair.reader)
-        for (int64_t y = read[slab].begin; y < read[slab].end; ++y)
-          for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x)
-            lives[y * columns.count + x].touch(now);
-    }
+    for (int64_t chunk = 0; chunk < group_.stages[root].chunks; ++chunk)
+      for_each_run_of({root, t, chunk}, group_, guests, run);
   return {columns.size, slots_for(lives), 0, 0};
 }
 

@@ -1,5 +1,7 @@
 #include "scheduler/fusion.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -15,7 +17,7 @@ constexpr int kLongestGroup = 96;            // steps
 constexpr int64_t kSteps = 20;               // the least difference of two peaks: one part in as many
 constexpr int64_t kMostRuns = 60'000'000;    // of slabs traced in the search for groups
 constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again
-constexpr int64_t kMostFormed = 3'000'000;   // of steps in groups that are formed in either
+constexpr int64_t kMostFormed = 1'500'000;   // of steps in groups that are formed in either, of all searches
 constexpr int64_t kWidestChunk = 48;         // columns
 constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
 constexpr int64_t kFine = 100;               // a search by halves ends one part in as many above the least
@@ -65,9 +67,10 @@ class Partition {
   };
 
  public:
-  Partition(const Schedule& whole, Deadline deadline)
+  Partition(const Schedule& whole, size_t searches, Deadline deadline)
       : graph_(*whole.graph),
         deadline_(deadline),
+        most_formed_(kMostFormed / static_cast<int64_t>(searches)),
         steps_(whole.steps),
         layouts_(whole.layouts),
         facts_(step_facts(graph_, steps_, layouts_)),
@@ -107,6 +110,15 @@ class Partition {
   std::vector<std::vector<GroupPlan>> near_least() {
     if (count_ == 0) return {};
     return down_to_least(search() + search() / kNear + kFew);
+  }
+
+  std::vector<std::string> limits_hit() const {
+    std::vector<std::string> all;
+    if (runs_ > kMostRuns) all.push_back(fmt::format("groups of layers: {} slabs traced", kMostRuns));
+    if (formed_ > most_formed_)
+      all.push_back(fmt::format("groups of layers: {} layers in groups tried", most_formed_));
+    if (cut_trials_) all.push_back(fmt::format("what to compute again: {} slabs traced", kMostTrials));
+    return all;
   }
 
   std::vector<std::vector<GroupPlan>> by_peak() {
@@ -278,7 +290,7 @@ class Partition {
   }
 
   void consider(int begin, int end) {
-    if (runs_ > kMostRuns || formed_ > kMostFormed || grouped_.contains({begin, end}) ||
+    if (runs_ > kMostRuns || formed_ > most_formed_ || grouped_.contains({begin, end}) ||
         has_passed(deadline_))
       return;
     Ways& ways = grouped_[{begin, end}];
@@ -306,7 +318,7 @@ class Partition {
 
   // Whether windows may still be tried at all.
   bool may_try() const {
-    return windows_ != Windows::kNone && trials_ <= kMostTrials && formed_ <= kMostFormed &&
+    return windows_ != Windows::kNone && trials_ <= kMostTrials && formed_ <= most_formed_ &&
            !has_passed(deadline_);
   }
 
@@ -352,6 +364,7 @@ class Partition {
     if (!may_try()) return std::nullopt;
     formed_ += end - begin;
     for (int s = begin; s < end; ++s) trials_ += facts_.slabs[s].count;
+    cut_trials_ |= trials_ > kMostTrials;
     const auto plan = form(begin, end, keep);
     if (!plan) return std::nullopt;
     return Option{std::move(keep), bytes_of(*plan), work_again(*plan)};
@@ -498,6 +511,7 @@ class Partition {
 
   const Graph& graph_;
   const Deadline deadline_;
+  const int64_t most_formed_;
   const std::vector<Step>& steps_;
   const std::vector<Layout>& layouts_;
   const StepFacts facts_;
@@ -511,6 +525,7 @@ class Partition {
   Windows windows_ = Windows::kNone;                           // that may be kept alone
   std::optional<int64_t> searched_ = {};
   int64_t runs_ = 0, trials_ = 0, formed_ = 0;
+  bool cut_trials_ = false;  // of any question
 };
 
 int64_t constant_bytes(const Node& node, const Graph& graph) {
@@ -554,8 +569,8 @@ std::vector<GroupPlan> thinnest_groups(const Schedule& whole, int64_t strip) {
   return groups;
 }
 
-GroupSearch::GroupSearch(const Schedule& whole, Deadline deadline) : deadline_(deadline) {
-  if (!has_passed(deadline)) partition_ = std::make_unique<Partition>(whole, deadline);
+GroupSearch::GroupSearch(const Schedule& whole, size_t searches, Deadline deadline) : deadline_(deadline) {
+  if (!has_passed(deadline)) partition_ = std::make_unique<Partition>(whole, searches, deadline);
 }
 GroupSearch::GroupSearch(GroupSearch&&) noexcept = default;
 GroupSearch::~GroupSearch() = default;
@@ -579,6 +594,10 @@ std::optional<std::vector<GroupPlan>> GroupSearch::least_below(int64_t below, in
 std::vector<std::vector<GroupPlan>> GroupSearch::by_peak() {
   if (!partition_ || has_passed(deadline_)) return {};
   return partition_->by_peak();
+}
+
+std::vector<std::string> GroupSearch::limits_hit() const {
+  return partition_ ? partition_->limits_hit() : std::vector<std::string>();
 }
 
 }  // namespace arenac

@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "scheduler/deadline.h"
@@ -19,12 +20,13 @@ enum class Expect : uint8_t { kSome, kNone };
 
 class Partition;
 
-// The search for groups of a schedule, which has none yet and outlives it: among all partitions of its steps
+// The search for groups of a schedule, which has none yet and outlives it, one of `searches` of a compilation:
+// among all partitions of its steps
 // into single ones and groups of up to kLongestGroup (shortest path over cut positions, Cormen et al., 24.2);
 // after the deadline, of the groups formed by then. What one question finds, the next one knows.
 class GroupSearch {
  public:
-  GroupSearch(const Schedule& whole, Deadline deadline);
+  GroupSearch(const Schedule& whole, size_t searches, Deadline deadline);
   GroupSearch(GroupSearch&&) noexcept;
   ~GroupSearch();
 
@@ -44,6 +46,9 @@ class GroupSearch {
   // From no groups to the least and on to ever more work, each with a lower peak than the one before and the
   // cheapest for it.
   std::vector<std::vector<GroupPlan>> by_peak();
+
+  // What ended a search before it was done.
+  std::vector<std::string> limits_hit() const;
 
  private:
   Deadline deadline_;

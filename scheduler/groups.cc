@@ -302,26 +302,6 @@ struct Runner {
   }
 };
 
-struct ChunkRunner {
-  const Group& group;
-  const Guests& guests;
-  std::vector<ChunkRun> runs;
-
-  void run(int stage, int64_t slab, int64_t chunk) {
-    for (int guest : guests[stage]) {
-      const Stage& g = group.stages[guest];
-      if (!g.seen_through_window()) {
-        runs.push_back({guest, slab, chunk});
-        continue;
-      }
-      if (g.chunks_at.empty()) continue;  // a group in the making
-      for (int64_t s = g.slabs_at[slab].begin; s < g.slabs_at[slab].end; ++s)
-        for (int64_t c = g.chunks_at[chunk].begin; c < g.chunks_at[chunk].end; ++c) run(guest, s, c);
-    }
-    runs.push_back({stage, slab, chunk});
-  }
-};
-
 // Per step before `end` how many slabs of it to take at a time: as the windows of what is computed again say
 // for the step that reads through them and for those that read the rows of this one as they come. Nothing
 // where they contradict each other.
@@ -387,11 +367,12 @@ std::vector<int64_t> work_again(const Group& group, const std::vector<Step>& ste
 }
 
 std::vector<ChunkRun> chunk_runs_of(const Group& group, const Guests& guests, const SlabRun& run) {
-  ChunkRunner runner{group, guests, {}};
-  runner.runs.reserve(group.stages.size() * static_cast<size_t>(group.stages[run.stage].chunks));
+  std::vector<ChunkRun> runs;
+  runs.reserve(group.stages.size() * static_cast<size_t>(group.stages[run.stage].chunks));
   for (int64_t chunk = 0; chunk < group.stages[run.stage].chunks; ++chunk)
-    runner.run(run.stage, run.slab, chunk);
-  return std::move(runner.runs);
+    for_each_run_of({run.stage, run.slab, chunk}, group, guests,
+                    [&](const ChunkRun& one) { runs.push_back(one); });
+  return runs;
 }
 
 std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>& steps,

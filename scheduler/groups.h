@@ -64,6 +64,23 @@ struct ChunkRun {
 };
 std::vector<ChunkRun> chunk_runs_of(const Group& group, const Guests& guests, const SlabRun& run);
 
+// f(ChunkRun) for the same: of one chunk.
+template <typename F>
+void for_each_run_of(const ChunkRun& run, const Group& group, const Guests& guests, const F& f) {
+  for (int guest : guests[run.stage]) {
+    const Stage& g = group.stages[guest];
+    if (!g.seen_through_window()) {
+      f(ChunkRun{guest, run.slab, run.chunk});
+      continue;
+    }
+    if (g.chunks_at.empty()) continue;  // a group in the making
+    for (int64_t s = g.slabs_at[run.slab].begin; s < g.slabs_at[run.slab].end; ++s)
+      for (int64_t c = g.chunks_at[run.chunk].begin; c < g.chunks_at[run.chunk].end; ++c)
+        for_each_run_of({guest, s, c}, group, guests, f);
+  }
+  f(run);
+}
+
 // Turns of the pulling: in each, every sink goes on by its part.
 int64_t turns_of(const Group& group);
 

@@ -128,7 +128,7 @@ std::vector<Schedule> grouped(const Graph& graph, const std::vector<Schedule>& p
   };
   for (const Schedule& whole : plain) {
     least = std::min(least, peak_of(whole));
-    GroupSearch& search = searches.emplace_back(whole, deadline);
+    GroupSearch& search = searches.emplace_back(whole, plain.size(), deadline);
     for (std::vector<GroupPlan>& groups : search.near_least()) add(whole, std::move(groups));
     if (auto groups = search.least_with_windows()) add(whole, std::move(*groups));
   }
