@@ -51,7 +51,7 @@ std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& l
   const Nests nests = nests_of(schedule, step);
   const Stage* stage = stage_of(schedule, step);
   const StorageOverlap* overlap = overlap_in_use(schedule, lifetimes, plan, static_cast<int>(step));
-  const std::vector<LoopPlan>& loops = overlap ? overlap->loops : schedule.loops[step];
+  const std::vector<LoopPlan>& loops = overlap ? *overlap->loops : schedule.loops[step];
   std::vector<LoweredNest> lowered;
   for (size_t k = 0; k < nests.size(); ++k) {
     if (is_elided(nests[k], node, *schedule.graph, schedule.layouts) || is_empty(nests[k])) continue;

@@ -436,8 +436,7 @@ Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector
         for (int64_t x = 0; x < width; ++x) lives[y * columns.count + chunk * width + x].write(now);
     if (stage == pair.reader)
       for (int64_t y = read[slab].begin; y < read[slab].end; ++y)
-        for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x)
-          lives[y * columns.count + x].touch(now);
+        for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x) lives[y * columns.count + x].touch(now);
   };
   for (int64_t t = 0; t < group_.stages[root].slabs; ++t)
     for (int64_t chunk = 0; chunk < group_.stages[root].chunks; ++chunk)

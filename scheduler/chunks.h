@@ -103,7 +103,7 @@ class Chunks {
   const std::vector<Layout>& layouts_;
   const Graph& graph_;
   const StepFacts& facts_;
-  const std::vector<Stage> plain_;                // the stages without hosts and guests
+  const std::vector<Stage> plain_;                 // the stages without hosts and guests
   std::vector<std::pair<TensorId, int>> touched_;  // storages and the stages that touch them, ascending
   std::vector<std::vector<int>> pulled_by_;        // per stage, those that pull it
   std::set<TensorId> again_, chunked_;

@@ -20,10 +20,10 @@ enum class Expect : uint8_t { kSome, kNone };
 
 class Partition;
 
-// The search for groups of a schedule, which has none yet and outlives it, one of `searches` of a compilation:
-// among all partitions of its steps
-// into single ones and groups of up to kLongestGroup (shortest path over cut positions, Cormen et al., 24.2);
-// after the deadline, of the groups formed by then. What one question finds, the next one knows.
+// The search for groups of a schedule, which has none yet and outlives it, one of `searches` of a
+// compilation: among all partitions of its steps into single ones and groups of up to kLongestGroup (shortest
+// path over cut positions, Cormen et al., 24.2); after the deadline, of the groups formed by then. What one
+// question finds, the next one knows.
 class GroupSearch {
  public:
   GroupSearch(const Schedule& whole, size_t searches, Deadline deadline);

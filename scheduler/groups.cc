@@ -215,8 +215,8 @@ class Former {
         for (int64_t y = hull.begin; y < hull.end; ++y)
           all.at(y).written = std::min(all.at(y).written, sources_[k].written(y));
         for (int64_t y = sources_[k].first; y < sources_[k].end(); ++y)
-          all.at(y).touched =
-              std::max(all.at(y).touched, sources_[k].rows[static_cast<size_t>(y - sources_[k].first)].touched);
+          all.at(y).touched = std::max(all.at(y).touched,
+                                       sources_[k].rows[static_cast<size_t>(y - sources_[k].first)].touched);
       }
       storages.push_back(std::move(all));
     });

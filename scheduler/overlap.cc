@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 #include <set>
 
 #include "scheduler/liveness.h"
@@ -181,11 +182,11 @@ struct Access {
   bool in_finish = false;
 };
 
-// One nest's accesses to the two storages.
+// One nest's write, and per storage that is asked about its reads.
 struct Accesses {
   std::vector<Axis> axes;
   Access write;
-  std::vector<Access> reads;
+  std::map<TensorId, std::vector<Access>> reads;
 };
 
 Access access_to(TensorId id, const Expr& index, Reacher& reacher, const Graph& graph,
@@ -197,17 +198,19 @@ Access access_to(TensorId id, const Expr& index, Reacher& reacher, const Graph& 
 }
 
 Accesses accesses_of(const Nest& nest, const Node& node, const Graph& graph,
-                     const std::vector<Layout>& layouts, TensorId input) {
+                     const std::vector<Layout>& layouts, const std::set<TensorId>& inputs) {
   const FlatNest flat = flat_nest(nest, node, layouts);
   Reacher reacher(flat);
   Accesses all{flat.axes, access_to(node.writes[0], flat.store, reacher, graph, layouts), {}};
   const auto look = [&](const Expr& root, bool in_finish) {
     if (root.empty()) return;
     any_of(root, [&](const Expr& e) {
-      if (e->op == Op::kRead && layouts[node.reads[e->index]].root == input) {
-        all.reads.push_back(access_to(node.reads[e->index], e->args[0], reacher, graph, layouts));
-        all.reads.back().in_finish = in_finish;
-      }
+      if (e->op != Op::kRead) return false;
+      const TensorId id = node.reads[e->index], storage = layouts[id].root;
+      if (!inputs.contains(storage)) return false;
+      std::vector<Access>& reads = all.reads[storage];
+      reads.push_back(access_to(id, e->args[0], reacher, graph, layouts));
+      reads.back().in_finish = in_finish;
       return false;
     });
   };
@@ -302,66 +305,69 @@ std::optional<int64_t> worst_pair(const Accesses& all, const Access& read, const
   return most;
 }
 
-// The largest difference over all pairs of a write of one nest and a read of a later one.
-int64_t worst_of_all(const Accesses& writes, const Accesses& reads, const Access& read, Above above) {
-  int64_t total = constant_part(writes.write, read, above);
-  const auto bounds = [](const Access& access, int a, int64_t extent) {
+// Where an access ends or begins, at most: of a write and a read of a later nest the largest difference is
+// that of these.
+Range bounds_of(const Access& access, const std::vector<Axis>& axes) {
+  Range all = access.reach.rest * access.size + Range{access.offset, access.offset};
+  for (size_t a = 0; a < axes.size(); ++a) {
+    if (axes[a].reduced) continue;
     const Term& term = access.reach.terms[a];
-    Range all = term.at(0);
-    for (int64_t i = 0; i < extent; i += term.table.empty() ? std::max<int64_t>(extent - 1, 1) : 1)
-      all = {std::min(all.low, term.at(i).low), std::max(all.high, term.at(i).high)};
-    return all * access.size;
-  };
-  for (int a = 0; a < static_cast<int>(writes.axes.size()); ++a) {
-    if (writes.axes[a].reduced) continue;
-    const Range w = bounds(writes.write, a, writes.axes[a].extent);
-    total += above == Above::kInput ? w.high : -w.low;
-  }
-  for (int a = 0; a < static_cast<int>(reads.axes.size()); ++a) {
-    if (reads.axes[a].reduced) continue;
-    const Range r = bounds(read, a, reads.axes[a].extent);
-    total += above == Above::kInput ? -r.low : r.high;
-  }
-  return total;
-}
-
-int64_t distance_of(const std::vector<Accesses>& nests, const std::vector<LoopPlan>& loops, Above above) {
-  int64_t most = -kFar;
-  for (size_t k = 0; k < nests.size(); ++k) {
-    const bool blocks = loops[k].lanes > 1 || loops[k].tile > 1;
-    for (const Access& read : nests[k].reads) {
-      most = std::max(most, worst_pair(nests[k], read, loops[k], blocks, above).value_or(-kFar));
-      for (size_t j = 0; j < k; ++j) most = std::max(most, worst_of_all(nests[j], nests[k], read, above));
-    }
-  }
-  return most;
-}
-
-// The nests that run, with their plans.
-struct Walked {
-  std::vector<Accesses> nests;
-  std::vector<bool> runs;  // per nest of the node
-
-  std::vector<LoopPlan> plans(const std::vector<LoopPlan>& loops) const {
-    std::vector<LoopPlan> some;
-    for (size_t k = 0; k < loops.size(); ++k)
-      if (runs[k]) some.push_back(loops[k]);
-    return some;
-  }
-  SafeDistances distances(const std::vector<LoopPlan>& loops) const {
-    const auto some = plans(loops);
-    return {distance_of(nests, some, Above::kInput), distance_of(nests, some, Above::kOutput)};
-  }
-};
-
-Walked walked(const Node& node, const Graph& graph, const std::vector<Layout>& layouts, TensorId input) {
-  Walked all;
-  for (const Nest& nest : std::get<Nests>(node.body)) {
-    all.runs.push_back(!is_empty(nest) && !is_elided(nest, node, graph, layouts));
-    if (all.runs.back()) all.nests.push_back(accesses_of(nest, node, graph, layouts, input));
+    Range part = term.at(0);
+    for (int64_t i = 0; i < axes[a].extent;
+         i += term.table.empty() ? std::max<int64_t>(axes[a].extent - 1, 1) : 1)
+      part = {std::min(part.low, term.at(i).low), std::max(part.high, term.at(i).high)};
+    all = all + part * access.size;
   }
   return all;
 }
+
+// A node's accesses to its result and to storages that die there.
+class Walked {
+ public:
+  Walked(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
+         const std::set<TensorId>& inputs) {
+    for (const Nest& nest : std::get<Nests>(node.body)) {
+      const bool runs = !is_empty(nest) && !is_elided(nest, node, graph, layouts);
+      nests_.push_back(runs ? accesses_of(nest, node, graph, layouts, inputs) : Accesses{});
+      const Range before = written_before_.empty() ? Range{kFar, -kFar} : written_before_.back();
+      Range all = before;
+      if (runs) {
+        const Access& write = nests_.back().write;
+        const Range mine = bounds_of(write, nests_.back().axes);
+        all = {std::min(before.low, mine.low), std::max(before.high, mine.high + write.size)};
+        for (const auto& [input, reads] : nests_.back().reads) readers_[input].push_back(nests_.size() - 1);
+      }
+      written_before_.push_back(all);
+    }
+  }
+
+  SafeDistances distances(TensorId input, const std::vector<LoopPlan>& loops) const {
+    return {distance(input, loops, Above::kInput), distance(input, loops, Above::kOutput)};
+  }
+
+ private:
+  int64_t distance(TensorId input, const std::vector<LoopPlan>& loops, Above above) const {
+    int64_t most = -kFar;
+    const auto readers = readers_.find(input);
+    if (readers == readers_.end()) return most;
+    for (const size_t k : readers->second) {
+      const bool blocks = loops[k].lanes > 1 || loops[k].tile > 1;
+      for (const Access& read : nests_[k].reads.at(input)) {
+        most = std::max(most, worst_pair(nests_[k], read, loops[k], blocks, above).value_or(-kFar));
+        const Range written = k > 0 ? written_before_[k - 1] : Range{kFar, -kFar};
+        if (written.low > written.high) continue;  // nothing
+        const Range seen = bounds_of(read, nests_[k].axes);
+        most = std::max(
+            most, above == Above::kInput ? written.high - seen.low : seen.high + read.size - written.low);
+      }
+    }
+    return most;
+  }
+
+  std::vector<Accesses> nests_;        // per nest of the node; of one that does not run nothing
+  std::vector<Range> written_before_;  // per nest: bytes that it and those before it write, as [low, high)
+  std::map<TensorId, std::vector<size_t>> readers_;  // per storage: nests
+};
 
 // ---- the choice
 
@@ -391,18 +397,19 @@ std::vector<TensorId> dying(const Schedule& schedule, const std::vector<Occupanc
   const TensorId y = node.writes[0], out = schedule.layouts[y].root;
   std::vector<TensorId> all;
   if (occupied[out].empty() || occupied[out].front().begin != 2 * s) return all;
+  const std::vector<Tensor>& tensors = schedule.graph->tensors;
+  std::set<TensorId> seen = {out};  // and what may not meet it
+  for (TensorId x : node.reads)
+    if (!may_meet(tensors[x].type, tensors[y].type)) seen.insert(schedule.layouts[x].root);
   for (TensorId x : node.reads) {
     const TensorId in = schedule.layouts[x].root;
-    if (schedule.graph->tensors[in].constant || in == out || occupied[in].empty()) continue;
-    if (occupied[in].back().end != 2 * s + 1 || std::find(all.begin(), all.end(), in) != all.end()) continue;
-    const bool safe = std::all_of(node.reads.begin(), node.reads.end(), [&](TensorId other) {
-      return schedule.layouts[other].root != in ||
-             may_meet(schedule.graph->tensors[other].type, schedule.graph->tensors[y].type);
-    });
-    if (safe) all.push_back(in);
+    if (tensors[in].constant || occupied[in].empty() || occupied[in].back().end != 2 * s + 1) continue;
+    if (seen.insert(in).second) all.push_back(in);
   }
   return all;
 }
+
+using Walks = std::shared_ptr<const std::vector<LoopPlan>>;
 
 // All that can be said of one storage and the step's result, per way to walk.
 struct Pair {
@@ -416,8 +423,7 @@ struct Pair {
   }
   int64_t bytes(size_t way) const { return std::min(bytes(way, Above::kInput), bytes(way, Above::kOutput)); }
 
-  void offer(size_t way, Above above, int step, const std::vector<LoopPlan>& loops,
-             std::vector<StorageOverlap>& to) const {
+  void offer(size_t way, Above above, int step, const Walks& loops, std::vector<StorageOverlap>& to) const {
     if (bytes(way, above) >= in_bytes + out_bytes) return;
     const bool input = above == Above::kInput;
     const int64_t distance = input ? distances[way].input_above : distances[way].output_above;
@@ -438,7 +444,7 @@ size_t cheapest(size_t count, const Cost& cost) {
 
 SafeDistances safe_distances(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
                              const std::vector<LoopPlan>& loops, TensorId input) {
-  return walked(node, graph, layouts, input).distances(loops);
+  return Walked(node, graph, layouts, {input}).distances(input, loops);
 }
 
 int64_t joint_bytes(int64_t above, int64_t below, int64_t distance) {
@@ -453,14 +459,18 @@ std::vector<StorageOverlap> find_overlaps(const Schedule& schedule) {
     const Step& step = schedule.steps[s];
     if (step.kind != StepKind::kRun || !std::holds_alternative<Nests>(step.node->body)) continue;
     if (stage_of(schedule, s)) continue;  // a group's steps do not follow each other
-    const auto choices = ways(schedule.loops[s]);
-    std::vector<Pair> pairs;
     const TensorId out = schedule.layouts[step.node->writes[0]].root;
-    for (TensorId in : dying(schedule, occupied, s)) {
-      if (bytes[in] == 0 || bytes[out] == 0) continue;
-      const Walked walk = walked(*step.node, *schedule.graph, schedule.layouts, in);
+    std::vector<TensorId> inputs = dying(schedule, occupied, s);
+    std::erase_if(inputs, [&](TensorId in) { return bytes[in] == 0 || bytes[out] == 0; });
+    if (inputs.empty()) continue;
+    std::vector<Walks> choices;
+    for (auto& loops : ways(schedule.loops[s]))
+      choices.push_back(std::make_shared<const std::vector<LoopPlan>>(std::move(loops)));
+    const Walked walk(*step.node, *schedule.graph, schedule.layouts, {inputs.begin(), inputs.end()});
+    std::vector<Pair> pairs;
+    for (TensorId in : inputs) {
       Pair& pair = pairs.emplace_back(Pair{in, out, bytes[in], bytes[out], {}});
-      for (const auto& loops : choices) pair.distances.push_back(walk.distances(loops));
+      for (const Walks& loops : choices) pair.distances.push_back(walk.distances(in, *loops));
     }
     if (pairs.size() == 1) {
       for (const Above above : {Above::kInput, Above::kOutput}) {

@@ -184,7 +184,7 @@ std::string dump(const Schedule& schedule) {
   }
   for (const StorageOverlap& o : schedule.overlaps)
     text += fmt::format("{:5} lets %{} lie {} bytes above %{}{}\n", o.step, o.above, o.distance, o.below,
-                        o.loops[0].sweep == Sweep::kDown ? ", from the end" : "");
+                        o.loops && o.loops->front().sweep == Sweep::kDown ? ", from the end" : "");
   return text;
 }
 

@@ -76,9 +76,9 @@ struct LoopPlan {
 // step that several storages die at have the same loops.
 struct StorageOverlap {
   TensorId above, below;
-  int64_t distance;             // bytes
-  int step;                     // -1: a group
-  std::vector<LoopPlan> loops;  // per nest
+  int64_t distance;                                    // bytes
+  int step;                                            // -1: a group
+  std::shared_ptr<const std::vector<LoopPlan>> loops;  // per nest; of a group null
 };
 
 // One nest of a stage. Slab t of the stage computes the indices [t * width + begin, (t + 1) * width + begin)

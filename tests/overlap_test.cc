@@ -254,7 +254,7 @@ TEST_P(OneOperator, TakesTheBytesOfTheFormula) {
     const Node& node = *schedule.steps[1].node;
     const bool up = o.below == schedule.layouts[node.writes[0]].root;
     const SafeDistances seen =
-        Trace(node, graph, schedule.layouts, o.loops, up ? o.above : o.below).distances;
+        Trace(node, graph, schedule.layouts, *o.loops, up ? o.above : o.below).distances;
     EXPECT_GE(o.distance, up ? seen.input_above : seen.output_above);
   }
   EXPECT_EQ(best, GetParam().together) << dump(schedule);

@@ -245,7 +245,7 @@ class Shadow {
         const bool once = stage->chunks > 1 && stage->chunk_axes[k] < 0;
         if (once && iterations_[kChunkSymbol] > 0) continue;
       }
-      run_nest(node, nests[k], overlap ? &overlap->loops[k] : nullptr);
+      run_nest(node, nests[k], overlap ? &overlap->loops->at(k) : nullptr);
     }
   }
 
