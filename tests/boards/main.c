@@ -1,0 +1,97 @@
+/* Runs `model`, which has one input and one output, once on a board of QEMU: reads input.bin, writes
+ * output.bin and prints "INSTRUCTIONS STACK" (see boards.h). Files and text travel by semihosting.
+ *
+ *   cc -DSTACK_BYTES=... -DPICOSECONDS_PER_TICK=... main.c model.c ...
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model.h"
+
+/* The end of RAM; the stack grows down from it. Defined by the C library's linker script. */
+extern uint8_t __stack[];
+
+enum { kPaint = 0xA5, kOwnFrame = 256 };
+
+static union {
+  uint8_t bytes[MODEL_INPUT_BYTES];
+  uint64_t align;
+} input;
+static union {
+  uint8_t bytes[MODEL_OUTPUT_BYTES];
+  uint64_t align;
+} output;
+
+#ifdef __riscv
+
+/* Counts instructions by itself when the machine runs on -icount. */
+static void start_counting(void) {}
+static uint64_t instructions(void) {
+  uint32_t low, high, again;
+  do {
+    __asm__ volatile(".option arch, +zicsr\n\tcsrr %0, minstreth" : "=r"(high));
+    __asm__ volatile(".option arch, +zicsr\n\tcsrr %0, minstret" : "=r"(low));
+    __asm__ volatile(".option arch, +zicsr\n\tcsrr %0, minstreth" : "=r"(again));
+  } while (high != again);
+  return (uint64_t)high << 32 | low;
+}
+
+#else
+
+/* SysTick counts down: 0, kReload, ..., 1, 0, ...; -icount shift=0 makes an instruction a nanosecond. Each
+ * return to 0, after some 670 million instructions, is an interrupt of a few. */
+enum { kReload = 0xFFFFFF };
+static volatile uint32_t* const systick = (volatile uint32_t*)0xE000E010u; /* control, reload, current */
+static volatile uint32_t wraps;
+void arm_systick_isr(void) { ++wraps; }
+
+static void start_counting(void) {
+  systick[1] = kReload;
+  systick[2] = 0;
+  systick[0] = 7; /* on, with interrupt, the clock of the processor */
+}
+static uint64_t instructions(void) {
+  uint32_t before, left;
+  do {
+    before = wraps;
+    left = systick[2];
+  } while (before != wraps);
+  return ((uint64_t)before * (kReload + 1u) + (left == 0 ? 0 : kReload + 1u - left)) * PICOSECONDS_PER_TICK /
+         1000;
+}
+
+#endif
+
+static int run(uint32_t* executed, uint32_t* stack) {
+  const model_inputs in = {(void*)input.bytes};
+  const model_outputs out = {(void*)output.bytes};
+  uint8_t* const bottom = __stack - STACK_BYTES;
+  uint8_t* const top = __builtin_frame_address(0);
+  uint64_t before;
+  int status;
+  for (volatile uint8_t* p = bottom; p < top - kOwnFrame; ++p) *p = kPaint;
+  start_counting();
+  before = instructions();
+  status = model_invoke(&in, &out);
+  *executed = (uint32_t)(instructions() - before);
+  const uint8_t* lowest = bottom;
+  while (lowest < top && *lowest == kPaint) ++lowest;
+  *stack = lowest == bottom ? 0 : (uint32_t)(top - lowest);
+  return status;
+}
+
+int main(void) {
+  uint32_t executed = 0, stack = 0;
+  FILE* file = fopen("input.bin", "rb");
+  if (file == NULL || fread(input.bytes, 1, sizeof input.bytes, file) != sizeof input.bytes) return 90;
+  const int status = run(&executed, &stack);
+  if (status != 0) return status;
+  if (stack == 0) return 91; /* it ran over its end */
+  file = fopen("output.bin", "wb");
+  if (file == NULL || fwrite(output.bytes, 1, sizeof output.bytes, file) != sizeof output.bytes ||
+      fclose(file) != 0)
+    return 92;
+  printf("%lu %lu\n", (unsigned long)executed, (unsigned long)stack);
+  return 0;
+}

@@ -1,0 +1,93 @@
+// Instructions per multiply-accumulate on microcontrollers stay under ceilings, and the results are this
+// machine's. The figures are exact and the same in every run (tests/boards/boards.h); `./dev bench cortex`
+// has more of them.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "driver/run.h"
+#include "tests/boards/boards.h"
+#include "tests/boards/measured_models.h"
+
+namespace arenac {
+namespace {
+
+// Instructions per multiply-accumulate at -O2, `--target` as in the table of cores. A ceiling is about 3 %
+// above the figure of the day it was set: slower code fails, and so does code that is much faster, for then
+// the ceiling is to be lowered.
+constexpr double kMargin = 1.03, kLowest = 0.85;
+
+struct Ceiling {
+  const char* core;
+  const char* model;
+  Optimize optimize;
+  double instructions;
+};
+void PrintTo(const Ceiling& row, std::ostream* out) {
+  *out << row.core << ", " << row.model;
+}  // for GoogleTest
+
+// clang-format off
+constexpr Ceiling kCeilings[] = {
+    {"m4", "conv3x3_int8",       Optimize::kSpeed,    9.69},
+    {"m4", "conv1x1_int8",       Optimize::kSpeed,    11.07},
+    {"m4", "depthwise3x3_int8",  Optimize::kSpeed,    20.08},
+    {"m4", "dense_int8",         Optimize::kSpeed,    12.77},
+    {"m4", "conv3x3_odd_int8",   Optimize::kSpeed,    14.40},
+    {"m4", "conv3x3_float",      Optimize::kSpeed,    7.48},
+    {"m4", "conv1x1_float",      Optimize::kSpeed,    7.08},
+    {"m4", "depthwise3x3_float", Optimize::kSpeed,    18.73},
+    {"m4", "dense_float",        Optimize::kSpeed,    6.52},
+    {"m4", "conv3x3_odd_float",  Optimize::kSpeed,    9.38},
+    {"m4", "ds_cnn_int8",        Optimize::kSpeed,    12.55},
+    {"m4", "ds_cnn_int8",        Optimize::kBalanced, 15.08},
+    {"m4", "ds_cnn_float",       Optimize::kBalanced, 6.83},
+    {"m3", "ds_cnn_int8",        Optimize::kSpeed,    30.14},
+};
+// clang-format on
+
+const MeasuredModel& model_named(const std::string& name) {
+  for (const auto& models : {measured_layers(), measured_networks()})
+    for (const MeasuredModel& model : models)
+      if (model.name == name) return model;
+  throw std::invalid_argument("no measured model is called " + name);
+}
+
+// Integers bit for bit; floats within 1e-5 of the largest, as two C libraries compute exp.
+void expect_same(const Value& board, const Value& host) {
+  double largest = 0;
+  for (int64_t k = 0; k < host.count(); ++k) largest = std::max(largest, std::abs(load(host, k).f));
+  for (int64_t k = 0; k < host.count(); ++k)
+    if (is_float(host.type))
+      ASSERT_NEAR(load(board, k).f, load(host, k).f, 1e-5 * largest) << "element " << k;
+    else
+      ASSERT_EQ(load(board, k).i, load(host, k).i) << "element " << k;
+}
+
+struct Instructions : testing::TestWithParam<Ceiling> {};
+
+TEST_P(Instructions, StayUnderTheirCeilingWithTheResultsOfThisMachine) {
+  const Ceiling& row = GetParam();
+  const Core& core = *find_core(row.core);
+  if (!is_installed(core)) GTEST_SKIP() << core.compiler << " or " << core.emulator << " is not installed";
+  const Compilation c = compile_for_board(model_named(row.model).make(), core.target, row.optimize);
+  const std::vector<Value> inputs = seeded_inputs(c, {});
+  const Measured board = measure(c, inputs[0], core, "-O2");
+  expect_same(board.output, build_and_run(c, inputs, {}).outputs[0]);
+  const double figure = static_cast<double>(board.instructions) / static_cast<double>(c.map.totals.macs);
+  EXPECT_LE(figure, row.instructions) << "slower than it was";
+  EXPECT_GE(figure, row.instructions * kLowest)
+      << "faster than it was: set its ceiling to " << fmt::format("{:.2f}", figure * kMargin);
+}
+
+INSTANTIATE_TEST_SUITE_P(PerMultiplyAccumulate, Instructions, testing::ValuesIn(kCeilings),
+                         [](const auto& test) {
+                           const Ceiling& row = test.param;
+                           return fmt::format("{}_{}_{}", row.core, row.model,
+                                              row.optimize == Optimize::kSpeed ? "speed" : "balanced");
+                         });
+
+}  // namespace
+}  // namespace arenac
