@@ -31,20 +31,20 @@ void PrintTo(const Ceiling& row, std::ostream* out) {
 
 // clang-format off
 constexpr Ceiling kCeilings[] = {
-    {"m4", "conv3x3_int8",       Optimize::kSpeed,    9.69},
-    {"m4", "conv1x1_int8",       Optimize::kSpeed,    11.07},
+    {"m4", "conv3x3_int8",       Optimize::kSpeed,    3.37},
+    {"m4", "conv1x1_int8",       Optimize::kSpeed,    5.18},
     {"m4", "depthwise3x3_int8",  Optimize::kSpeed,    20.08},
-    {"m4", "dense_int8",         Optimize::kSpeed,    12.77},
-    {"m4", "conv3x3_odd_int8",   Optimize::kSpeed,    14.40},
-    {"m4", "conv3x3_float",      Optimize::kSpeed,    7.48},
-    {"m4", "conv1x1_float",      Optimize::kSpeed,    7.08},
+    {"m4", "dense_int8",         Optimize::kSpeed,    4.52},
+    {"m4", "conv3x3_odd_int8",   Optimize::kSpeed,    6.53},
+    {"m4", "conv3x3_float",      Optimize::kSpeed,    3.63},
+    {"m4", "conv1x1_float",      Optimize::kSpeed,    3.29},
     {"m4", "depthwise3x3_float", Optimize::kSpeed,    18.73},
-    {"m4", "dense_float",        Optimize::kSpeed,    6.52},
-    {"m4", "conv3x3_odd_float",  Optimize::kSpeed,    9.38},
-    {"m4", "ds_cnn_int8",        Optimize::kSpeed,    12.55},
-    {"m4", "ds_cnn_int8",        Optimize::kBalanced, 15.08},
-    {"m4", "ds_cnn_float",       Optimize::kBalanced, 6.83},
-    {"m3", "ds_cnn_int8",        Optimize::kSpeed,    30.14},
+    {"m4", "dense_float",        Optimize::kSpeed,    3.36},
+    {"m4", "conv3x3_odd_float",  Optimize::kSpeed,    4.59},
+    {"m4", "ds_cnn_int8",        Optimize::kSpeed,    5.30},
+    {"m4", "ds_cnn_int8",        Optimize::kBalanced, 6.38},
+    {"m4", "ds_cnn_float",       Optimize::kBalanced, 3.78},
+    {"m3", "ds_cnn_int8",        Optimize::kSpeed,    22.79},
 };
 // clang-format on
 
