@@ -38,9 +38,10 @@ std::string compile_command(const Core& core, const std::string& level) {
 }
 
 std::string link_command(const Core& core, size_t input_bytes, size_t output_bytes) {
-  const std::string defines =
-      fmt::format("-DSTACK_BYTES={} -DPICOSECONDS_PER_TICK={} -DMODEL_INPUT_BYTES={} -DMODEL_OUTPUT_BYTES={}",
-                  kStackBytes, core.picoseconds_per_tick, input_bytes, output_bytes);
+  const std::string defines = fmt::format(
+      "-DHEADER=\"model.h\" -DSTACK_BYTES={} -DPICOSECONDS_PER_TICK={} -DMODEL_INPUT_BYTES={} "
+      "-DMODEL_OUTPUT_BYTES={}",
+      kStackBytes, core.picoseconds_per_tick, input_bytes, output_bytes);
   const std::string places = fmt::format(
       "-Wl,--defsym=__flash={},--defsym=__flash_size={},--defsym=__ram={},--defsym=__ram_size={},--defsym=__"
       "stack_size={}",

@@ -1,13 +1,13 @@
 /* Runs `model`, which has one input and one output, once on a board of QEMU: reads input.bin, writes
  * output.bin and prints "INSTRUCTIONS STACK" (see boards.h). Files and text travel by semihosting.
  *
- *   cc -DSTACK_BYTES=... -DPICOSECONDS_PER_TICK=... main.c model.c ...
+ *   cc -DHEADER='"model.h"' -DSTACK_BYTES=... -DPICOSECONDS_PER_TICK=... main.c model.c ...
  */
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "model.h"
+#include HEADER
 
 /* The end of RAM; the stack grows down from it. Defined by the C library's linker script. */
 extern uint8_t __stack[];
