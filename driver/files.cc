@@ -107,6 +107,11 @@ class Staging {
     for (size_t k = 0; k < staged_.size(); ++k) {
       std::error_code error, ignored;
       fs::rename(staged_[k].from, staged_[k].to, error);
+      if (error ==
+          std::errc::device_or_resource_busy) {  // a file that something is mounted on, as in containers
+        write_file(staged_[k].to, staged_[k].shown, read_file(staged_[k].from));
+        continue;
+      }
       if (!error) continue;
       for (size_t done = 0; done < k; ++done) fs::remove(staged_[done].to, ignored);
       cannot("written", staged_[k].shown, error.message());

@@ -182,7 +182,7 @@ std::string words_given(const CLI::App& command) {
     const std::string& group = option->get_group();
     if (option->count() == 0 || (group != kModelSection && group != kMemorySection && group != kCodeSection))
       continue;
-    for (const std::string& value : option->results()) {
+    for (const std::string& value : option->reduced_results()) {
       words += (words.empty() ? "" : " ") + option->get_name();
       if (option->get_expected_min() > 0) words += " " + shell_quoted(value);
     }
@@ -483,6 +483,22 @@ void interpret_raw(const Raw& raw, Options& options) {
     if (!file.empty()) options.reports.push_back({report, file});
 }
 
+// Of an option that is given twice the last holds, as everywhere, unless it is one of a list.
+void let_the_last_hold(CLI::App& app) {
+  for (CLI::App* command : app.get_subcommands({}))
+    for (CLI::Option* option : command->get_options())
+      if (!option->get_positional() && option->get_expected_max() == 1) option->take_last();
+}
+
+// No option takes an empty word: it is a script's variable that is not set.
+void refuse_empty_words(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& word : option->results())
+      if (word.empty())
+        wrong_usage(fmt::format("{} '': a value is needed (see arenac {} --help)", option->get_name(),
+                                command.get_name()));
+}
+
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
@@ -490,6 +506,7 @@ Options parse_options(int argc, const char* const* argv) {
   Options options;
   Raw raw;
   add_commands(app, options, raw);
+  let_the_last_hold(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForVersion& version) {
@@ -503,6 +520,7 @@ Options parse_options(int argc, const char* const* argv) {
     wrong_usage(fmt::format("{} (see arenac {}--help)", problem.value_or(error.what()),
                             parsed.empty() ? "" : parsed[0]->get_name() + " "));
   }
+  for (const CLI::App* command : app.get_subcommands()) refuse_empty_words(*command);
   interpret_raw(raw, options);
   for (const CLI::App* command : app.get_subcommands()) options.compile.words = words_given(*command);
   options.compile.import.command = "arenac";

@@ -57,6 +57,18 @@ TEST_F(CliFiles, ADeviceIsWrittenTo) {
   EXPECT_TRUE(fs::is_character_file(at("full")));
 }
 
+// As volumes of containers are: no rename replaces a mount point.
+TEST_F(CliFiles, AFileThatIsMountedIsWrittenThrough) {
+  write_files(scratch_.path(), {{"volume", "old"}, {"mounted.csv", ""}});
+  const Finished done =
+      sh("unshare -m true || exit 77; unshare -m sh -c 'mount --bind volume mounted.csv && " ARENAC_TOOL
+         " map m.json --csv mounted.csv'");
+  if (done.status == 77) GTEST_SKIP() << "only root makes mounts";
+  EXPECT_EQ(done.status, 0) << done.output;
+  EXPECT_EQ(content("volume"), content("m.csv"));
+  EXPECT_EQ(content("mounted.csv"), "");
+}
+
 TEST_F(CliFiles, ALinkStaysAndWhatItLeadsToIsReplaced) {
   fs::create_directory(at("sub"));
   write_files(at("sub"), {{"old.csv", "old"}});

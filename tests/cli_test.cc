@@ -168,6 +168,33 @@ TEST_F(Cli, PlanWritesASolutionThatVerifies) {
   EXPECT_THAT(wrong.output, HasSubstr("share bytes [4, 8)"));
 }
 
+TEST_F(Cli, TheLastOfARepeatedOptionHolds) {
+  const std::string model = ARENAC_ROOT "/models/tiny_cnn.onnx";
+  EXPECT_EQ(arenac({"map", model, "--ram", "1", "--ram", "1M", "--name", "a", "--name", "last", "--json",
+                    "no.json", "--json", "m.json", "--quiet", "--quiet"})
+                .status,
+            0);
+  EXPECT_FALSE(std::filesystem::exists(at("no.json")));
+  EXPECT_THAT(read_file(at("m.json")), AllOf(HasSubstr("last (tiny_cnn.onnx)"), HasSubstr("--ram 1048576"),
+                                             Not(HasSubstr("--ram 1\"")), Not(HasSubstr("--name a "))));
+  EXPECT_EQ(
+      arenac({"plan", "p.csv", "--pool", "name=a,size=8", "--pool", "name=b", "--time", "1", "--time", "2"})
+          .status,
+      1)
+      << "there is no p.csv";
+}
+
+TEST_F(Cli, AnEmptyWordIsRefused) {
+  const std::string model = ARENAC_ROOT "/models/tiny_cnn.onnx";
+  for (const char* option : {"--html", "--json", "--name", "--dim", "--pool", "--optimize"}) {
+    const Finished done = arenac({"map", model, option, ""});
+    EXPECT_EQ(done.status, 2) << option;
+    EXPECT_THAT(done.output, HasSubstr(option));
+  }
+  EXPECT_EQ(arenac({"compile", model, "-o", ""}).status, 2);
+  EXPECT_EQ(arenac({"compile", ""}).status, 2);
+}
+
 TEST_F(Cli, PlanWritesNothingThatIsTooLarge) {
   write("p.csv", "id,lower,upper,size\na,0,2,8\n");
   EXPECT_EQ(arenac({"plan", "p.csv", "--capacity", "7", "-o", "s.csv"}).status, 3);
