@@ -175,6 +175,28 @@ bool has_budget(const CompileOptions& options) {
                                     [](const Pool& pool) { return pool.capacity.has_value(); });
 }
 
+// Bytes of the smallest arena of whole layers in one pool. `found` holds all schedules of whole layers that a
+// search finds; where a scheduler was named, there was no search.
+int64_t arena_of_whole_layers(const Graph& graph, const std::vector<Candidate>& found,
+                              const Choosing& choosing) {
+  const CompileOptions roomy = with_room(choosing.options);
+  const Choosing in_one = {roomy, choosing.states, choosing.target, choosing.deadline, choosing.times};
+  std::vector<Candidate> whole;
+  if (!choosing.options.scheduler.empty()) whole = candidates(graph, Freedom::kWholeLayers, in_one);
+  for (const Candidate& c : found)
+    if (choosing.options.scheduler.empty() && c.schedule.groups.empty() && c.schedule.graph.get() == &graph)
+      whole.push_back(candidate(c.schedule, in_one));
+  return total_size(smallest(whole, in_one).second);
+}
+
+Chosen chosen_of(const Graph& graph, std::vector<Candidate> all, std::pair<size_t, Plan> best,
+                 const Choosing& choosing) {
+  Chosen c = chosen(std::move(all[best.first]), std::move(best.second));
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(best.first));
+  if (!c.schedule.groups.empty()) c.layerwise_arena = arena_of_whole_layers(graph, all, choosing);
+  return c;
+}
+
 }  // namespace
 
 int64_t total_size(const Plan& plan) {
@@ -193,22 +215,15 @@ Chosen choose(const Graph& graph, const Choosing& choosing) {
     all.push_back(candidate(
         scheduler_named(options.scheduler).schedule(graph, choosing.target, choosing.deadline), choosing));
   if (!budget) {
-    auto [k, plan] = smallest(all, choosing);
-    return chosen(std::move(all[k]), std::move(plan));
+    auto best = smallest(all, choosing);
+    return chosen_of(graph, std::move(all), std::move(best), choosing);
   }
   // Where a second pool takes what the first cannot, more work must be asked for.
   const bool may_spill = options.pools.size() > 1 && !options.ram && options.scheduler.empty();
   auto fits = fitting(all, may_spill ? freedom_of(options.optimize) : Freedom::kAnyAgain, choosing);
   if (!fits && may_spill) fits = fitting(all, Freedom::kAnyAgain, choosing);
   if (!fits) fits_nowhere(all, choosing);
-  return chosen(std::move(all[fits->first]), std::move(fits->second));
-}
-
-int64_t layerwise_arena(const Graph& graph, const Choosing& choosing) {
-  const CompileOptions roomy = with_room(choosing.options);
-  StageTimes times;
-  const Choosing in_one = {roomy, choosing.states, choosing.target, choosing.deadline, times};
-  return total_size(smallest(candidates(graph, Freedom::kWholeLayers, in_one), in_one).second);
+  return chosen_of(graph, std::move(all), std::move(*fits), choosing);
 }
 
 std::vector<Chosen> frontier(const Graph& graph, const Choosing& choosing) {

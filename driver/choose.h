@@ -22,6 +22,9 @@ struct Chosen {
   Schedule schedule;
   Lifetimes lifetimes;
   Plan plan;
+  // Bytes of the arena of whole layers, what --optimize speed takes in one pool; none where this is that
+  // arena.
+  std::optional<int64_t> layerwise_arena = {};
 };
 
 struct Choosing {
@@ -41,9 +44,6 @@ int64_t total_size(const Plan& plan);
 
 // Each is verified, as is the choice. UserError with Exit::kDoesNotFit says which size would do.
 Chosen choose(const Graph& graph, const Choosing& choosing);
-
-// Bytes of the arena of whole layers: what --optimize speed takes in one pool.
-int64_t layerwise_arena(const Graph& graph, const Choosing& choosing);
 
 // Of one pool with room enough: the schedules, the cheapest first, each with a smaller arena than the ones
 // before.

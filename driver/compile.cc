@@ -147,9 +147,7 @@ Compilation compile(const CompileOptions& options) {
   progress.finished(
       "plan", bytes_words(total_size(c.plan)), [&] { return dump(problem, c.plan); }, c.times.plan);
 
-  std::optional<int64_t> layerwise;  // where it is not the arena that there is
-  if (!c.schedule.groups.empty()) layerwise = layerwise_arena(*c.graph, choosing);
-  c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io, layerwise);
+  c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io, chosen.layerwise_arena);
   c.map.model = title_of(options);
   c.map.tool = "arenac " ARENAC_VERSION;
   c.map.options = options.words;

@@ -82,15 +82,17 @@ void expect_choices_in_order(Graph imported, unsigned seed) {
   const std::vector<StateNames> states;
   StageTimes times;
   const Choosing choosing = {options, states, targets()[seed / 2 % targets().size()], kNoDeadline, times};
+  options.optimize = Optimize::kSpeed;
+  const int64_t speed = total_size(choose(graph, choosing).plan);
   const auto arena_of = [&](Optimize optimize) {
     options.optimize = optimize;
-    return total_size(choose(graph, choosing).plan);
+    const Chosen c = choose(graph, choosing);
+    EXPECT_EQ(c.layerwise_arena.value_or(total_size(c.plan)), speed);
+    return total_size(c.plan);
   };
-  const int64_t speed = arena_of(Optimize::kSpeed), balanced = arena_of(Optimize::kBalanced),
-                ram = arena_of(Optimize::kRam);
+  const int64_t balanced = arena_of(Optimize::kBalanced), ram = arena_of(Optimize::kRam);
   EXPECT_LE(ram, balanced);
   EXPECT_LE(balanced, speed);
-  EXPECT_EQ(speed, layerwise_arena(graph, choosing));
   options.ram = ram;
   EXPECT_LE(total_size(choose(graph, choosing).plan), ram);
 }
