@@ -52,6 +52,7 @@ Plan planned(const Candidate& c, const Choosing& choosing) {
   const auto begin = Clock::now();
   Plan plan = plan_at_best(c.lifetimes.problem, planner.empty() ? kDefaultPlanner : planner, search);
   choosing.times.plan += seconds_since(begin);
+  if (choosing.found) choosing.found(total_size(plan));
   return plan;
 }
 

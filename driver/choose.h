@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -31,8 +32,9 @@ struct Choosing {
   const CompileOptions& options;
   const std::vector<StateNames>& states;
   const Target& target;
-  Deadline deadline;  // of the searches for schedules
-  StageTimes& times;  // to which those of problems and plans are added
+  Deadline deadline;                              // of the searches for schedules
+  StageTimes& times;                              // to which those of problems and plans are added
+  std::function<void(int64_t bytes)> found = {};  // called with what each plan of choose() comes to
 };
 
 inline double seconds_since(std::chrono::steady_clock::time_point begin) {

@@ -46,11 +46,17 @@ using Clock = std::chrono::steady_clock;
 // Reports each stage as it ends: its time when verbose, its product when asked for.
 class Progress {
  public:
-  explicit Progress(const CompileOptions& options) : options_(options) {}
+  explicit Progress(const CompileOptions& options)
+      : options_(options), line_(progress_of(options.verbosity)) {}
+
+  void begins(std::string_view stage) { line_.stage(stage); }
+  void found(int64_t bytes) { line_.best(bytes); }
+  [[nodiscard]] auto paused() { return line_.paused(); }
 
   // The stage took the time since the last report and `more` seconds; less than 0: part of it was others'.
   template <typename Dump>
   void finished(const std::string& stage, const std::string& summary, const Dump& product, double more = 0) {
+    const auto pause = line_.paused();
     const double ms = 1000 * std::max(0.0, seconds_since(begin_) + more);
     if (options_.verbosity == Verbosity::kVerbose)
       fmt::print(stderr, "{:<20}{:>9.1f} ms  {}\n", stage, ms, summary);
@@ -60,6 +66,7 @@ class Progress {
 
  private:
   const CompileOptions& options_;
+  ProgressLine line_;
   Clock::time_point begin_ = Clock::now();
 };
 
@@ -114,8 +121,10 @@ Compilation compile(const CompileOptions& options) {
   const auto graph_finished = [&](std::string_view stage, const Graph& graph) {
     progress.finished(std::string(stage), counted(graph.block.size(), "node"), [&] { return dump(graph); });
   };
+  progress.begins("import");
   Graph imported = import_model(options.model, options.import);
   graph_finished("import", imported);
+  progress.begins("rewrites");
   Graph plain = rewritten(std::move(imported),
                           [&](const Rewrite& row, const Graph& graph) { graph_finished(row.name, graph); });
   Streamed model = streamed(std::move(plain), options.streams);
@@ -128,12 +137,15 @@ Compilation compile(const CompileOptions& options) {
   c.states.insert(c.states.end(), model.states.begin(), model.states.end());
   verify(*c.graph);
   if (options.verbosity != Verbosity::kQuiet) {
+    const auto pause = progress.paused();
     for (const std::string& note : c.graph->notes) fmt::print(stderr, "note: {}\n", note);
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);
   }
   graph_finished("graph", *c.graph);
 
-  const Choosing choosing = {options, c.states, target, deadline, c.times};
+  const Choosing choosing = {options,  c.states, target,
+                             deadline, c.times,  [&](int64_t bytes) { progress.found(bytes); }};
+  progress.begins("schedule and plan");
   Chosen chosen = choose(*c.graph, choosing);
   c.schedule = std::move(chosen.schedule);
   c.lifetimes = std::move(chosen.lifetimes);
@@ -147,6 +159,7 @@ Compilation compile(const CompileOptions& options) {
   progress.finished(
       "plan", bytes_words(total_size(c.plan)), [&] { return dump(problem, c.plan); }, c.times.plan);
 
+  progress.begins("map and files");
   c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io, chosen.layerwise_arena);
   c.map.model = title_of(options);
   c.map.tool = "arenac " ARENAC_VERSION;
@@ -166,6 +179,8 @@ std::vector<MapChoice> frontier_of(const Compilation& compilation, const Compile
   const Target& target = target_named(options.target);
   std::vector<MapChoice> choices;
   StageTimes times;
+  ProgressLine line(progress_of(options.verbosity));
+  line.stage("schedules to choose from");
   for (const Chosen& c : frontier(
            *compilation.graph, {options, compilation.states, target, schedulers_deadline(options), times})) {
     const Schedule& schedule = c.schedule;

@@ -12,6 +12,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/memory_map.h"
+#include "driver/progress.h"
 #include "frontend/import.h"
 #include "frontend/stream.h"
 #include "planner/lifetime.h"
@@ -27,6 +28,10 @@ inline constexpr const char* kStages[] = {"graph", "schedule", "problem", "plan"
 std::vector<std::string> dumped_stages();
 
 enum class Verbosity { kQuiet, kNormal, kVerbose };
+
+inline ProgressLine::Shown progress_of(Verbosity verbosity) {
+  return verbosity == Verbosity::kQuiet ? ProgressLine::Shown::kNever : ProgressLine::Shown::kOnTerminal;
+}
 
 // What to prefer: the smallest arena, the same without computing anything twice, or whole layers.
 enum class Optimize { kRam, kBalanced, kSpeed };
@@ -80,7 +85,8 @@ std::string dump(const Problem& problem);
 std::string dump(const Problem& problem, const Plan& plan);
 
 // Runs and verifies every stage. Throws UserError when the model is at fault, and with Exit::kDoesNotFit when
-// the arena is larger than `ram` or a pool than its capacity. Warnings and timings go to standard error.
+// the arena is larger than `ram` or a pool than its capacity. Warnings, timings and progress go to standard
+// error.
 Compilation compile(const CompileOptions& options);
 
 // The schedules that the model can have, from whole layers to the smallest planned arena: each reads

@@ -149,7 +149,8 @@ Exit report_run(const Options& options, const Compilation& c, const RunResult& r
 }
 
 Exit run_run(const Options& options) {
-  const RunOptions how = {.repeat = options.repeat, .keep = options.keep};
+  const RunOptions how = {
+      .repeat = options.repeat, .keep = options.keep, .progress = progress_of(options.compile.verbosity)};
   if (options.inputs.empty()) {
     const Compilation c = compile(options.compile);
     if (options.compile.verbosity != Verbosity::kQuiet)

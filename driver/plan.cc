@@ -1,7 +1,6 @@
 #include "driver/plan.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +8,7 @@
 
 #include "codegen/report_words.h"
 #include "driver/files.h"
+#include "driver/progress.h"
 #include "driver/standard_streams.h"
 #include "frontend/error.h"
 #include "planner/bounds.h"
@@ -94,22 +94,19 @@ void print_every_planner(const PlanOptions& options, const Problem& problem) {
   fmt::print("0 above the bound: {}\n", placement_words(0, 0, problem.pools.size()));
 }
 
-// The search's best so far, on one line of the terminal.
-void show_progress(const PlanProgress& progress) {
-  fmt::print(stderr, "\r\x1b[K{} of {}: {}", progress.makespan, progress.lower_bound, progress.stage);
-}
-
 }  // namespace
 
 void run_plan(const PlanOptions& options) {
   const Problem problem = read_problem(options);
   if (options.planner == kEveryPlanner) return print_every_planner(options, problem);
   Search search = options.search;
-  const bool shows = options.verbosity == PlanOptions::Verbosity::kProgress && isatty(STDERR_FILENO);
-  if (shows) search.report = show_progress;
+  ProgressLine line(options.verbosity == PlanOptions::Verbosity::kProgress ? ProgressLine::Shown::kOnTerminal
+                                                                           : ProgressLine::Shown::kNever);
+  line.stage("plan");
+  search.report = [&](const PlanProgress& progress) { line.best(progress.makespan); };
   const Result result = timed_plan(problem, options.planner, search);
-  if (shows) fmt::print(stderr, "\r\x1b[K");
 
+  const auto pause = line.paused();
   if (!options.solution.empty()) write_text(options.solution, to_csv(problem, result.plan));
   if (options.solution != "-")
     fmt::print("{}", options.format == PlanOptions::Format::kJson ? to_json(result.summary)

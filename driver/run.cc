@@ -215,7 +215,11 @@ RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, 
     files.insert(files.end(), sources.begin(), sources.end());
     write_files(options.keep, files);
   }
-  return Program(c).run(inputs, options.repeat);
+  ProgressLine line(options.progress);
+  line.stage("build");
+  const Program program(c);
+  line.stage("run");
+  return program.run(inputs, options.repeat);
 }
 
 }  // namespace arenac

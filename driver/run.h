@@ -17,6 +17,7 @@ namespace arenac {
 struct RunOptions {
   int repeat = 0;              // timed runs after the first
   std::filesystem::path keep;  // leave all generated files here; empty: nowhere
+  ProgressLine::Shown progress = ProgressLine::Shown::kNever;
 };
 
 struct RunResult {

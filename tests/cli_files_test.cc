@@ -16,6 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::Not;
 
 class CliFiles : public testing::Test {
  protected:
@@ -166,6 +167,54 @@ TEST_F(CliFiles, AReaderThatGoesAwayEndsItSilently) {
         sh(std::string("(sleep 0.1; $A ") + words + "; echo $? > status) | true; cat status");
     EXPECT_EQ(done.output, "141\n") << words;
   }
+}
+
+// What a terminal shows in the end of what was written to it: "\r\x1b[K" clears a line.
+std::string left_on_terminal(const std::string& written) {
+  constexpr std::string_view kErase = "\r\x1b[K";
+  std::string text;
+  size_t begin = 0;  // of the line
+  for (size_t at = 0; at < written.size(); ++at) {
+    if (written.compare(at, kErase.size(), kErase) == 0) {
+      text.resize(begin);
+      at += kErase.size() - 1;
+    } else if (written[at] != '\r') {
+      text += written[at];
+      if (written[at] == '\n') begin = text.size();
+    }
+  }
+  return text;
+}
+
+TEST_F(CliFiles, ProgressIsOneLineOfATerminalThatLeavesNoTrace) {
+  constexpr std::pair<const char*, const char*> kCommands[] = {
+      {"compile $M -o gen", "schedule and plan"},
+      {"map $M", "map and files"},
+      {"map $M --pareto", "schedules to choose from"},
+      {"explain $M", "rewrites"},
+      {"compile $M --ram 1", "schedule and plan"},
+      {"compile p.onnx", "import"},
+      {"run $M", "build"}};
+  if (sh("script -qec true /dev/null </dev/null").status != 0) GTEST_SKIP() << "no script(1)";
+  for (const auto& [words, stage] : kCommands) {
+    SCOPED_TRACE(words);
+    const std::string command = std::string("export A M COLUMNS=80; $A ") + words;
+    const Finished piped = sh(command + " 2>&1 | cat");
+    const auto on_terminal = [&](const std::string& before) {
+      return sh("export A M TERM=xterm; " + before + " script -qec 'export COLUMNS=80; $A " + words +
+                "' /dev/null </dev/null")
+          .output;
+    };
+    const std::string shown = on_terminal("export NO_COLOR=;"), plain = on_terminal("export NO_COLOR=1;");
+    EXPECT_THAT(piped.output, Not(HasSubstr("\x1b")));
+    EXPECT_THAT(shown, HasSubstr(std::string("\r\x1b[K\x1b[2marenac: ") + stage + ", "));
+    EXPECT_THAT(plain, HasSubstr(std::string("\r\x1b[Karenac: ") + stage + ", "));
+    EXPECT_EQ(left_on_terminal(shown), piped.output);
+    EXPECT_EQ(left_on_terminal(plain), piped.output);
+  }
+  for (const char* silent : {"export TERM=dumb; script -qec '$A compile $M -o gen' /dev/null </dev/null",
+                             "script -qec '$A compile $M -o gen --quiet' /dev/null </dev/null"})
+    EXPECT_THAT(sh(std::string("export A M; ") + silent).output, Not(HasSubstr("\x1b"))) << silent;
 }
 
 TEST_F(CliFiles, AMissingTemporaryFolderIsNoFaultOfOurs) {
