@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "codegen/c_text.h"
+#include "codegen/instructions.h"
 #include "frontend/error.h"
 #include "frontend/interpret.h"
 
@@ -402,9 +403,30 @@ std::string CExpr::value(const Expr& e) const {
                                  info(e->type).c_name)),
           value(e->args[0]));
     }
+    case Op::kInstruction:
+      return instruct(e);
     default:
       return call(e);
   }
+}
+
+// A call of the instruction's function, which every compiler inlines that knows how to be told.
+std::string CExpr::instruct(const Expr& e) const {
+  const Instruction& row = instructions()[static_cast<size_t>(e->index)];
+  const std::string inlined = upper_case(prefix_) + "_INLINE";
+  helpers_[inlined] = fmt::format(
+      "#if defined(__GNUC__)\n#define {0} static inline __attribute__((always_inline))\n#else\n"
+      "#define {0} static inline\n#endif",
+      inlined);
+  const std::string definition = fmt::format("{0} {1} {2}_{3}({4}) {{\n#if {5}\n{6}\n#else\n{7}\n#endif\n}}",
+                                             inlined, info(row.result).c_name, prefix_, row.name,
+                                             row.parameters, row.guard, row.native, row.portable);
+  std::string arguments;
+  for (size_t k = 0; k < e->args.size(); ++k) {
+    const bool address = k == 0 && row.elements > 0;
+    arguments += (k > 0 ? ", " : "") + (address ? "&" + element(e->args[k]) : value(e->args[k]));
+  }
+  return fmt::format("{}({})", helper(row.name, definition), arguments);
 }
 
 std::string CExpr::index(const Expr& e) const {

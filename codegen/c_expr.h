@@ -39,6 +39,7 @@ class CExpr {
   std::string factor(const Expr& e) const;
   std::string quotient(const Expr& e) const;
   std::string call(const Expr& e) const;
+  std::string instruct(const Expr& e) const;
   std::string cast(Type to, Type from, const std::string& x) const;
   std::string text(Scalar value) const;
   std::string equal_texts(const std::string& a, const std::string& b) const;

@@ -7,6 +7,7 @@
 #include <map>
 #include <span>
 
+#include "codegen/instructions.h"
 #include "frontend/error.h"
 #include "frontend/interpret.h"
 #include "frontend/partial_sums.h"
@@ -47,9 +48,11 @@ Expr condition(const Bounds& bounds) {
   return all;
 }
 
-bool has_read(const Expr& e) {
-  return any_of(e, [](const Expr& x) { return x->op == Op::kRead; });
+bool has(const Expr& e, Op op) {
+  return any_of(e, [&](const Expr& x) { return x->op == op; });
 }
+// What can be worked out ahead of a sum.
+bool reads_apart(const Expr& e) { return has(e, Op::kRead) && !has(e, Op::kAcc); }
 
 // Numbers of slots in the reads: affine modulo a constant.
 std::vector<Expr> slots_in(const Expr& body) {
@@ -96,7 +99,8 @@ class NestLowering {
         plan_(plan),
         write_type_(operands.write_type),
         aliasing_(operands.aliasing),
-        type_(nest.body->type) {
+        type_(nest.body->type),
+        neighbours_(plan.neighbours > 1 && adds_neighbours(nest, plan, [](const Expr&) { return false; })) {
     for (const Axis& a : nest.axes) kernel_.axes.push_back({0, a.extent});
     ranges_ = kernel_.axes;
     ranges_.resize(kInts, {0, 1});
@@ -429,7 +433,9 @@ class NestLowering {
     for (int a : plan_.order)
       if (nest_.axes[a].reduced && nest_.axes[a].extent != 1) axes.push_back(a);
     const Expr body = with_places(axes);
-    const size_t least = moves_least(body, axes), last = moving.empty() ? least : behind_named(axes, moving);
+    const size_t least = moves_least(body, axes);
+    size_t last = moving.empty() ? least : behind_named(axes, moving);
+    if (neighbours_) last = std::min(last, axes.size() - 1);
     const size_t first = std::min(least, last);
     const std::span<const int> loops(axes);
     const std::vector<int> moved(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
@@ -469,9 +475,34 @@ class NestLowering {
   }
 
   void terms(const std::vector<int>& axes, const Bounds& bounds, const Sums& sums, const Expr& term) {
-    reduced_loops(axes, bounds, sums, [&](const Bounds& left, const Sums& within) {
-      when(condition(left), [&] { accumulate(within, term); });
-    });
+    const std::span<const int> loops(axes);
+    reduced_loops(neighbours_ ? loops.first(axes.size() - 1) : loops, bounds, sums,
+                  [&](const Bounds& left, const Sums& within) {
+                    when(condition(left), [&] {
+                      if (neighbours_)
+                        accumulate_neighbours(axes.back(), within, term);
+                      else
+                        accumulate(within, make(op_of(nest_.combine), {accumulator(type_), term}));
+                    });
+                  });
+  }
+
+  // The terms along axis a, several by one sequence of instructions; what is left one by one.
+  void accumulate_neighbours(int a, const Sums& sums, const Expr& term) {
+    const int64_t extent = nest_.axes[a].extent, whole = extent - extent % plan_.neighbours;
+    const auto factors = *byte_factors(term);
+    const auto pair = [&](const char* half, const ByteFactor& factor) {
+      return instruction(fmt::format("{}_{}", half, factor.read->type == Type::kInt8 ? "s8" : "u8"),
+                         {factor.read, constant(Type::kInt32, Scalar{.i = factor.zero})});
+    };
+    Expr sum = accumulator(type_);
+    for (const char* half : {"even", "odd"})
+      sum = instruction("add_products", {pair(half, factors[0]), pair(half, factors[1]), sum});
+    loop(a, integer(0), integer(whole), plan_.neighbours, [&] { accumulate(sums, sum); });
+    if (whole < extent)
+      loop(a, integer(whole), integer(extent), 1, [&] {
+        accumulate(sums, make(op_of(nest_.combine), {accumulator(type_), term}));
+      });
   }
 
   using Content = std::function<void(const Bounds&, const Sums&)>;
@@ -635,8 +666,8 @@ class NestLowering {
     });
   }
 
-  // One point of the reduced axes: what does not depend on the lane is computed once before the lane loop,
-  // what does not depend on the pixel once in it.
+  // One point of the reduced axes, as what it makes of the accumulator: what does not depend on the lane is
+  // computed once before the lane loop, what does not depend on the pixel once in it.
   //
   // gcc does not vectorise the loop that a barrier is in, only the loops within: over the lanes. Without it
   // gcc 12.2 unrolls those at -O3 and vectorises the loop around them with the sums of all lanes and pixels
@@ -647,19 +678,20 @@ class NestLowering {
   //
   // goes on from the sum that was last in the source although it walks w upwards (right with
   // -fno-tree-loop-vectorize, and in clang).
-  void accumulate(const Sums& sums, const Expr& term) {
+  void accumulate(const Sums& sums, const Expr& sum_and_term) {
     const int lanes = sums.lanes;
     const int64_t tile = sums.pixels.end - sums.pixels.begin;
     if (lanes > 1 || tile > 1 || walks_backwards()) put(Barrier{});
     std::vector<Expr> bodies;
-    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) bodies.push_back(at_point(term, j, lanes));
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
+      bodies.push_back(at_point(sum_and_term, j, lanes));
     Exchange ahead;
     const Stmts in_lane = lifted(bodies, lanes, ahead);
     lanes_of(lanes, [&] {
       here_ = in_lane;
       for (int64_t j = 0; j < tile; ++j) {
         const Expr sum = sum_at(sums, sums.pixels.begin + j);
-        put(Set{sum, make(op_of(nest_.combine), {sum, replaced(bodies[static_cast<size_t>(j)], ahead)})});
+        put(Set{sum, finished(replaced(bodies[static_cast<size_t>(j)], ahead), sum)});
       }
     });
   }
@@ -667,7 +699,7 @@ class NestLowering {
   // Computes ahead what pixels and lanes share; `ahead` says by which registers, the result for each lane.
   Stmts lifted(const std::vector<Expr>& bodies, int lanes, Exchange& ahead) {
     Stmts in_lane;
-    const bool conditional = any_of(nest_.body, [](const Expr& e) { return e->op == Op::kSelect; });
+    const bool conditional = has(nest_.body, Op::kSelect);
     if (conditional || (lanes == 1 && bodies.size() == 1)) return in_lane;
     const auto once = [&](const Expr& e, Stmts& where) {
       const int reg = new_register(fmt::format("v{}", ahead.size()), e->type, 1);
@@ -697,14 +729,14 @@ class NestLowering {
           for (const Expr& arg : e->args) scan(arg, wanted, lift);
         };
     if (lanes > 1) {
-      const auto no_lane = [&](const Expr& e) { return has_read(e) && !names_axis(e, kLane); };
+      const auto no_lane = [&](const Expr& e) { return reads_apart(e) && !names_axis(e, kLane); };
       for (const Expr& body : bodies) scan(body, no_lane, [&](const Expr& e) { once(e, here_); });
       // Compilers vectorise the arithmetic only where all elements are of one size.
       for (const Expr& body : bodies) scan(body, widens_read, each_lane);
     }
     if (bodies.size() > 1) {
       const auto in_all = [&](const Expr& e) {
-        return has_read(e) && any_of(bodies[1], [&](const Expr& x) { return same(x, e); });
+        return reads_apart(e) && any_of(bodies[1], [&](const Expr& x) { return same(x, e); });
       };
       scan(bodies[0], in_all, [&](const Expr& e) { once(e, lanes > 1 ? in_lane : here_); });
     }
@@ -789,6 +821,7 @@ class NestLowering {
   std::map<int, std::vector<int64_t>> widths_;  // per reduced axis: of parts of the sums
   std::map<int, int64_t> trips_;                // per symbol of an iteration
   std::multimap<int, Let> placed_;              // per reduced axis, places in rings that its loop begins with
+  bool neighbours_;                             // whether terms are added several at once
   int places_ = 0;                              // that have a name outside of the loops
 };
 

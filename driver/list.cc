@@ -50,6 +50,7 @@ Listing named(const Table& table) {
 Listing listing(const std::string& table) {
   if (table == "operators") return list_operators();
   if (table == "schedulers") return named(schedulers());
+  if (table == "targets") return named(targets());
   if (table == "planners") return list_planners();
   if (table == "pools") return named(kPoolKinds);
   if (table == "kernels") return list_kernels();

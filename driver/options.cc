@@ -250,7 +250,8 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   section(kCodeSection);
   command.add_option("--weights", raw.weights, "how constants are emitted (default: by size)")
       ->check(one_of({"c", "incbin", "bin"}));
-  command.add_option("--target", compile.target, "what kernels are shaped for")
+  command
+      .add_option("--target", compile.target, "what kernels are shaped for: a row of `arenac list targets`")
       ->check(one_of(names_in(targets())));
   section("Messages");
   command.add_option("--dump-after", compile.dump_after, "print the product of a stage")
@@ -342,7 +343,8 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   CLI::App* list = add("list", "what this arenac can do", Command::kList);
   list->add_option("TABLE", options.table)
       ->required()
-      ->check(one_of({"operators", "schedulers", "planners", "pools", "kernels", "reports", "rewrites"}));
+      ->check(one_of(
+          {"operators", "schedulers", "planners", "pools", "kernels", "reports", "rewrites", "targets"}));
   list->add_flag("--json", raw.json, "as JSON");
 }
 

@@ -59,6 +59,7 @@ constexpr OpInfo kOps[] = {
     {Op::kLt, "<", 2, true, nullptr},
     {Op::kLe, "<=", 2, true, nullptr},
     {Op::kSelect, "select", 3, false, nullptr},
+    {Op::kInstruction, "instruction", -1, false, nullptr},
 };
 
 Expr leaf(Expr::Tree tree) { return Expr(std::make_shared<const Expr::Tree>(std::move(tree))); }
@@ -357,7 +358,7 @@ Expr select(const Expr& condition, const Expr& yes, const Expr& no) {
 Expr with_arguments(const Expr& e, std::vector<Expr> args) {
   if (e->op == Op::kSelect) return select(args[0], args[1], args[2]);
   if (e->op == Op::kCast) return cast(e->type, args[0]);
-  if (e->op == Op::kRead || e->op == Op::kBitCast) {
+  if (e->op == Op::kRead || e->op == Op::kBitCast || e->op == Op::kInstruction) {
     Expr::Tree tree = *e;
     tree.args = std::move(args);
     return leaf(std::move(tree));

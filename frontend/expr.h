@@ -70,6 +70,8 @@ enum class Op : uint8_t {
   kLe,
   // condition (bool), value if true, value if false; only the chosen one is evaluated
   kSelect,
+  // a row of codegen/instructions.h: in kernels' statements only, never in a Graph
+  kInstruction,
 };
 
 // How each operation is spelt and typed. Semantics: kDiv truncates on integers (x/0 is 0); kMod is floor
@@ -106,7 +108,7 @@ struct Expr::Tree {
   Scalar value = {};       // kConst
   // kAxis: the axis of the enclosing nest, or, when negative, -1 - s for the iteration number of the
   // enclosing loop with symbol s, whose trip count is `extent`. kRead: the operand, an index into the node's
-  // reads.
+  // reads. kInstruction: the row.
   int index = 0;
   int64_t extent = 0;
 };

@@ -238,6 +238,51 @@ bool widens_read(const Expr& e) {
 
 bool widens(const FlatNest& nest) { return any_of(nest.body, widens_read); }
 
+namespace {
+
+std::optional<ByteFactor> byte_factor(const Expr& e) {
+  if (e->op == Op::kAdd || e->op == Op::kSub) {
+    if (e->args[1]->op != Op::kConst || std::abs(e->args[1]->value.i) > 255) return std::nullopt;
+    auto factor = byte_factor(e->args[0]);
+    if (!factor || factor->zero != 0) return std::nullopt;
+    factor->zero = e->op == Op::kAdd ? e->args[1]->value.i : -e->args[1]->value.i;
+    return factor;
+  }
+  if (e->op != Op::kCast || e->type != Type::kInt32 || e->args[0]->op != Op::kRead) return std::nullopt;
+  if (e->args[0]->type != Type::kInt8 && e->args[0]->type != Type::kUint8) return std::nullopt;
+  return ByteFactor{e->args[0], 0};
+}
+
+// The innermost reduced axis; -1: none.
+int innermost_reduced(const FlatNest& nest, const std::vector<int>& order) {
+  for (auto at = order.rbegin(); at != order.rend(); ++at)
+    if (nest.axes[*at].reduced && nest.axes[*at].extent > 1) return *at;
+  return -1;
+}
+
+}  // namespace
+
+std::optional<std::array<ByteFactor, 2>> byte_factors(const Expr& body) {
+  if (body->op != Op::kMul || body->type != Type::kInt32) return std::nullopt;
+  const auto a = byte_factor(body->args[0]), b = byte_factor(body->args[1]);
+  if (!a || !b) return std::nullopt;
+  return std::array{*a, *b};
+}
+
+bool adds_neighbours(const FlatNest& nest, const LoopPlan& plan,
+                     const std::function<bool(const Expr&)>& any_layout) {
+  const int a = innermost_reduced(nest, plan.order);
+  const auto factors = byte_factors(nest.body);
+  if (a < 0 || nest.axes[a].extent < plan.neighbours || !factors || nest.combine != Combine::kSum)
+    return false;
+  return std::none_of(nest.where.begin(), nest.where.end(),
+                      [&](const Bound& bound) { return names_axis(bound.index, a); }) &&
+         std::all_of(factors->begin(), factors->end(), [&](const ByteFactor& factor) {
+           const auto stride = coefficient_along(factor.read->args[0], a);
+           return stride == 1 || (any_layout(factor.read) && stride.value_or(0) != 0);
+         });
+}
+
 LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
                     const std::vector<Layout>& layouts, const Target& target) {
   const FlatNest flat = flat_nest(nest, node, layouts);
@@ -267,6 +312,10 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     return key(a) > key(b);
   });
   if (flat.combine == Combine::kNone || flat.accumulate) return plan;
+  plan.neighbours = target.neighbours;
+  if (target.neighbours > 1 && !adds_neighbours(flat, plan, constant)) plan.neighbours = 1;
+  const int most_lanes = plan.neighbours > 1 ? target.byte_lanes : target.lanes;
+  const int most_pixels = plan.neighbours > 1 ? target.byte_tile : target.tile;
 
   // The vector axis: every streamed read has stride 0 or 1 along it, no bound depends on it, and the result
   // likes it.
@@ -282,21 +331,21 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     }
     const auto out = coefficient_along(flat.store, a);
     if (!serves || !out) continue;
-    const int64_t score = std::min<int64_t>(axis.extent, 4 * target.lanes) * (*out == 1 ? 4 : 1);
+    const int64_t score = std::min<int64_t>(axis.extent, 4 * most_lanes) * (*out == 1 ? 4 : 1);
     if (score > best) best = score, plan.vector_axis = a;
   }
   if (plan.vector_axis >= 0) {
-    const int lanes = widens(flat) ? std::min(target.lanes, kWidenedLanes) : target.lanes;
+    const int lanes = widens(flat) ? std::min(most_lanes, kWidenedLanes) : most_lanes;
     plan.lanes = lanes_for(flat.axes[plan.vector_axis].extent, lanes);
     // Narrow blocks leave room for more of them.
-    const int tile = target.tile * std::min(2, lanes / plan.lanes);
+    const int tile = most_pixels * std::min(2, lanes / plan.lanes);
     plan.tile_axis = tile_axis(flat, plan.vector_axis, tile);
     const int64_t blocks = flat.axes[plan.vector_axis].extent / plan.lanes;
     if (plan.tile_axis >= 0) {
       plan.tile = tile_for(flat.axes[plan.tile_axis].extent, tile);
     } else if (blocks > 1) {
       plan.tile_axis = plan.vector_axis;
-      plan.tile = static_cast<int>(std::min<int64_t>(blocks, 4));
+      plan.tile = static_cast<int>(std::min<int64_t>(blocks, plan.neighbours > 1 ? most_pixels : 4));
     }
   }
   // Kept axes: the rest, then the vector blocks, then the tiles.
@@ -315,7 +364,8 @@ void pack_constants(const Nests& nests, const Node& node, const std::vector<Loop
     const LoopPlan& plan = plans[k];
     std::vector<int> depth(nests[k].axes.size());
     for (size_t p = 0; p < plan.order.size(); ++p) depth[plan.order[p]] = static_cast<int>(p);
-    if (plan.vector_axis >= 0) depth[plan.vector_axis] = static_cast<int>(plan.order.size());
+    if (plan.vector_axis >= 0 && plan.neighbours == 1)
+      depth[plan.vector_axis] = static_cast<int>(plan.order.size());
     auto reads = reads_of(nests[k].body);
     for (const Expr* read : reads_of(nests[k].finish)) reads.push_back(read);
     for (const Expr* read : reads) {

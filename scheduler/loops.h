@@ -5,6 +5,10 @@
 //   | ky kx c
 #pragma once
 
+#include <array>
+#include <functional>
+#include <optional>
+
 #include "scheduler/schedule.h"
 
 namespace arenac {
@@ -25,6 +29,19 @@ FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>
 bool widens_read(const Expr& e);
 // Whether any of the sums' terms is.
 bool widens(const FlatNest& nest);
+
+// A factor of the terms of a sum of products of bytes: (element of the read) + zero, as an int32.
+struct ByteFactor {
+  Expr read;
+  int64_t zero;  // in [-255, 255]
+};
+// The factors of a body that is a product of two such.
+std::optional<std::array<ByteFactor, 2>> byte_factors(const Expr& body);
+
+// Whether the nest sums products of bytes of which both factors lie side by side along the innermost reduced
+// axis (those of `any_layout` will), plan.neighbours or more, inside of all bounds.
+bool adds_neighbours(const FlatNest& nest, const LoopPlan& plan,
+                     const std::function<bool(const Expr&)>& any_layout);
 
 // Chooses how to walk the nest. Constant operands count as if they had whatever layout serves best.
 LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,

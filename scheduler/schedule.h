@@ -62,13 +62,15 @@ enum class Registers : uint8_t { kVector, kScalar };
 // How one nest is walked. `order` lists its axes, outermost first: those of the output, then the reduced
 // ones. The axis `vector_axis` runs in blocks of `lanes` neighbours; `tile` neighbours along `tile_axis`
 // share what they read. These two are the innermost of the output's axes. A block of lanes and tiles reads
-// all that it reduces before it writes.
+// all that it reduces before it writes. Of the innermost reduced axis, `neighbours` are multiplied and added
+// at once, by instructions for products of bytes.
 struct LoopPlan {
   std::vector<int> order;
   int vector_axis = -1, lanes = 1;
   int tile_axis = -1, tile = 1;
   Sweep sweep = Sweep::kUp;
   Registers registers = Registers::kVector;
+  int neighbours = 1;
 };
 
 // The storage that `step` writes first and a storage that dies there may share bytes whenever offset(above) -
@@ -156,6 +158,8 @@ struct Target {
   int tile;   // pixels (rows) that share one read of the weights
   int align;  // bytes: of the arena and of every buffer
   Registers registers;
+  // Of products of bytes: how many are added at once, and the lanes and tile that leave registers for it.
+  int neighbours, byte_lanes, byte_tile;
 };
 const std::vector<Target>& targets();
 

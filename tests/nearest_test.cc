@@ -77,7 +77,7 @@ TEST(Nearest, RowsOfTablesAreNamed) {
       EXPECT_THAT(error.what(), testing::HasSubstr(hint));
     }
   };
-  expect([] { target_named("cortex-m4"); }, "did you mean cortex-m?");
+  expect([] { target_named("cortex-mm"); }, "did you mean cortex-m?");
   expect([] { scheduler_named("layer_wise"); }, "did you mean layerwise?");
   expect([] { plan({}, "portfolo"); }, "did you mean portfolio?");
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "codegen/instructions.h"
 #include "frontend/error.h"
 
 namespace arenac {
@@ -115,6 +116,16 @@ class Machine {
         std::byte room[8] = {};
         store(e->args[0]->type, room, evaluate(e->args[0]));
         return load(e->type, room);
+      }
+      case Op::kInstruction: {
+        const Instruction& row = instructions()[static_cast<size_t>(e->index)];
+        std::vector<Scalar> operands;
+        const Expr& first = e->args[0];
+        for (int k = 0; k < row.elements; ++k)
+          operands.push_back(load(first->type, at_(first->index, number(first->args[0]) + k)));
+        for (size_t k = row.elements > 0 ? 1 : 0; k < e->args.size(); ++k)
+          operands.push_back(evaluate(e->args[k]));
+        return row.meaning(operands);
       }
       default: {
         const Scalar a = evaluate(e->args[0]);

@@ -1,0 +1,35 @@
+// Instructions of processors that C has no operator for, as rows of a table. In formulas they are
+// Op::kInstruction, whose `index` is the row.
+//
+//   sum of four products of bytes, in two instructions that multiply two 16-bit halves each:
+//
+//     memory     a0 a1 a2 a3                    b0 b1 b2 b3
+//     even_s8    a0+z | a2+z                    b0   | b2
+//     odd_s8     a1+z | a3+z                    b1   | b3
+//     acc        add_products(odd a, odd b, add_products(even a, even b, acc))
+//
+// A row is chosen by what a nest computes (scheduler/loops.h), for targets that have it.
+#pragma once
+
+#include <span>
+
+#include "frontend/expr.h"
+
+namespace arenac {
+
+struct Instruction {
+  const char* name;
+  Type result;
+  int elements;  // neighbours in memory that the first operand, a read of their first, stands for; 0: a value
+  // Of the elements (or the first value) and the further operands.
+  Scalar (*meaning)(std::span<const Scalar> operands);
+  const char* guard;       // of the preprocessor: whether there is the instruction
+  const char* parameters;  // in C
+  const char* native;      // body of a C function with that result: where there is, and
+  const char* portable;    // where there is not
+};
+const std::vector<Instruction>& instructions();
+
+Expr instruction(const std::string& name, std::vector<Expr> operands);
+
+}  // namespace arenac
