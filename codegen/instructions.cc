@@ -10,8 +10,8 @@ constexpr const char* kDsp =
 
 // Two numbers of 16 bits as one of 32.
 Scalar pair_of(int64_t low, int64_t high) {
-  return {.i = static_cast<int64_t>(static_cast<uint32_t>(low & 0xffff) |
-                                    static_cast<uint32_t>(high & 0xffff) << 16)};
+  return {.i = static_cast<int64_t>(static_cast<uint32_t>(low & 0xffff) | static_cast<uint32_t>(high & 0xffff)
+                                                                              << 16)};
 }
 int64_t low_half(Scalar pair) { return static_cast<int16_t>(pair.i & 0xffff); }
 int64_t high_half(Scalar pair) { return static_cast<int16_t>(pair.i >> 16 & 0xffff); }
@@ -25,15 +25,16 @@ Scalar add_products(std::span<const Scalar> x) {
 }
 
 // Extends bytes 0 and 2 (of the word turned by 8 bits: 1 and 3) to 16 bits and adds z to each.
-#define EXTEND(how, turned)                                                                                  \
-  "  uint32_t word, pair;\n  __builtin_memcpy(&word, a, 4);\n"                                               \
-  "  if (__builtin_constant_p(z) && z == 0)\n"                                                               \
-  "    __asm__(\"" how "b16 %0, %1" turned "\" : \"=r\"(pair) : \"r\"(word));\n"                             \
-  "  else\n"                                                                                                 \
-  "    __asm__(\"" how "ab16 %0, %1, %2" turned                                                              \
-  "\" : \"=r\"(pair) : \"r\"((uint32_t)(z & 0xffff) * 0x10001u), \"r\"(word));\n"                            \
+#define EXTEND(how, turned)                                                       \
+  "  uint32_t word, pair;\n  __builtin_memcpy(&word, a, 4);\n"                    \
+  "  if (__builtin_constant_p(z) && z == 0)\n"                                    \
+  "    __asm__(\"" how "b16 %0, %1" turned                                        \
+  "\" : \"=r\"(pair) : \"r\"(word));\n"                                           \
+  "  else\n"                                                                      \
+  "    __asm__(\"" how "ab16 %0, %1, %2" turned                                   \
+  "\" : \"=r\"(pair) : \"r\"((uint32_t)(z & 0xffff) * 0x10001u), \"r\"(word));\n" \
   "  return pair;"
-#define HALVES(first, second)                                                                                \
+#define HALVES(first, second) \
   "  return ((uint32_t)(a[" first "] + z) & 0xffffu) | (uint32_t)(a[" second "] + z) << 16;"
 
 }  // namespace
@@ -49,7 +50,8 @@ const std::vector<Instruction>& instructions() {
       {"odd_u8", Type::kUint32, 4, odd, kDsp, "const uint8_t *a, int32_t z", EXTEND("uxt", ", ror #8"),
        HALVES("1", "3")},
       {"add_products", Type::kInt32, 0, add_products, kDsp, "uint32_t a, uint32_t b, int32_t sum",
-       "  int32_t next;\n  __asm__(\"smlad %0, %1, %2, %3\" : \"=r\"(next) : \"r\"(a), \"r\"(b), \"r\"(sum));\n"
+       "  int32_t next;\n  __asm__(\"smlad %0, %1, %2, %3\" : \"=r\"(next) : \"r\"(a), \"r\"(b), "
+       "\"r\"(sum));\n"
        "  return next;",
        "  const int32_t low = (int32_t)(int16_t)(a & 0xffffu) * (int16_t)(b & 0xffffu);\n"
        "  const int32_t high = (int32_t)(int16_t)(a >> 16) * (int16_t)(b >> 16);\n"

@@ -242,6 +242,8 @@ const std::vector<Target>& targets() {
       {"cortex-m4", "Arm Cortex-M4: DSP instructions", 4, 2, 8, Registers::kScalar, 4, 2, 2},
       {"cortex-m7", "Arm Cortex-M7: DSP instructions", 4, 2, 8, Registers::kScalar, 4, 2, 2},
       {"cortex-m33", "Arm Cortex-M33: DSP instructions", 4, 2, 8, Registers::kScalar, 4, 2, 2},
+      {"rv32imc", "32-bit RISC-V without floating point", 4, 3, 8, Registers::kScalar, 1, 0, 0},
+      {"rv32imafc", "32-bit RISC-V", 4, 3, 8, Registers::kScalar, 1, 0, 0},
   };
   return all;
 }
