@@ -4,9 +4,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cmath>
-
+#include "driver/compare.h"
 #include "driver/run.h"
 #include "tests/boards/boards.h"
 #include "tests/boards/measured_models.h"
@@ -55,17 +53,6 @@ const MeasuredModel& model_named(const std::string& name) {
   throw std::invalid_argument("no measured model is called " + name);
 }
 
-// Integers bit for bit; floats within 1e-5 of the largest, as two C libraries compute exp.
-void expect_same(const Value& board, const Value& host) {
-  double largest = 0;
-  for (int64_t k = 0; k < host.count(); ++k) largest = std::max(largest, std::abs(load(host, k).f));
-  for (int64_t k = 0; k < host.count(); ++k)
-    if (is_float(host.type))
-      ASSERT_NEAR(load(board, k).f, load(host, k).f, 1e-5 * largest) << "element " << k;
-    else
-      ASSERT_EQ(load(board, k).i, load(host, k).i) << "element " << k;
-}
-
 struct Instructions : testing::TestWithParam<Ceiling> {};
 
 TEST_P(Instructions, StayUnderTheirCeilingWithTheResultsOfThisMachine) {
@@ -75,7 +62,7 @@ TEST_P(Instructions, StayUnderTheirCeilingWithTheResultsOfThisMachine) {
   const Compilation c = compile_for_board(model_named(row.model).make(), core.target, row.optimize);
   const std::vector<Value> inputs = seeded_inputs(c, {});
   const Measured board = measure(c, inputs[0], core, "-O2");
-  expect_same(board.output, build_and_run(c, inputs, {}).outputs[0]);
+  EXPECT_EQ(difference(board.output, build_and_run(c, inputs, {}).outputs[0], kSameResult), std::nullopt);
   const double figure = static_cast<double>(board.instructions) / static_cast<double>(c.map.totals.macs);
   EXPECT_LE(figure, row.instructions) << "slower than it was";
   EXPECT_GE(figure, row.instructions * kLowest)

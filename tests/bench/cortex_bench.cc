@@ -28,11 +28,14 @@ struct Choice {
 void print_row(const MeasuredModel& model, const Core& core, Optimize optimize, const Choice& choice) {
   const Compilation c =
       compile_for_board(model.make(), choice.target.empty() ? core.target : choice.target, optimize);
-  const Value input = seeded_inputs(c, {})[0];
+  const std::vector<Value> inputs = seeded_inputs(c, {});
+  const Value host = build_and_run(c, inputs, {}).outputs[0];
   fmt::print("{:<10}{:<27}{:<9}", core.name, model.name, optimize == Optimize::kSpeed ? "speed" : "balanced");
   for (const std::string& level : choice.levels) {
     try {
-      const Measured m = measure(c, input, core, level);
+      const Measured m = measure(c, inputs[0], core, level);
+      if (const auto fault = difference(m.output, host, kSameResult))
+        throw InternalError(fmt::format("{} on {} at {}: {}", model.name, core.name, level, *fault));
       fmt::print("{:>9.2f}{:>8}{:>6}",
                  static_cast<double>(m.instructions) / static_cast<double>(c.map.totals.macs), m.text,
                  m.stack);
@@ -83,7 +86,7 @@ int main(int argc, char** argv) {
   CLI11_PARSE(app, argc, argv);
   try {
     for (const std::string& name : names.empty() ? known : names) print_core(*find_core(name), choice);
-  } catch (const UserError& error) {
+  } catch (const std::exception& error) {
     fmt::print(stderr, "cortex_bench: {}\n", error.what());
     return 1;
   }

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "driver/compare.h"
 #include "driver/compile.h"
 #include "frontend/type.h"
 
@@ -46,6 +47,10 @@ struct Measured {
   int64_t stack;         // bytes below the caller's frame that it wrote to (by painting them first)
   Value output;
 };
+
+// What a board may differ by from this machine: integers in nothing, floats in what two C libraries make of
+// exp.
+inline constexpr Tolerance kSameResult = {.rtol = 1e-5, .atol = 1e-6};
 
 // Builds the compilation, called "model", with its weights as C and with one input and one output, at that
 // level of optimisation ("-O2") and runs it once. UserError with the tools' words when it cannot be

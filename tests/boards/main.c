@@ -12,7 +12,7 @@
 /* The end of RAM; the stack grows down from it. Defined by the C library's linker script. */
 extern uint8_t __stack[];
 
-enum { kPaint = 0xA5, kOwnFrame = 256 };
+enum { kPaint = 0xA5 };
 
 static union {
   uint8_t bytes[MODEL_INPUT_BYTES];
@@ -24,6 +24,8 @@ static union {
 } output;
 
 #ifdef __riscv
+
+#define MOVE "mv"
 
 /* Counts instructions by itself when the machine runs on -icount. */
 static void start_counting(void) {}
@@ -38,6 +40,8 @@ static uint64_t instructions(void) {
 }
 
 #else
+
+#define MOVE "mov"
 
 /* SysTick counts down: 0, kReload, ..., 1, 0, ...; -icount shift=0 makes an instruction a nanosecond. Each
  * return to 0, after some 670 million instructions, is an interrupt of a few. */
@@ -67,10 +71,11 @@ static int run(uint32_t* executed, uint32_t* stack) {
   const model_inputs in = {(void*)input.bytes};
   const model_outputs out = {(void*)output.bytes};
   uint8_t* const bottom = __stack - STACK_BYTES;
-  uint8_t* const top = __builtin_frame_address(0);
+  uint8_t* top;
   uint64_t before;
   int status;
-  for (volatile uint8_t* p = bottom; p < top - kOwnFrame; ++p) *p = kPaint;
+  __asm__ volatile(MOVE " %0, sp" : "=r"(top));
+  for (volatile uint8_t* p = bottom; p < top; ++p) *p = kPaint;
   start_counting();
   before = instructions();
   status = model_invoke(&in, &out);
