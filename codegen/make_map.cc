@@ -109,9 +109,12 @@ void mark_uses(const Schedule& schedule, const Lifetimes& lifetimes, MemoryMap& 
         buffer->readers.push_back(time);
     if (step.kind != StepKind::kRun) continue;
     for (TensorId id : step.node->writes)
-      if (MapBuffer* buffer = buffer_of(id); buffer && !buffer->writer && buffer->kind != BufferKind::kInput)
-        buffer->writer = time;
+      if (MapBuffer* buffer = buffer_of(id);
+          buffer && (buffer->writers.empty() || buffer->writers.back() < time))
+        buffer->writers.push_back(time);
   }
+  for (MapBuffer& buffer : map.buffers)
+    if (!buffer.writers.empty() && buffer.kind != BufferKind::kInput) buffer.writer = buffer.writers.front();
 }
 
 // Of a row not all need be there.

@@ -50,6 +50,7 @@ Fault check_times(const MemoryMap& map) {
   for (const MapBuffer& buffer : map.buffers) {
     const bool inside = map.steps.empty() || buffer.end <= static_cast<int64_t>(map.steps.size());
     std::vector<int64_t> users = buffer.readers;
+    users.insert(users.end(), buffer.writers.begin(), buffer.writers.end());
     if (buffer.writer) users.push_back(*buffer.writer);
     for (int64_t step : users)
       if (step < buffer.begin || step >= buffer.end)

@@ -68,10 +68,11 @@ struct MapBuffer {
   std::vector<std::string> tensors = {};  // the model's names of what lies here, views included
   std::optional<KeptRows> rows = {};      // none: the whole tensor
   std::optional<int64_t> writer = {};     // the first step that writes here; none: only the caller does
-  std::vector<int64_t> readers = {};      // the steps that read any of it, ascending
-  std::string type = {};            // ONNX element type of the tensor that it is named after, e.g. "int8"
-  std::vector<int64_t> shape = {};  // of that tensor, whole
-  std::string c = {};               // what the C calls the offset, e.g. "KWS_AT_CONV1"
+  std::vector<int64_t> writers = {};  // the steps that write any of it, ascending, in place of an input too
+  std::vector<int64_t> readers = {};  // the steps that read any of it, ascending
+  std::string type = {};              // ONNX element type of the tensor that it is named after, e.g. "int8"
+  std::vector<int64_t> shape = {};    // of that tensor, whole
+  std::string c = {};                 // what the C calls the offset, e.g. "KWS_AT_CONV1"
 
   bool operator==(const MapBuffer&) const = default;
 };
@@ -193,7 +194,7 @@ struct MemoryMap {
 std::string to_json(const MemoryMap& map);
 
 // Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `writer`,
-// `readers`, `type`, `shape`, `c`, `groups`, `order`, `frontier`, `cut_off`, `tool` and
+// `writers`, `readers`, `type`, `shape`, `c`, `groups`, `order`, `frontier`, `cut_off`, `tool` and
 // `options` may be absent. `origin` begins
 // every message. Throws UserError with the field's path: "kws_map.json: buffers[3].size: ...". Judges the
 // form only: colliding buffers or dangling names are for `verify`, and no report stumbles over them.

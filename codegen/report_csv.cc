@@ -21,16 +21,17 @@ std::string csv_field(std::string_view name) {
 
 std::string csv_report(const MemoryMap& map) {
   std::string csv =
-      "id,lower,upper,size,offset,pool,kind,name,tensors,rows_kept,rows_total,op,writer,readers,type,shape,c";
+      "id,lower,upper,size,offset,pool,kind,name,tensors,rows_kept,rows_total,op,writer,writers,readers,type,"
+      "shape,c";
   csv += map.groups.empty() ? "\n" : ",group\n";
   for (const MapBuffer& b : map.buffers) {
-    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", b.id, b.begin, b.end, b.size,
+    csv += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}", b.id, b.begin, b.end, b.size,
                        b.offset, csv_field(b.pool), name_of(b.kind), csv_field(b.name),
                        csv_field(fmt::format("{}", fmt::join(b.tensors, " "))),
                        b.rows ? fmt::format("{}", b.rows->kept) : "",
                        b.rows ? fmt::format("{}", b.rows->total) : "", csv_field(source_of(map, b)),
-                       b.writer ? fmt::format("{}", *b.writer) : "", fmt::join(b.readers, " "),
-                       csv_field(b.type), fmt::join(b.shape, "x"), csv_field(b.c));
+                       b.writer ? fmt::format("{}", *b.writer) : "", fmt::join(b.writers, " "),
+                       fmt::join(b.readers, " "), csv_field(b.type), fmt::join(b.shape, "x"), csv_field(b.c));
     csv += map.groups.empty() ? "\n" : fmt::format(",{}\n", group_name(group_at(map, b.begin)));
   }
   return csv;

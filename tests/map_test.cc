@@ -1,6 +1,7 @@
 // The memory map of compiled models tells the truth about the graph: who writes a buffer, who reads it, what
 // it holds, and how much work a step is.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,18 +29,19 @@ std::string fault_of(const MapBuffer& buffer, const Schedule& schedule, const Li
   const auto meets = [&](const std::vector<TensorId>& ids) {
     return std::ranges::any_of(ids, [&](TensorId id) { return lifetimes.buffer_of[id] == buffer.id; });
   };
-  std::optional<int64_t> writer;
+  std::vector<int64_t> writers;
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     if (schedule.steps[s].kind != StepKind::kRun) continue;
     const Node& node = *schedule.steps[s].node;
     const auto time = static_cast<int64_t>(s);
     const bool listed = std::ranges::count(buffer.readers, time) > 0;
     if (listed != meets(node.reads)) return "readers differ at " + node.origin;
-    if (!writer && meets(node.writes)) writer = time;
+    if (meets(node.writes)) writers.push_back(time);
   }
+  if (writers != buffer.writers) return fmt::format("its writers are {}", fmt::join(writers, " "));
   if (buffer.kind == BufferKind::kInput) return buffer.writer ? "the caller writes an input" : "";
-  if (!writer) return "nobody writes it";
-  return writer == buffer.writer ? "" : "its writer is " + schedule.steps[*writer].node->origin;
+  if (writers.empty()) return "nobody writes it";
+  return writers.front() == buffer.writer ? "" : "its writer is " + schedule.steps[writers[0]].node->origin;
 }
 
 void expect_true_uses(const MemoryMap& map, const Schedule& schedule, const Lifetimes& lifetimes) {
@@ -65,7 +67,7 @@ void expect_the_same(const Problem& read, const Problem& written) {
 
 TEST(MapOfRandomModels, NamesWritersAndReaders) {
   constexpr const char* kSchedulers[] = {"layerwise", "fused", "smallest", "rows"};
-  size_t late = 0;  // buffers whose life begins before they are written, in a group
+  size_t late = 0, shared = 0;  // buffers whose life begins before they are written, in a group
   for (unsigned seed = 0; seed < seeds(120); ++seed) {
     const std::string text = seed % 3 == 0 ? random_graph(seed) : random_layers(seed);
     SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
@@ -79,9 +81,11 @@ TEST(MapOfRandomModels, NamesWritersAndReaders) {
     EXPECT_EQ(memory_map_from_json(to_json(c.map)), c.map);
     expect_the_same(problem_from_csv(dump(c.lifetimes.problem), "p.csv"), c.lifetimes.problem);
     for (const MapBuffer& buffer : c.map.buffers) late += buffer.writer && *buffer.writer > buffer.begin;
+    for (const MapBuffer& buffer : c.map.buffers) shared += buffer.writers.size() > 1;
     if (HasFailure()) return;
   }
   EXPECT_GT(late, 20u);
+  EXPECT_GT(shared, 20u);
 }
 
 TEST(MapOfBundledModels, NamesWritersReadersTypesAndShapes) {

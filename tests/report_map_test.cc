@@ -23,9 +23,9 @@ constexpr std::string_view kGolden = R"({
   {"name":"arena","size":64,"capacity":128,"align":16,"lower_bound":64,"proof":"optimal"}
  ],
  "buffers": [
-  {"id":0,"name":"a","pool":"arena","offset":0,"size":48,"begin":0,"end":2,"kind":"input","tensors":["image"],"rows":null,"writer":null,"readers":[1],"type":"float32","shape":[1,3,2,2],"c":"SMALL_AT_0"},
-  {"id":1,"name":"b","pool":"arena","offset":16,"size":48,"begin":1,"end":3,"kind":"activation","tensors":["conv","conv_view"],"rows":[3,48],"writer":1,"readers":[2],"type":"int8","shape":[1,4,48,4],"c":"SMALL_AT_1"},
-  {"id":2,"name":"c","pool":"arena","offset":0,"size":16,"begin":2,"end":4,"kind":"output","tensors":["scores"],"rows":null,"writer":3,"readers":[],"type":"float32","shape":[1,4],"c":"SMALL_AT_2"}
+  {"id":0,"name":"a","pool":"arena","offset":0,"size":48,"begin":0,"end":2,"kind":"input","tensors":["image"],"rows":null,"writer":null,"writers":[],"readers":[1],"type":"float32","shape":[1,3,2,2],"c":"SMALL_AT_0"},
+  {"id":1,"name":"b","pool":"arena","offset":16,"size":48,"begin":1,"end":3,"kind":"activation","tensors":["conv","conv_view"],"rows":[3,48],"writer":1,"writers":[1],"readers":[2],"type":"int8","shape":[1,4,48,4],"c":"SMALL_AT_1"},
+  {"id":2,"name":"c","pool":"arena","offset":0,"size":16,"begin":2,"end":4,"kind":"output","tensors":["scores"],"rows":null,"writer":3,"writers":[3],"readers":[],"type":"float32","shape":[1,4],"c":"SMALL_AT_2"}
  ],
  "steps": [
   {"time":0,"node":"load","op":"Identity","rows":null,"macs":0},
@@ -72,14 +72,15 @@ TEST(MemoryMapJson, RoundTrip) {
 TEST(MemoryMapJson, OptionalKeysMayBeAbsentAndUnknownOnesAreIgnored) {
   Json json = Json::parse(kGolden);
   for (const char* key : {"constants", "overlaps", "io"}) json.erase(key);
-  for (const char* key : {"rows", "writer", "readers", "type", "shape", "c"}) json["buffers"][1].erase(key);
+  for (const char* key : {"rows", "writer", "writers", "readers", "type", "shape", "c"})
+    json["buffers"][1].erase(key);
   json["pools"][0].erase("capacity");
   json["later"] = {{"more", 1}};
   MemoryMap expected = small_map();
   expected.constants.clear(), expected.overlaps.clear(), expected.io.clear();
   MapBuffer& bare = expected.buffers[1];
-  bare.rows.reset(), bare.writer.reset(), bare.readers.clear(), bare.type.clear(), bare.shape.clear(),
-      bare.c.clear();
+  bare.rows.reset(), bare.writer.reset(), bare.writers.clear(), bare.readers.clear(), bare.type.clear(),
+      bare.shape.clear(), bare.c.clear();
   expected.pools[0].capacity.reset();
   EXPECT_EQ(memory_map_from_json(json.dump()), expected);
 }
@@ -185,6 +186,7 @@ TEST(VerifyMap, FindsEveryWrongFact) {
   EXPECT_THAT(fault_after([](auto& m) { m.buffers[2].end = 2; }), HasSubstr("[2, 2)"));
   EXPECT_THAT(fault_after([](auto& m) { m.buffers[2].end = 5; }), HasSubstr("4 steps"));
   EXPECT_THAT(fault_after([](auto& m) { m.buffers[2].writer = 1; }), HasSubstr("step 1 uses it"));
+  EXPECT_THAT(fault_after([](auto& m) { m.buffers[2].writers = {3, 4}; }), HasSubstr("step 4 uses it"));
   EXPECT_THAT(fault_after([](auto& m) { m.buffers[2].readers = {4}; }), HasSubstr("step 4 uses it"));
   EXPECT_THAT(fault_after([](auto& m) { m.steps[2].time = 3; }), HasSubstr("time 3"));
   EXPECT_THAT(fault_after([](auto& m) { m.pools[0].capacity = 63; }), HasSubstr("capacity"));

@@ -62,6 +62,7 @@ MemoryMap small_map() {
                   .tensors = {"conv", "conv_view"},
                   .rows = KeptRows{3, 48},
                   .writer = 1,
+                  .writers = {1},
                   .readers = {2},
                   .type = "int8",
                   .shape = {1, 4, 48, 4},
@@ -77,6 +78,7 @@ MemoryMap small_map() {
                   .tensors = {"scores"},
                   .rows = {},
                   .writer = 3,
+                  .writers = {3},
                   .type = "float32",
                   .shape = {1, 4},
                   .c = "SMALL_AT_2"}};
@@ -130,11 +132,12 @@ MemoryMap network_map(int buffers) {
                      .end = std::min<int64_t>(buffers, i + reach),
                      .tensors = {name + "_output"},
                      .rows = {},
+                     .writers = {},
                      .readers = {},
                      .type = "int8",
                      .shape = {1, size / 16, 16},
                      .c = fmt::format("NETWORK_AT_{}", i)};
-    if (i > 0) buffer.writer = i;
+    if (i > 0) buffer.writer = i, buffer.writers = {i};
     for (int64_t reader : {i + int64_t{1}, buffer.end - 1})
       if (i < reader && reader < buffer.end && (buffer.readers.empty() || buffer.readers.back() < reader))
         buffer.readers.push_back(reader);

@@ -188,12 +188,13 @@ TEST(TextReport, LargeMapsListTheLargestAndCountTheRest) {
 }
 
 TEST(CsvReport, QuotesAsSpreadsheetsExpect) {
-  EXPECT_EQ(csv_report(small_map()),
-            "id,lower,upper,size,offset,pool,kind,name,tensors,rows_kept,rows_total,op,writer,readers,type,"
-            "shape,c\n"
-            "0,0,2,48,0,arena,input,a,image,,,input,,1,float32,1x3x2x2,SMALL_AT_0\n"
-            "1,1,3,48,16,arena,activation,b,conv conv_view,3,48,Conv,1,2,int8,1x4x48x4,SMALL_AT_1\n"
-            "2,2,4,16,0,arena,output,c,scores,,,Identity,3,,float32,1x4,SMALL_AT_2\n");
+  EXPECT_EQ(
+      csv_report(small_map()),
+      "id,lower,upper,size,offset,pool,kind,name,tensors,rows_kept,rows_total,op,writer,writers,readers,type,"
+      "shape,c\n"
+      "0,0,2,48,0,arena,input,a,image,,,input,,,1,float32,1x3x2x2,SMALL_AT_0\n"
+      "1,1,3,48,16,arena,activation,b,conv conv_view,3,48,Conv,1,1,2,int8,1x4x48x4,SMALL_AT_1\n"
+      "2,2,4,16,0,arena,output,c,scores,,,Identity,3,3,,float32,1x4,SMALL_AT_2\n");
   EXPECT_THAT(csv_report(map_named("a,\"b\"\nc")), HasSubstr(",\"a,\"\"b\"\"\uFFFDc\","));
 }
 
