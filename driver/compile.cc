@@ -153,6 +153,10 @@ Compilation compile(const CompileOptions& options) {
   progress.finished(
       "schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); },
       -c.times.problem - c.times.plan);
+  if (options.verbosity == Verbosity::kVerbose)
+    for (const Limit& limit : c.schedule.limits_hit)
+      fmt::print(stderr, "note: the search for {} ended at {}: the arena may be larger for it\n",
+                 limit.search, counted(static_cast<size_t>(limit.count), limit.unit));
   const Problem& problem = c.lifetimes.problem;
   progress.finished(
       "problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); }, c.times.problem);

@@ -3,8 +3,24 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
+#include <cstdint>
+#include <set>
+#include <string_view>
 
 namespace arenac {
+
+// A search that a count ended before it was done: what is found may be larger for it.
+//
+//   {"groups of layers", 60'000'000, "slab"}
+struct Limit {
+  std::string_view search;
+  int64_t count;
+  std::string_view unit;  // one of it
+
+  auto operator<=>(const Limit&) const = default;
+};
+using LimitsHit = std::set<Limit>;
 
 using Deadline = std::chrono::steady_clock::time_point;
 

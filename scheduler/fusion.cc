@@ -1,7 +1,5 @@
 #include "scheduler/fusion.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <map>
 #include <numeric>
@@ -112,13 +110,12 @@ class Partition {
     return down_to_least(search() + search() / kNear + kFew);
   }
 
-  std::vector<std::string> limits_hit() const {
-    std::vector<std::string> all;
-    if (runs_ > kMostRuns) all.push_back(fmt::format("groups of layers: {} slabs traced", kMostRuns));
-    if (formed_ > most_formed_)
-      all.push_back(fmt::format("groups of layers: {} layers in groups tried", most_formed_));
-    if (cut_trials_) all.push_back(fmt::format("what to compute again: {} slabs traced", kMostTrials));
-    return all;
+  LimitsHit limits_hit() const {
+    LimitsHit hit;
+    if (runs_ > kMostRuns) hit.insert({"groups of layers", kMostRuns, "slab"});
+    if (formed_ > most_formed_) hit.insert({"groups of layers", most_formed_, "stage"});
+    if (cut_trials_) hit.insert({"what to compute again", kMostTrials, "slab"});
+    return hit;
   }
 
   std::vector<std::vector<GroupPlan>> by_peak() {
@@ -596,8 +593,6 @@ std::vector<std::vector<GroupPlan>> GroupSearch::by_peak() {
   return partition_->by_peak();
 }
 
-std::vector<std::string> GroupSearch::limits_hit() const {
-  return partition_ ? partition_->limits_hit() : std::vector<std::string>();
-}
+LimitsHit GroupSearch::limits_hit() const { return partition_ ? partition_->limits_hit() : LimitsHit(); }
 
 }  // namespace arenac

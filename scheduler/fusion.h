@@ -5,7 +5,6 @@
 
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "scheduler/deadline.h"
@@ -47,8 +46,7 @@ class GroupSearch {
   // cheapest for it.
   std::vector<std::vector<GroupPlan>> by_peak();
 
-  // What ended a search before it was done.
-  std::vector<std::string> limits_hit() const;
+  LimitsHit limits_hit() const;
 
  private:
   Deadline deadline_;

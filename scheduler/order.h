@@ -55,10 +55,11 @@ struct OrderLimits {
 
 struct OrderResult {
   std::vector<int> order;
-  int64_t peak = 0;         // bytes
-  int64_t lower_bound = 0;  // no order has a lower peak
-  bool proven = false;      // the two are equal
-  int64_t states = 0;       // down-sets that the search visited
+  int64_t peak = 0;           // bytes
+  int64_t lower_bound = 0;    // no order has a lower peak
+  bool proven = false;        // the two are equal
+  int64_t states = 0;         // down-sets that the search visited
+  LimitsHit limits_hit = {};  // empty where it is proven
 };
 
 // One row of the table of orders.

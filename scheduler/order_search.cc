@@ -338,7 +338,10 @@ OrderResult optimal_order(const OrderProblem& problem, const OrderLimits& limits
   for (size_t k : hardest) {
     if (peaks[k] <= level) continue;
     if (has_passed(limits.deadline)) break;
-    if (segments[k].end - segments[k].begin > kLargestSegment) continue;
+    if (segments[k].end - segments[k].begin > kLargestSegment) {
+      best.limits_hit.insert({"orders of layers side by side", kLargestSegment, "layer"});
+      continue;
+    }
     SegmentWalk walk(problem, segments[k]);
     const auto keep = [&](const std::optional<Found>& found) {
       if (!found || found->peak >= peaks[k]) return;
@@ -356,6 +359,9 @@ OrderResult optimal_order(const OrderProblem& problem, const OrderLimits& limits
   best.lower_bound = level;
   best.proven = best.peak == best.lower_bound;
   best.states = budget.visited;
+  if (budget.visited >= budget.states) best.limits_hit.insert({"orders of layers", budget.states, "state"});
+  if (budget.moves >= kMostMoves) best.limits_hit.insert({"orders of layers", kMostMoves, "move"});
+  if (best.proven) best.limits_hit.clear();
   return best;
 }
 

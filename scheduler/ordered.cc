@@ -8,21 +8,23 @@
 namespace arenac {
 
 Ordered best_order(const Graph& graph, const OrderLimits& limits) {
-  Ordered best{assign_storage(graph), {}};
+  Ordered best{assign_storage(graph, limits.deadline), {}};
   OrderReport& report = best.report;
   report.peak = report.file_peak = best.storage.peak;
   const Sharing sharing = possible_sharing(graph);
   const bool concats = std::any_of(sharing.moves.begin(), sharing.moves.end(), [](const Sharing::Move& move) {
     return move.kind == Sharing::Move::Kind::kPart;
   });
+  LimitsHit hit;
   // The first gives the bound; where parts cannot be had one by one, the others say what can be.
   for (Parts parts : {Parts::kParts, Parts::kWhole, Parts::kCopied}) {
     const Dataflow flow = dataflow(graph, sharing, parts);
     const OrderResult found = optimal_order(flow.problem, limits);
+    hit.insert(found.limits_hit.begin(), found.limits_hit.end());
     if (parts == Parts::kParts) report.lower_bound = found.lower_bound;
     if (report.peak <= report.lower_bound) break;
     std::vector<int> order = node_order(graph, flow, found.order);
-    Storage storage = assign_storage(graph, order);
+    Storage storage = assign_storage(graph, order, Moves::kFirst, limits.deadline);
     if (storage.peak < report.peak) {
       report.peak = storage.peak;
       best.storage = std::move(storage);
@@ -34,30 +36,32 @@ Ordered best_order(const Graph& graph, const OrderLimits& limits) {
   report.proven = report.peak == report.lower_bound;
   // Copies in place of views can go below what any order with the views needs.
   report.lower_bound = std::min(report.lower_bound, report.peak);
+  if (!report.proven) best.storage.limits_hit.merge(hit);
   return best;
 }
 
-Ordered in_order(const Graph& graph, std::vector<int> (*order)(const OrderProblem& problem)) {
+Ordered in_order(const Graph& graph, std::vector<int> (*order)(const OrderProblem& problem),
+                 Deadline deadline) {
   if (order == file_order) {
-    Ordered file{assign_storage(graph), {}};
+    Ordered file{assign_storage(graph, deadline), {}};
     file.report.peak = file.report.file_peak = file.storage.peak;
     return file;
   }
   const Dataflow flow = dataflow(graph, possible_sharing(graph), Parts::kWhole);
   std::vector<int> nodes = node_order(graph, flow, order(flow.problem));
-  Ordered result{assign_storage(graph, nodes), {}, std::move(nodes)};
+  Ordered result{assign_storage(graph, nodes, Moves::kFirst, deadline), {}, std::move(nodes)};
   result.report.peak = result.storage.peak;
-  result.report.file_peak = assign_storage(graph).peak;
+  result.report.file_peak = assign_storage(graph, deadline).peak;
   return result;
 }
 
-Ordered with_unshared_moves(const Graph& graph, Ordered ordered) {
+Ordered with_unshared_moves(const Graph& graph, Ordered ordered, Deadline deadline) {
   std::vector<int> order = ordered.order;
   if (order.empty()) {
     order.resize(graph.block.size());
     std::iota(order.begin(), order.end(), 0);
   }
-  ordered.storage = assign_storage(graph, order, Moves::kUnshared);
+  ordered.storage = assign_storage(graph, order, Moves::kUnshared, deadline);
   return ordered;
 }
 

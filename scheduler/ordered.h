@@ -18,9 +18,10 @@ struct Ordered {
 Ordered best_order(const Graph& graph, const OrderLimits& limits = {});
 
 // Whatever order a rule gives; the report has no lower bound.
-Ordered in_order(const Graph& graph, std::vector<int> (*order)(const OrderProblem& problem));
+Ordered in_order(const Graph& graph, std::vector<int> (*order)(const OrderProblem& problem),
+                 Deadline deadline = kNoDeadline);
 
 // The same order, in storage where other operands moved.
-Ordered with_unshared_moves(const Graph& graph, Ordered ordered);
+Ordered with_unshared_moves(const Graph& graph, Ordered ordered, Deadline deadline = kNoDeadline);
 
 }  // namespace arenac

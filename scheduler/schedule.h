@@ -147,6 +147,7 @@ struct Schedule {
   std::vector<StorageOverlap> overlaps = {};
   std::vector<Group> groups = {};  // ascending
   OrderReport order = {};
+  LimitsHit limits_hit = {};
   bool cut_off = false;  // the deadline passed before the searches for order and groups were done
 };
 

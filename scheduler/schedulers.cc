@@ -42,6 +42,7 @@ Schedule whole_layers(Ordered ordered, std::shared_ptr<const Graph> graph, const
   Storage& storage = ordered.storage;
   Schedule schedule{graph, std::move(storage.steps), std::move(storage.layouts), {}};
   schedule.order = ordered.report;
+  schedule.limits_hit = std::move(storage.limits_hit);
   plan_walks(schedule, target);
   verify(schedule);
   return schedule;
@@ -66,8 +67,8 @@ Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Tar
 std::shared_ptr<const Graph> borrowed(const Graph& graph) { return {std::shared_ptr<const Graph>(), &graph}; }
 
 template <std::vector<int> (*order)(const OrderProblem&)>
-Schedule schedule_in_order(const Graph& graph, const Target& target, Deadline) {
-  return whole_layers(in_order(graph, order), borrowed(graph), target);
+Schedule schedule_in_order(const Graph& graph, const Target& target, Deadline deadline) {
+  return whole_layers(in_order(graph, order, deadline), borrowed(graph), target);
 }
 
 // Bytes live at the fullest step with the best of its overlaps, the caller's apart.
@@ -100,13 +101,13 @@ std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target, 
   std::vector<Schedule> all;
   for (const auto& g : graphs) {
     if (!all.empty() && has_passed(deadline)) break;
-    std::vector<Ordered> orders = {in_order(*g, file_order)};
+    std::vector<Ordered> orders = {in_order(*g, file_order, deadline)};
     Ordered best = best_order(*g, {.deadline = deadline});
     orders[0].report = best.report;
     orders[0].report.peak = best.report.file_peak;
     if (best.report.peak < best.report.file_peak) orders.push_back(std::move(best));
     for (Ordered& ordered : orders) {
-      Ordered unshared = with_unshared_moves(*g, ordered);
+      Ordered unshared = with_unshared_moves(*g, ordered, deadline);
       const bool other = unshared.storage.layouts != ordered.storage.layouts;
       all.push_back(whole_layers(std::move(ordered), g, target));
       if (other) all.push_back(whole_layers(std::move(unshared), g, target));
@@ -115,11 +116,21 @@ std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target, 
   return all;
 }
 
+struct Grouped {
+  std::vector<Schedule> schedules;
+  LimitsHit limits_hit = {};
+};
+
 // Of schedules of whole layers, the same with groups, as many as `freedom` has.
-std::vector<Schedule> grouped(const Graph& graph, const std::vector<Schedule>& plain, Freedom freedom,
-                              const Target& target, Deadline deadline) {
+Grouped grouped(const Graph& graph, const std::vector<Schedule>& plain, Freedom freedom, const Target& target,
+                Deadline deadline) {
   std::vector<Schedule> all;
   std::vector<GroupSearch> searches;
+  const auto done = [&] {
+    Grouped result{std::move(all)};
+    for (const GroupSearch& search : searches) result.limits_hit.merge(search.limits_hit());
+    return result;
+  };
   int64_t least = INT64_MAX;
   const auto add = [&](const Schedule& whole, std::vector<GroupPlan> groups) {
     if (groups.empty()) return;
@@ -132,7 +143,7 @@ std::vector<Schedule> grouped(const Graph& graph, const std::vector<Schedule>& p
     for (std::vector<GroupPlan>& groups : search.near_least()) add(whole, std::move(groups));
     if (auto groups = search.least_with_windows()) add(whole, std::move(*groups));
   }
-  if (freedom < Freedom::kSomeAgain) return all;
+  if (freedom < Freedom::kSomeAgain) return done();
   Expect expect = Expect::kSome;
   for (size_t k = plain.size(); k-- > 0;) {  // those first that were changed most for the purpose
     auto groups = searches[k].least_below(least, work_allowed(graph, Freedom::kSomeAgain), expect);
@@ -140,10 +151,10 @@ std::vector<Schedule> grouped(const Graph& graph, const std::vector<Schedule>& p
     add(plain[k], std::move(*groups));
     if (work_again(all.back()) > 0) expect = Expect::kNone;
   }
-  if (freedom < Freedom::kAnyAgain) return all;
+  if (freedom < Freedom::kAnyAgain) return done();
   for (size_t k = 0; k < plain.size(); ++k)
     for (std::vector<GroupPlan>& groups : searches[k].by_peak()) add(plain[k], std::move(groups));
-  return all;
+  return done();
 }
 
 std::pair<int64_t, int64_t> price(const Schedule& schedule) {
@@ -206,14 +217,20 @@ int64_t work_allowed(const Graph& graph, Freedom freedom) {
 std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freedom, const Target& target,
                                                Deadline deadline) {
   std::vector<Schedule> plain = plain_schedules(graph, target, deadline);
-  std::vector<Schedule> all;
-  if (freedom > Freedom::kWholeLayers) all = grouped(graph, plain, freedom, target, deadline);
+  Grouped found;
+  if (freedom > Freedom::kWholeLayers) found = grouped(graph, plain, freedom, target, deadline);
+  std::vector<Schedule> all = std::move(found.schedules);
+  for (const Schedule& schedule : plain)
+    found.limits_hit.insert(schedule.limits_hit.begin(), schedule.limits_hit.end());
   const bool cut_off = has_passed(deadline);
   for (Schedule& schedule : plain)
     if (freedom > Freedom::kWholeLayers || schedule.graph.get() == &graph) all.push_back(std::move(schedule));
   std::stable_sort(all.begin(), all.end(),
                    [](const Schedule& a, const Schedule& b) { return price(a) < price(b); });
-  for (Schedule& schedule : all) schedule.cut_off = cut_off;
+  for (Schedule& schedule : all) {
+    schedule.cut_off = cut_off;
+    schedule.limits_hit = found.limits_hit;
+  }
   return all;
 }
 

@@ -12,6 +12,11 @@
 namespace arenac {
 namespace {
 
+constexpr int64_t kMostConcats =
+    64;                            // whose parts are tried in place one by one: each is a pass over all steps
+constexpr int64_t kMostViews = 8;  // that are tried as copies: each does everything anew
+constexpr int64_t kMostVisits = 2'000'000;  // of steps in the passes for concats
+
 int64_t count_of(const Tensor& t) { return element_count(t.shape); }
 
 void flatten(const Block& block, std::vector<Step>& steps);
@@ -67,7 +72,7 @@ class Assignment {
     occupied_ = occupancies(graph_, steps_, layouts_);
   }
 
-  Storage storage() const { return {steps_, layouts_, peak().bytes}; }
+  Storage storage() const { return {steps_, layouts_, peak().bytes, limits_hit_}; }
 
   // Views of less than all of a storage that is live at the peak.
   std::vector<const Node*> partial_views() const {
@@ -81,7 +86,7 @@ class Assignment {
     return all;
   }
 
-  void share_storage() {
+  void share_storage(Deadline deadline) {
     const auto viewed = layouts_;
     std::vector<int> concats;
     for (int s = 0; s < static_cast<int>(steps_.size()); ++s)
@@ -97,8 +102,10 @@ class Assignment {
     std::vector<bool> all = merged;
     for (int s : concats) all[s] = true;
     if (attempt(all) <= best) return;
-    constexpr size_t kTried = 64;  // each trial is a pass over all steps
-    for (size_t k = 0; k < std::min(concats.size(), kTried); ++k) {
+    const size_t tried = trials(kMostConcats);
+    if (concats.size() > tried)
+      limits_hit_.insert({"parts of concats in place", static_cast<int64_t>(tried), "concat"});
+    for (size_t k = 0; k < std::min(concats.size(), tried) && !has_passed(deadline); ++k) {
       merged[concats[k]] = true;
       const int64_t with = attempt(merged);
       if (with <= best)
@@ -110,6 +117,12 @@ class Assignment {
   }
 
   Peak peak() const;
+
+  // Of `most` passes over all steps, as many as take little time.
+  size_t trials(int64_t most) const {
+    return static_cast<size_t>(std::clamp<int64_t>(
+        kMostVisits / std::max<int64_t>(1, static_cast<int64_t>(steps_.size())), 1, most));
+  }
 
   // Before share_storage().
   Sharing sharing() const {
@@ -639,6 +652,7 @@ class Assignment {
   std::vector<std::set<std::pair<int64_t, TensorId>>> group_;
   std::vector<Path> path_;
   std::vector<bool> moved_;
+  LimitsHit limits_hit_;
   mutable std::map<const Node*, std::vector<Part>> parts_;  // of nodes of several nests, once asked
 };
 
@@ -674,9 +688,9 @@ struct Attempt {
 };
 
 Attempt attempt(const Graph& graph, const std::vector<int>& order, const std::vector<const Node*>& copied,
-                Moves moves) {
+                Moves moves, Deadline deadline) {
   Assignment assignment(graph, order, copied, moves);
-  assignment.share_storage();
+  assignment.share_storage(deadline);
   return {assignment.storage(), assignment.partial_views()};
 }
 
@@ -692,14 +706,17 @@ bool may_meet(Type a, Type b) {
   return size_of(a) == 1 || size_of(b) == 1 || std::string_view(info(a).c_name) == info(b).c_name;
 }
 
-Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves moves) {
+Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves moves, Deadline deadline) {
   std::vector<const Node*> copied;
-  Attempt best = attempt(graph, order, copied, moves);
-  constexpr int kTried = 8;  // each trial does everything anew
+  Attempt best = attempt(graph, order, copied, moves, deadline);
   size_t next = 0;
-  for (int tried = 0; tried < kTried && next < best.partial_views.size(); ++tried) {
+  for (int tried = 0; next < best.partial_views.size() && !has_passed(deadline); ++tried) {
+    if (tried == kMostViews) {
+      best.storage.limits_hit.insert({"copies instead of views", kMostViews, "view"});
+      break;
+    }
     copied.push_back(best.partial_views[next++]);
-    Attempt with = attempt(graph, order, copied, moves);
+    Attempt with = attempt(graph, order, copied, moves, deadline);
     if (with.storage.peak < best.storage.peak) {
       best = std::move(with);
       next = 0;
@@ -710,7 +727,9 @@ Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves 
   return std::move(best.storage);
 }
 
-Storage assign_storage(const Graph& graph) { return assign_storage(graph, order_of_file(graph)); }
+Storage assign_storage(const Graph& graph, Deadline deadline) {
+  return assign_storage(graph, order_of_file(graph), Moves::kFirst, deadline);
+}
 
 Sharing possible_sharing(const Graph& graph) {
   return Assignment(graph, order_of_file(graph), {}, Moves::kFirst).sharing();

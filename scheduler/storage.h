@@ -11,6 +11,7 @@ struct Storage {
   std::vector<Step> steps;  // the block's nodes without those that became views
   std::vector<Layout> layouts;
   int64_t peak = 0;  // bytes live at one step, graph inputs and outputs apart
+  LimitsHit limits_hit = {};
 };
 
 // Three passes over the nodes of `graph`:
@@ -32,8 +33,9 @@ bool may_meet(Type a, Type b);
 // Of several operands that could move, the first does, or rather one that nobody else reads: the storage of a
 // residual then has rows of nothing else, whose readers need not be done when rows of the sum appear.
 enum class Moves : uint8_t { kFirst, kUnshared };
-Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves moves = Moves::kFirst);
-Storage assign_storage(const Graph& graph);
+Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves moves = Moves::kFirst,
+                       Deadline deadline = kNoDeadline);
+Storage assign_storage(const Graph& graph, Deadline deadline = kNoDeadline);
 
 // What assign_storage() may do whatever the order.
 struct Sharing {
