@@ -12,9 +12,8 @@
 namespace arenac {
 namespace {
 
-constexpr int64_t kMostConcats =
-    64;                            // whose parts are tried in place one by one: each is a pass over all steps
-constexpr int64_t kMostViews = 8;  // that are tried as copies: each does everything anew
+constexpr int64_t kMostConcats = 64;  // whose parts are tried in place one by one, in a pass over all steps
+constexpr int64_t kMostViews = 8;     // that are tried as copies: each does everything anew
 constexpr int64_t kMostVisits = 2'000'000;  // of steps in the passes for concats
 
 int64_t count_of(const Tensor& t) { return element_count(t.shape); }

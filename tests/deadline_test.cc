@@ -97,5 +97,36 @@ TEST(Deadline, OfTheOrderSearchLeavesAnOrderAndABound) {
   EXPECT_GT(unproven, 5);
 }
 
+TEST(Limit, ThatEndedASearchIsSaid) {
+  int hit = 0;
+  for (const PublishedNetwork& network : published_networks()) {
+    const OrderProblem problem = network.make(Concat::kCopied);
+    const OrderResult hurried = optimal_order(problem, {.states = 1});
+    EXPECT_EQ(hurried.proven, hurried.limits_hit.empty()) << network.name;
+    hit += hurried.limits_hit.contains({"orders of layers", 1, "state"});
+    const OrderResult best = optimal_order(problem);
+    EXPECT_TRUE(!best.proven || best.limits_hit.empty()) << network.name;
+  }
+  EXPECT_GT(hit, 5);
+}
+
+// Every view keeps a large tensor alive through the fullest step: more views than are tried as copies.
+TEST(Limit, OfStorageIsInTheSchedule) {
+  const auto network = [](int views) {
+    std::string nodes, all;
+    for (int k = 0; k < views; ++k) {
+      nodes += fmt::format("w{0} = Exp(x)\n a{0} = Softmax(w{0})\n v{0} = Slice(a{0}, from, to, axes)\n", k);
+      all += fmt::format("{}v{}", k > 0 ? ", " : "", k);
+    }
+    return import_text(fmt::format(
+        R"(<ir_version: 8, opset_import: ["" : 17]> g (float[4, 64] x) => (float[4, {}] y)
+        <int64[1] from = {{3}}, int64[1] to = {{5}}, int64[1] axes = {{1}}> {{ {} y = Concat<axis = 1>({}) }})",
+        2 * views, nodes, all));
+  };
+  const Limit limit = {"copies instead of views", 8, "view"};
+  EXPECT_TRUE(schedule_layerwise(network(12)).limits_hit.contains(limit));
+  EXPECT_FALSE(schedule_layerwise(network(1)).limits_hit.contains(limit));
+}
+
 }  // namespace
 }  // namespace arenac
