@@ -386,7 +386,7 @@ struct Case {
 const std::vector<Case>& cases() {
   static const std::vector<Case> all = {
       {"softmax_chain", [] { return chain("Softmax", scaled(10'000)); }},
-      {"relu_chain", [] { return chain("Relu", scaled(5'000)); }},
+      {"relu_chain", [] { return chain("Relu", scaled(100'000)); }},
       {"sigmoid_chain", [] { return chain("Sigmoid", scaled(5'000)); }},
       {"cumulative_chain",
        [] {

@@ -1,5 +1,7 @@
-// Liveness over the flat steps against a dumb oracle: runs of random programs, step by step, with branches taken
-// and loops repeated as it happens.
+// Liveness over the flat steps against a dumb oracle: runs of random programs, step by step, with branches
+// taken and loops repeated as it happens.
+#include "scheduler/liveness.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <set>
 
 #include "frontend/import.h"
-#include "scheduler/liveness.h"
 #include "scheduler/storage.h"
 #include "tests/random_graph.h"
 
@@ -69,7 +70,8 @@ class Path {
         passed.push_back(last);
         s = last;
       } else if (steps_[s].kind == StepKind::kLoop) {
-        for (unsigned trips = random_() % 4; trips > 0; --trips) pass(s + 1, partner), passed.push_back(partner);
+        for (unsigned trips = random_() % 4; trips > 0; --trips)
+          pass(s + 1, partner), passed.push_back(partner);
         s = partner;
       }
     }
