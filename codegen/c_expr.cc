@@ -78,6 +78,60 @@ std::string float_to_small_body(Type type) {
   return text + "  return (uint8_t)(code | sign);";
 }
 
+// Three functions. In floats: an addition rounds what is within 2^22, and the clamp keeps it apart from the
+// multiplication. In integers: all but the neighbourhood of ties, where it matters that a float has 24 bits,
+// is one multiplication.
+std::string requantize_text(const std::string& prefix) {
+  std::string text =
+      R"(/* Nearest even of (float)sum * scale: the same bits with and without floating-point hardware. */
+#if defined(ARENAC_SOFT_FLOAT) || (defined(__arm__) && !defined(__ARM_FP)) || \
+    (defined(__riscv) && !defined(__riscv_flen)) || (defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0)
+static inline uint64_t NAME_rounded(uint64_t x, int drop) { /* the lowest bits become zeros */
+  const uint64_t unit = (uint64_t)1 << drop, rest = x & (unit - 1);
+  x -= rest;
+  return rest * 2 > unit || (rest * 2 == unit && (x & unit) != 0) ? x + unit : x;
+}
+static uint64_t NAME_rounded_to_float(uint64_t x) {
+  int drop = 0;
+  while (x >> drop >= 0x1000000u) ++drop;
+  return drop ? NAME_rounded(x, drop) : x;
+}
+static int32_t NAME_requantize_near_tie(int32_t sum, uint32_t bits) {
+  const int places = 150 - (int)(bits >> 23);
+  uint64_t x = sum < 0 ? (uint64_t)(0 - (int64_t)sum) : (uint64_t)sum;
+  x = NAME_rounded_to_float(NAME_rounded_to_float(x) * ((bits & 0x7fffffu) | 0x800000u));
+  x = NAME_rounded(x, places) >> places;
+  if (x > 4194304u) x = 4194304u;
+  return sum < 0 ? -(int32_t)x : (int32_t)x;
+}
+static inline int32_t NAME_requantize(int32_t sum, float scale) {
+  union { float value; uint32_t bits; } u;
+  int32_t high, shift;
+  uint32_t rest;
+  int64_t product;
+  u.value = scale;
+  shift = 125 - (int32_t)(u.bits >> 23);
+  product = (int64_t)sum * (int32_t)((u.bits << 7 & 0x3fffffffu) | 0x40000000u);
+  high = (int32_t)(product >> 32);
+  rest = (uint32_t)high << (32 - shift) | (uint32_t)product >> shift; /* behind the point */
+  high >>= shift;
+  if (rest - 0x7ffc0000u <= 0x80000u || high < -256 || high > 255) return NAME_requantize_near_tie(sum, u.bits);
+  return high + (int32_t)(rest >> 31);
+}
+#else
+static inline int32_t NAME_requantize(int32_t sum, float scale) {
+  union { float value; int32_t bits; } u;
+  u.value = (float)sum * scale;
+  u.value = u.value > -4194304.0f ? u.value : -4194304.0f;
+  u.value = u.value < 4194304.0f ? u.value : 4194304.0f;
+  u.value += 12582912.0f;
+  return u.bits - 0x4b400000;
+}
+#endif)";
+  for (size_t at; (at = text.find("NAME")) != std::string::npos;) text.replace(at, 4, prefix);
+  return text;
+}
+
 // An unsigned type that C's promotions leave alone: arithmetic in it wraps.
 const char* wrapping_type(Type type) { return size_of(type) == 8 ? "uint64_t" : "uint32_t"; }
 
@@ -315,6 +369,8 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
                                        fmt::format("return ({0})(({1})b >= {2} ? 0 : a >> b);", t,
                                                    wrapping_type(type), size_of(type) * 8)),
                          a, b);
+    case Op::kRequantize:
+      return fmt::format("{}({}, {})", helper("requantize", requantize_text(prefix_)), a, b);
     case Op::kEq:
       if (type == Type::kString) return equal_texts(a, b);
       return fmt::format("({} == {})", a, b);

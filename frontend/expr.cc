@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -58,6 +59,7 @@ constexpr OpInfo kOps[] = {
     {Op::kEq, "==", 2, true, nullptr},
     {Op::kLt, "<", 2, true, nullptr},
     {Op::kLe, "<=", 2, true, nullptr},
+    {Op::kRequantize, "requantize", 2, false, nullptr},
     {Op::kSelect, "select", 3, false, nullptr},
     {Op::kInstruction, "instruction", -1, false, nullptr},
 };
@@ -252,11 +254,19 @@ int64_t saturate(Type to, double value) {
   return t.is_signed ? static_cast<int64_t>(value) : static_cast<int64_t>(static_cast<uint64_t>(value));
 }
 
+// A double holds the product of two float32 exactly.
+int64_t requantized(int64_t sum, double scale) {
+  ARENAC_CHECK(scale >= kLeastScale && scale < kScaleLimit, fmt::format("requantises by {}", scale));
+  const auto steps = static_cast<float>(static_cast<double>(static_cast<float>(sum)) * scale);
+  return std::clamp(static_cast<int64_t>(std::nearbyint(steps)), int64_t{-kMostSteps}, int64_t{kMostSteps});
+}
+
 }  // namespace
 
 const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
 
 Scalar apply(Op op, Type type, Scalar a, Scalar b) {
+  if (op == Op::kRequantize) return {.i = requantized(a.i, b.f)};
   if (!is_float(type)) {
     const int64_t result = bits(op, type, a.i, b.i);
     return info(op).boolean ? Scalar{.i = result} : round_to(type, {.i = result});
@@ -327,8 +337,10 @@ Expr make(Op op, std::vector<Expr> args) {
   const Type type = args[0]->type;
   if (type == Type::kString && op != Op::kEq)
     throw TypeError(fmt::format("'{}' of text is not defined", how.name));
+  const bool requantizes = op == Op::kRequantize;
+  ARENAC_CHECK(!requantizes || type == Type::kInt32, "only int32 is requantised");
   if (how.arity == 2)
-    ARENAC_CHECK(args[1]->type == type,
+    ARENAC_CHECK(args[1]->type == (requantizes ? Type::kFloat32 : type),
                  fmt::format("'{}' of {} and {}", how.name, info(type).name, info(args[1]->type).name));
   const Type result = how.boolean ? Type::kBool : type;
   const bool all_constant = is_const(args[0]) && (how.arity == 1 || is_const(args[1]));

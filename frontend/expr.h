@@ -51,7 +51,7 @@ enum class Op : uint8_t {
   kIsInf,
   kCast,
   kBitCast,
-  // binary, both arguments of one type
+  // binary, both arguments of one type but for kRequantize
   kAdd,
   kSub,
   kMul,
@@ -68,6 +68,7 @@ enum class Op : uint8_t {
   kEq,
   kLt,
   kLe,
+  kRequantize,  // int32 by float32
   // condition (bool), value if true, value if false; only the chosen one is evaluated
   kSelect,
   // a row of codegen/instructions.h: in kernels' statements only, never in a Graph
@@ -77,7 +78,10 @@ enum class Op : uint8_t {
 // How each operation is spelt and typed. Semantics: kDiv truncates on integers (x/0 is 0); kMod is floor
 // modulo (the sign of the divisor; x%0 is 0); kRound goes to nearest even; kAnd, kOr, kXor and kNot are
 // bitwise on integers and logical on bool; kCast float to integer truncates and saturates (NaN gives 0),
-// integer to integer wraps, anything to bool is != 0.
+// integer to integer wraps, anything to bool is != 0. kRequantize is
+// round((float)sum * scale) as float32 rounds, within kMostSteps, of an int32 and a scale in
+// [kLeastScale, kScaleLimit). There is nothing that a fused multiply-add could round otherwise, and where
+// floats are soft it is integer arithmetic: the same bits on every machine.
 struct OpInfo {
   Op op;
   const char* name;
@@ -86,6 +90,11 @@ struct OpInfo {
   const char* libm;  // the C function for float arguments, or null
 };
 const OpInfo& info(Op op);
+
+// Of kRequantize. Scales below the least one round every product to 0.
+constexpr float kLeastScale = 0x1p-33f;
+constexpr float kScaleLimit = 0.25f;
+constexpr int32_t kMostSteps = 1 << 22;
 
 class Expr {
  public:
@@ -149,6 +158,7 @@ inline Expr absolute(const Expr& x) { return make(Op::kAbs, {x}); }
 inline Expr sqrt(const Expr& x) { return make(Op::kSqrt, {x}); }
 inline Expr tanh(const Expr& x) { return make(Op::kTanh, {x}); }
 inline Expr pow(const Expr& x, const Expr& y) { return make(Op::kPow, {x, y}); }
+inline Expr requantize(const Expr& sum, const Expr& scale) { return make(Op::kRequantize, {sum, scale}); }
 
 // A literal beside an Expr takes the Expr's type.
 inline Expr operator+(const Expr& a, double b) { return a + constant(a->type, b); }
@@ -168,8 +178,8 @@ inline Expr operator==(const Expr& a, double b) { return a == constant(a->type, 
 inline Expr min(const Expr& a, double b) { return min(a, constant(a->type, b)); }
 inline Expr max(const Expr& a, double b) { return max(a, constant(a->type, b)); }
 
-// The value of one operation on scalars; `type` is the arguments' type. The definition that folding, the
-// interpreter and the emitted C agree on.
+// The value of one operation on scalars; `type` is the (first) argument's type. The definition that folding,
+// the interpreter and the emitted C agree on.
 Scalar apply(Op op, Type type, Scalar a, Scalar b);
 Scalar convert(Type to, Type from, Scalar value);
 

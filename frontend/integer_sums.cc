@@ -82,7 +82,7 @@ class IntegerSummer {
       return std::nullopt;
     Nest summed = nest;
     summed.body = product(factors.integers);
-    if (!sums_within(std::numeric_limits<int32_t>::max(), summed, more.ids, graph_)) return std::nullopt;
+    if (most_of_sums(summed, more.ids, graph_) > std::numeric_limits<int32_t>::max()) return std::nullopt;
     operands = std::move(more);
     Expr value = cast(Type::kFloat32, accumulator(Type::kInt32));
     if (!factors.scales.empty()) value = value * tabulated(product(factors.scales), nest, operands, graph_);
@@ -97,16 +97,16 @@ class IntegerSummer {
 
 }  // namespace
 
-bool sums_within(int64_t limit, const Nest& nest, const std::vector<TensorId>& reads, const Graph& graph) {
+int64_t most_of_sums(const Nest& nest, const std::vector<TensorId>& reads, const Graph& graph) {
   std::vector<const Tensor*> tensors;
   for (TensorId id : reads) tensors.push_back(&graph.tensors[id]);
   const ClosedInterval range = closed_interval(nest.body, axis_intervals(nest), tensors);
   __int128 most = std::max(-static_cast<__int128>(range.low), static_cast<__int128>(range.high));
   for (const Axis& a : nest.axes) {
     if (a.reduced) most *= std::max<int64_t>(a.extent, 1);
-    if (most > limit) return false;
+    if (most > std::numeric_limits<int64_t>::max()) return std::numeric_limits<int64_t>::max();
   }
-  return most <= limit;
+  return static_cast<int64_t>(most);
 }
 
 Graph with_integer_sums(Graph graph) { return IntegerSummer(std::move(graph)).run(); }

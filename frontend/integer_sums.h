@@ -22,7 +22,8 @@ namespace arenac {
 // one quantum at most, and only where the real value lies next to a tie.
 Graph with_integer_sums(Graph graph);
 
-// Whether all sums on the way of a nest that sums integers, with operands `reads`, lie in [-limit, limit].
-bool sums_within(int64_t limit, const Nest& nest, const std::vector<TensorId>& reads, const Graph& graph);
+// What the sums on the way of a nest that sums integers, with operands `reads`, are within: [-most, most];
+// INT64_MAX for more than that.
+int64_t most_of_sums(const Nest& nest, const std::vector<TensorId>& reads, const Graph& graph);
 
 }  // namespace arenac

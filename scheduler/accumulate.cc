@@ -121,7 +121,7 @@ void append_split(Node node, Graph& graph, Block& block) {
   const TensorId out = node.writes[0], sums = static_cast<TensorId>(graph.tensors.size());
   const Type result = nest.body->type;
   if (nest.combine == Combine::kSum && result == Type::kInt32 &&
-      sums_within(std::numeric_limits<int16_t>::max(), nest, node.reads, graph))
+      most_of_sums(nest, node.reads, graph) <= std::numeric_limits<int16_t>::max())
     nest.body = cast(Type::kInt16, nest.body);
   // Where its terms arrive one by one all the same, a wider type takes the place of parts.
   int64_t terms = 1;

@@ -4,6 +4,7 @@
 #include "frontend/inline.h"
 #include "frontend/integer_sums.h"
 #include "frontend/padding.h"
+#include "frontend/requantize.h"
 #include "frontend/scaled_weights.h"
 #include "frontend/unflatten.h"
 #include "scheduler/precision.h"
@@ -22,6 +23,8 @@ constexpr Rewrite kRewrites[] = {
      Rounding::kSame, with_merged_padding},
     {"integer_sums", "sums of dequantised integers run in int32 and are scaled once: fast, and small weights",
      Rounding::kOther, with_integer_sums},
+    {"requantized", "quantised results of integers are one product each: the same bits everywhere",
+     Rounding::kOther, with_requantization},
     {"scaled_weights", "what scales a sum by constants goes into the weights: no normalisation at run time",
      Rounding::kOther, with_scaled_weights},
     {"unflattened_operands", "sums over a flattened tensor walk its dimensions: a view, and row by row",

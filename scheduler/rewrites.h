@@ -31,7 +31,8 @@ struct Rewrite {
   std::string_view name;  // what --dump-after takes
   std::string_view description;
   // kSame: every output keeps every bit, but the sign of a zero and the payload of a NaN.
-  // kOther: floats are rounded in fewer or other places; the function's header says how far that goes.
+  // kOther: floats are rounded in fewer or other places; the function's header says how far that goes, and
+  // what it does to integers.
   enum class Rounding { kSame, kOther } rounding;
   Graph (*rewrite)(Graph graph);
 };

@@ -11,6 +11,7 @@
 #include "frontend/inline.h"
 #include "frontend/integer_sums.h"
 #include "frontend/interpret.h"
+#include "frontend/requantize.h"
 
 namespace arenac {
 namespace {
@@ -115,6 +116,11 @@ TEST_P(Quantise, IsWhatItAbbreviates) { expect_what_it_abbreviates(import_text(t
 
 TEST_P(Quantise, IsWhatItAbbreviatesInIntegers) {
   expect_what_it_abbreviates(with_integer_sums(with_inlined_elements(import_text(text_of(GetParam())))));
+}
+
+TEST_P(Quantise, IsWhatItAbbreviatesRequantised) {
+  expect_what_it_abbreviates(
+      with_requantization(with_integer_sums(with_inlined_elements(import_text(text_of(GetParam()))))));
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Quantise, testing::ValuesIn(kEquivalences),

@@ -1,0 +1,479 @@
+#include "frontend/requantize.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "frontend/facts.h"
+#include "frontend/integer_sums.h"
+#include "frontend/merge.h"
+
+namespace arenac {
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+constexpr int64_t kLongestTable = 4096;  // of scales that name several axes
+constexpr double kFine = 0x1p-5;         // steps
+
+// integer * scale, in int32 and float32; the scale, which is fixed, may be empty: 1.
+struct Term {
+  Expr integer, scale;
+};
+
+// The sum of terms and of a fixed shift, which may be empty; held within [low, high] in the end.
+struct Linear {
+  std::vector<Term> terms;
+  Expr shift;
+  double low = -kInfinity, high = kInfinity;
+
+  bool is_bounded() const { return low != -kInfinity || high != kInfinity; }
+};
+
+bool is_literal(const Expr& e) {
+  return e->op == Op::kConst && is_float(e->type) && std::isfinite(e->value.f);
+}
+
+// Through apply: as the graph's own arithmetic rounds.
+double rounded(Op op, double a, double b) { return apply(op, Type::kFloat32, {.f = a}, {.f = b}).f; }
+
+void scale_by(Linear& x, Op op, const Expr& by) {
+  for (Term& term : x.terms)
+    term.scale = make(op, {term.scale.empty() ? constant(Type::kFloat32, 1) : term.scale, by});
+  if (!x.shift.empty()) x.shift = make(op, {x.shift, by});
+  if (x.is_bounded()) x.low = rounded(op, x.low, by->value.f), x.high = rounded(op, x.high, by->value.f);
+}
+
+// x + y or x - y.
+std::optional<Linear> added(Linear x, Op op, const Linear& y) {
+  if (x.is_bounded() || y.is_bounded()) return std::nullopt;
+  for (Term term : y.terms) {
+    if (op == Op::kSub) term.scale = term.scale.empty() ? constant(Type::kFloat32, -1) : -term.scale;
+    x.terms.push_back(term);
+  }
+  if (x.shift.empty())
+    x.shift = y.shift.empty() || op == Op::kAdd ? y.shift : -y.shift;
+  else if (!y.shift.empty())
+    x.shift = make(op, {x.shift, y.shift});
+  return x;
+}
+
+// integer = base + offset.
+struct Offset {
+  Expr base;
+  int64_t offset;
+};
+
+Offset split(const Expr& e) {
+  if ((e->op == Op::kAdd || e->op == Op::kSub) && e->args[1]->op == Op::kConst) {
+    const Offset inner = split(e->args[0]);
+    const int64_t by = e->args[1]->value.i;
+    return {inner.base, inner.offset + (e->op == Op::kAdd ? by : -by)};
+  }
+  return {e, 0};
+}
+
+Expr int32_constant(double value) { return constant(Type::kInt32, value); }
+
+Expr with_offset(const Expr& base, int64_t offset) {
+  return offset < 0 ? base - int32_constant(static_cast<double>(-offset))
+                    : base + int32_constant(static_cast<double>(offset));
+}
+
+// To an integer type, from an int32 that may have been one of it.
+Expr narrowed(Type type, const Expr& e) {
+  return e->op == Op::kCast && e->args[0]->type == type ? e->args[0] : cast(type, e);
+}
+
+// What is rounded, and what becomes of it: clamped(round(steps) + zero).
+struct Quantising {
+  Expr steps;
+  double zero = 0, low, high;
+};
+
+std::optional<Quantising> quantising(const Expr& e) {
+  if (e->op != Op::kCast || !is_integer(e->type) || size_of(e->type) > 2 || e->type == Type::kBool ||
+      e->args[0]->type != Type::kFloat32)
+    return std::nullopt;
+  Quantising all;
+  all.low = static_cast<double>(convert(e->type, Type::kFloat64, {.f = -kInfinity}).i);
+  all.high = static_cast<double>(convert(e->type, Type::kFloat64, {.f = kInfinity}).i);
+  Expr x = e->args[0];
+  for (; (x->op == Op::kMin || x->op == Op::kMax) && is_literal(x->args[1]); x = x->args[0]) {
+    const double bound = std::clamp(x->args[1]->value.f, all.low, all.high);
+    (x->op == Op::kMin ? all.high : all.low) = bound;
+  }
+  if (x->op == Op::kAdd && is_literal(x->args[1])) all.zero = x->args[1]->value.f, x = x->args[0];
+  if (x->op != Op::kRound || std::rint(all.zero) != all.zero || std::abs(all.zero) > 65536)
+    return std::nullopt;
+  all.steps = x->args[0];
+  return all;
+}
+
+// The numbers of fixed expressions along the axes that any of them names.
+struct Table {
+  std::vector<int> axes;  // of the nest
+  Shape shape;
+};
+
+class Requantizer {
+ public:
+  explicit Requantizer(Graph graph) : graph_(std::move(graph)) {}
+
+  Graph run() {
+    rewrite(graph_.block);
+    return std::move(graph_);
+  }
+
+ private:
+  void rewrite(Block& block) {
+    for (Node& node : block) {
+      for (Block* inner : blocks_of(node)) rewrite(*inner);
+      if (std::holds_alternative<Nests>(node.body)) rewrite(node);
+    }
+  }
+
+  void rewrite(Node& node) {
+    Nests nests = std::get<Nests>(node.body);
+    operands_ = {node.reads};
+    bool changed = false;
+    for (Nest& nest : nests) {
+      nest_ = &nest;
+      changed |= select_integers(nest);
+      for (Expr* e : {&nest.body, &nest.finish}) {
+        if (e->empty()) continue;
+        const Expr in_integers = rewritten(*e);
+        changed |= &*in_integers != &**e;
+        *e = in_integers;
+      }
+      if (!nest.finish.empty() && nest.finish->op == Op::kAcc) nest.finish = Expr();
+    }
+    nest_ = nullptr;
+    if (!changed) return;
+    node.reads = std::move(operands_.ids);
+    node.body = std::move(nests);
+    node = with_used_operands(std::move(node));
+  }
+
+  // The greatest of (x - zero) * scale is that of x, whose type is often narrower.
+  bool select_integers(Nest& nest) const {
+    if ((nest.combine != Combine::kMax && nest.combine != Combine::kMin) || nest.accumulate) return false;
+    const auto x = linear(nest.body);
+    if (!x || x->terms.size() != 1 || !x->shift.empty() || x->is_bounded()) return false;
+    const Expr scale = x->terms[0].scale.empty() ? constant(Type::kFloat32, 1) : x->terms[0].scale;
+    if (!is_literal(scale) || scale->value.f <= 0) return false;
+    const auto [base, offset] = split(x->terms[0].integer);
+    const Expr least = base->op == Op::kCast ? base->args[0] : base;
+    if (!is_integer(least->type) || size_of(least->type) > 4) return false;
+    const Expr value =
+        cast(Type::kFloat32, with_offset(cast(Type::kInt32, accumulator(least->type)), offset)) * scale;
+    nest.finish = nest.finish.empty() ? value : substitute(nest.finish, [&](const Expr& e) -> Expr {
+      return e->op == Op::kAcc ? value : Expr();
+    });
+    nest.body = least;
+    return true;
+  }
+
+  // From the leaves up.
+  Expr rewritten(const Expr& e) {
+    if (e->args.empty()) return e;
+    std::vector<Expr> args;
+    bool changed = false;
+    for (const Expr& arg : e->args) {
+      args.push_back(rewritten(arg));
+      changed |= &*args.back() != &*arg;
+    }
+    const Expr now = changed ? with_arguments(e, std::move(args)) : e;
+    for (const Expr& other : {quantised(now), shifted(now), tabled(now)})
+      if (!other.empty()) return other;
+    return now;
+  }
+
+  bool is_fixed(const Expr& e) const { return arenac::is_fixed(e, operands_, graph_); }
+
+  std::optional<Linear> linear(const Expr& e) const {
+    if (e->type != Type::kFloat32) return std::nullopt;
+    if (is_fixed(e)) return Linear{{}, e};
+    switch (e->op) {
+      case Op::kCast: {
+        const Expr& x = e->args[0];
+        if (!is_integer(x->type) || size_of(x->type) > 4 || x->type == Type::kUint32) return std::nullopt;
+        return Linear{{{cast(Type::kInt32, x), {}}}, {}};
+      }
+      case Op::kNeg: {
+        auto x = linear(e->args[0]);
+        if (!x || x->is_bounded()) return std::nullopt;
+        scale_by(*x, Op::kMul, constant(Type::kFloat32, -1));
+        return x;
+      }
+      case Op::kAdd:
+      case Op::kSub: {
+        auto x = linear(e->args[0]);
+        const auto y = linear(e->args[1]);
+        return x && y ? added(std::move(*x), e->op, *y) : std::nullopt;
+      }
+      case Op::kMul:
+      case Op::kDiv:
+        return product(e);
+      case Op::kMin:
+      case Op::kMax: {
+        const size_t side = is_literal(e->args[0]) ? 1 : 0;
+        auto x = linear(e->args[side]);
+        if (!x || !is_literal(e->args[1 - side])) return std::nullopt;
+        const double bound = e->args[1 - side]->value.f;
+        const auto hold = [&](double v) {
+          return e->op == Op::kMin ? std::min(v, bound) : std::max(v, bound);
+        };
+        x->low = hold(x->low), x->high = hold(x->high);
+        return x;
+      }
+      default:
+        return std::nullopt;
+    }
+  }
+
+  std::optional<Linear> product(const Expr& e) const {
+    const bool left = is_fixed(e->args[0]);
+    if (left || is_fixed(e->args[1])) {
+      if (left && e->op == Op::kDiv) return std::nullopt;
+      auto x = linear(e->args[left]);
+      const Expr& by = e->args[!left];
+      if (!x || (x->is_bounded() && !(is_literal(by) && by->value.f > 0))) return std::nullopt;
+      scale_by(*x, e->op, by);
+      return x;
+    }
+    if (e->op == Op::kDiv) return std::nullopt;
+    const auto x = linear(e->args[0]), y = linear(e->args[1]);
+    const auto is_term = [](const std::optional<Linear>& l) {
+      return l && l->terms.size() == 1 && l->shift.empty() && !l->is_bounded();
+    };
+    if (!is_term(x) || !is_term(y)) return std::nullopt;
+    const Term &a = x->terms[0], &b = y->terms[0];
+    if (most(a.integer) * most(b.integer) > kMost) return std::nullopt;
+    const Expr scale = a.scale.empty() ? b.scale : b.scale.empty() ? a.scale : a.scale * b.scale;
+    return Linear{{{a.integer * b.integer, scale}}, {}};
+  }
+
+  // The largest magnitude of an int32; kMost + 1 where nothing is known.
+  int64_t most(const Expr& e) const {
+    auto axes = axis_intervals(*nest_);
+    const int sum = static_cast<int>(axes.size());
+    const bool bounded =
+        nest_->combine == Combine::kSum && !nest_->accumulate && is_integer(nest_->body->type);
+    const int64_t limit = bounded ? most_of_sums(*nest_, operands_.ids, graph_) : kMost;
+    const auto as_axis = [&](const Expr& x) {
+      return x->op == Op::kAcc && bounded ? cast(x->type, axis(sum)) : Expr();
+    };
+    if (limit >= kMost) return bounded ? kMost + 1 : most(e, axes);
+    axes.push_back({-limit, limit + 1});
+    return most(substitute(e, as_axis), axes);
+  }
+
+  int64_t most(const Expr& e, const std::vector<Interval>& axes) const {
+    std::vector<const Tensor*> tensors;
+    for (TensorId id : operands_.ids) tensors.push_back(&graph_.tensors[id]);
+    const ClosedInterval range = closed_interval(e, axes, tensors);
+    return std::max(-range.low, range.high);
+  }
+
+  // The axes that the scales and the shift name, if their numbers are few.
+  std::optional<Table> table_of(const Linear& x) const {
+    std::set<int> axes;
+    const auto note = [&](const Expr& e) {
+      if (!e.empty())
+        any_of(e, [&](const Expr& y) {
+          if (y->op == Op::kAxis) axes.insert(y->index);
+          return false;
+        });
+    };
+    note(x.shift);
+    for (const Term& term : x.terms) note(term.scale);
+    Table table;
+    for (int a : axes) table.axes.push_back(a), table.shape.push_back(nest_->axes[a].extent);
+    if (axes.size() > 1 && element_count(table.shape) > kLongestTable) return std::nullopt;
+    return table;
+  }
+
+  std::vector<double> numbers(const Table& table, const Expr& e, double absent) const {
+    std::vector<double> all(static_cast<size_t>(element_count(table.shape)), absent);
+    if (e.empty()) return all;
+    const Expr element = substitute(e, [&](const Expr& x) -> Expr {
+      if (x->op != Op::kAxis) return {};
+      const auto at = std::find(table.axes.begin(), table.axes.end(), x->index);
+      return axis(static_cast<int>(at - table.axes.begin()));
+    });
+    const Value value = fixed_value(table.shape, element, operands_, graph_);
+    for (size_t k = 0; k < all.size(); ++k) all[k] = load(value, static_cast<int64_t>(k)).f;
+    return all;
+  }
+
+  // A constant with these elements, read; a literal where they are one number.
+  Expr element(const Table& table, Type type, const std::vector<double>& numbers) {
+    const bool one = std::all_of(numbers.begin(), numbers.end(), [&](double v) { return v == numbers[0]; });
+    if (one) return constant(type, numbers[0]);
+    auto value = std::make_shared<Value>(type, table.shape);
+    for (size_t k = 0; k < numbers.size(); ++k)
+      store(*value, static_cast<int64_t>(k), constant(type, numbers[k])->value);
+    const int operand = operands_.of(static_cast<TensorId>(graph_.tensors.size()));
+    graph_.tensors.push_back({is_float(type) ? "scales" : "shifts", type, table.shape, std::move(value)});
+    std::vector<Expr> indices;
+    for (int a : table.axes) indices.push_back(axis(a));
+    return read(operand, type, std::move(indices));
+  }
+
+  static double greatest(const std::vector<double>& numbers) {
+    double most = 0;
+    for (double v : numbers) most = std::isfinite(v) ? std::max(most, std::abs(v)) : kInfinity;
+    return most;
+  }
+
+  // The shift in scales, where that is a whole number up to the shift's own rounding.
+  static std::optional<std::vector<double>> whole_shifts(const std::vector<double>& shifts,
+                                                         const std::vector<double>& scales) {
+    std::vector<double> all;
+    for (size_t k = 0; k < shifts.size(); ++k) {
+      const double exact = shifts[k] == 0 ? 0 : shifts[k] / scales[k], whole = std::rint(exact);
+      if (!(std::abs(whole) <= kMost) || std::abs(exact - whole) > 1e-4 + std::abs(whole) * 0x1p-21)
+        return std::nullopt;
+      all.push_back(whole);
+    }
+    return all;
+  }
+
+  // round(x) in int32, its clamps aside.
+  Expr steps_of(const Linear& x) {
+    if (x.terms.empty()) return {};
+    const auto table = table_of(x);
+    if (!table || element_count(table->shape) == 0) return {};
+    return x.terms.size() == 1 ? steps_of_one(x, *table) : steps_of_sum(x, *table);
+  }
+
+  // integer * scale + shift as requantize((integer + shift / scale) * 2^up, scale * 2^-up).
+  Expr steps_of_one(const Linear& x, const Table& table) {
+    Expr integer = x.terms[0].integer;
+    std::vector<double> scales = numbers(table, x.terms[0].scale, 1), shifts = numbers(table, x.shift, 0);
+    if (std::all_of(scales.begin(), scales.end(), [](double s) { return s <= 0; })) {
+      integer = -integer;
+      for (double& s : scales) s = -s;
+    }
+    const double largest = greatest(scales);
+    const int64_t range = most(integer);
+    if (*std::min_element(scales.begin(), scales.end()) < 0 || largest > 0x1p24 || range > kMost) return {};
+    const auto addends = whole_shifts(shifts, scales);
+    double reach = 0;  // of the shifts, in scales
+    for (size_t k = 0; k < scales.size(); ++k)
+      if (shifts[k] != 0) reach = std::max(reach, std::abs(shifts[k] / scales[k]));
+    const bool is_integer =
+        addends && std::all_of(scales.begin(), scales.end(), [](double s) { return s == 1; });
+    if (is_integer)
+      return static_cast<double>(range) + reach <= kMost / 2
+                 ? integer + element(table, Type::kInt32, *addends)
+                 : Expr();
+
+    // Shifts that are no whole scales are rounded to parts of one, as fine as there is room for.
+    const auto room = [&](int up) { return std::ldexp(static_cast<double>(range) + reach, up) + 1 <= kMost; };
+    int up = 0;
+    while (std::ldexp(largest, -up) >= (addends ? kScaleLimit : kFine)) ++up;
+    while (!addends && room(up + 1) && std::ldexp(largest, -up) > 0x1p-16) ++up;
+    if (!room(up)) return {};
+    for (size_t k = 0; k < scales.size(); ++k) {
+      shifts[k] = addends ? std::ldexp((*addends)[k], up) : std::rint(std::ldexp(shifts[k] / scales[k], up));
+      scales[k] = std::max<double>(std::ldexp(scales[k], -up), kLeastScale);
+    }
+    const Expr sum = integer * int32_constant(std::ldexp(1, up)) + element(table, Type::kInt32, shifts);
+    return requantize(sum, element(table, Type::kFloat32, scales));
+  }
+
+  // The scales times 2^fine as whole numbers, and so the shift.
+  Expr steps_of_sum(const Linear& x, const Table& table) {
+    std::vector<std::vector<double>> scales;
+    std::vector<double> shifts = numbers(table, x.shift, 0);
+    double reach = greatest(shifts), ranges = 1;
+    for (const Term& term : x.terms) {
+      scales.push_back(numbers(table, term.scale, 1));
+      const auto range = static_cast<double>(most(term.integer));
+      reach += range * greatest(scales.back());
+      ranges += range;
+    }
+    int fine = 30;
+    while (fine > 0 && !(std::ldexp(reach, fine) + ranges <= kMost)) --fine;
+    if (std::ldexp(ranges, -fine - 1) > kFine) return {};
+    const auto whole = [&](std::vector<double> numbers) {
+      for (double& v : numbers) v = std::rint(std::ldexp(v, fine));
+      return element(table, Type::kInt32, numbers);
+    };
+    Expr sum = int32_constant(0);
+    for (size_t k = 0; k < scales.size(); ++k) sum = sum + x.terms[k].integer * whole(scales[k]);
+    sum = sum + whole(shifts);
+    return requantize(sum, constant(Type::kFloat32, std::ldexp(1, -fine)));
+  }
+
+  Expr quantised(const Expr& e) {
+    const auto q = quantising(e);
+    if (!q) return {};
+    const auto x = linear(q->steps);
+    if (!x) return {};
+    const Expr steps = steps_of(*x);
+    if (steps.empty()) return {};
+    const auto held = [&](double bound) { return std::clamp(std::rint(bound) + q->zero, q->low, q->high); };
+    const auto low = static_cast<int64_t>(held(x->low)), high = static_cast<int64_t>(held(x->high));
+    const auto [base, offset] = split(steps);
+    Expr value = with_offset(base, offset + static_cast<int64_t>(q->zero));
+    const ClosedInterval range = closed_interval(value, axis_intervals(*nest_), {});
+    if (range.low < low) value = max(value, static_cast<double>(low));
+    if (range.high > high) value = min(value, static_cast<double>(high));
+    return narrowed(e->type, value);
+  }
+
+  // Where the formula's only number is of 8 bits.
+  Expr tabled(const Expr& e) {
+    if (!quantising(e) || size_of(e->type) != 1) return {};
+    Expr number;
+    if (!depends_on_one(e->args[0], number) || number.empty()) return {};
+    const int64_t lowest = number->type == Type::kInt8 ? -128 : 0;
+    const Expr code = cast(number->type, axis(0) + integer(lowest));
+    const Expr entry = substitute(e, [&](const Expr& x) { return same(x, number) ? code : Expr(); });
+    auto table = std::make_shared<const Value>(fixed_value({256}, entry, operands_, graph_));
+    const int operand = operands_.of(static_cast<TensorId>(graph_.tensors.size()));
+    graph_.tensors.push_back({"table", e->type, {256}, std::move(table)});
+    return read(operand, e->type, {cast(Type::kInt64, number) - integer(lowest)});
+  }
+
+  // Whether all that is not fixed, and the same everywhere, is within `number`, an expression of 8 bits,
+  // which is set to the first.
+  bool depends_on_one(const Expr& e, Expr& number) const {
+    const bool varies = any_of(e, [](const Expr& x) { return x->op == Op::kAxis || x->op == Op::kAcc; });
+    if (!varies && is_fixed(e)) return true;
+    if (e->type == Type::kInt8 || e->type == Type::kUint8) {
+      if (number.empty()) number = e;
+      return same(e, number);
+    }
+    return !e->args.empty() && e->op != Op::kRead &&
+           std::all_of(e->args.begin(), e->args.end(),
+                       [&](const Expr& arg) { return depends_on_one(arg, number); });
+  }
+
+  // integer * scale + shift as (integer + shift / scale) * scale.
+  Expr shifted(const Expr& e) {
+    if (e->op != Op::kAdd && e->op != Op::kSub) return {};
+    const auto x = linear(e);
+    if (!x || x->terms.size() != 1 || x->shift.empty() || x->terms[0].scale.empty()) return {};
+    const auto table = table_of(*x);
+    if (!table || element_count(table->shape) == 0) return {};
+    const auto& [integer, scale] = x->terms[0];
+    const auto addends = whole_shifts(numbers(*table, x->shift, 0), numbers(*table, scale, 1));
+    if (!addends || static_cast<double>(most(integer)) + greatest(*addends) > kMost) return {};
+    return cast(Type::kFloat32, integer + element(*table, Type::kInt32, *addends)) * scale;
+  }
+
+  Graph graph_;
+  Operands operands_;           // of the node at hand
+  const Nest* nest_ = nullptr;  // at hand
+};
+
+}  // namespace
+
+Graph with_requantization(Graph graph) { return Requantizer(std::move(graph)).run(); }
+
+}  // namespace arenac
