@@ -24,6 +24,13 @@ Scalar add_products(std::span<const Scalar> x) {
   return apply(Op::kAdd, Type::kInt32, x[2], {.i = sum});
 }
 
+Scalar add_low_product(std::span<const Scalar> x) {
+  return apply(Op::kAdd, Type::kInt32, x[2], {.i = low_half(x[0]) * low_half(x[1])});
+}
+Scalar add_high_product(std::span<const Scalar> x) {
+  return apply(Op::kAdd, Type::kInt32, x[2], {.i = high_half(x[0]) * high_half(x[1])});
+}
+
 // Extends bytes 0 and 2 (of the word turned by 8 bits: 1 and 3) to 16 bits and adds z to each.
 #define EXTEND(how, turned)                                                       \
   "  uint32_t word, pair;\n  __builtin_memcpy(&word, a, 4);\n"                    \
@@ -37,6 +44,13 @@ Scalar add_products(std::span<const Scalar> x) {
 #define HALVES(first, second) \
   "  return ((uint32_t)(a[" first "] + z) & 0xffffu) | (uint32_t)(a[" second "] + z) << 16;"
 
+constexpr const char* kSum = "uint32_t a, uint32_t b, int32_t sum";
+#define ADD(mnemonic)                      \
+  "  int32_t next;\n  __asm__(\"" mnemonic \
+  " %0, %1, %2, %3\" : \"=r\"(next) : \"r\"(a), \"r\"(b), \"r\"(sum));\n  return next;"
+#define LOW "((int32_t)(int16_t)(a & 0xffffu) * (int16_t)(b & 0xffffu))"
+#define HIGH "((int32_t)(int16_t)(a >> 16) * (int16_t)(b >> 16))"
+
 }  // namespace
 
 const std::vector<Instruction>& instructions() {
@@ -49,13 +63,12 @@ const std::vector<Instruction>& instructions() {
        HALVES("0", "2")},
       {"odd_u8", Type::kUint32, 4, odd, kDsp, "const uint8_t *a, int32_t z", EXTEND("uxt", ", ror #8"),
        HALVES("1", "3")},
-      {"add_products", Type::kInt32, 0, add_products, kDsp, "uint32_t a, uint32_t b, int32_t sum",
-       "  int32_t next;\n  __asm__(\"smlad %0, %1, %2, %3\" : \"=r\"(next) : \"r\"(a), \"r\"(b), "
-       "\"r\"(sum));\n"
-       "  return next;",
-       "  const int32_t low = (int32_t)(int16_t)(a & 0xffffu) * (int16_t)(b & 0xffffu);\n"
-       "  const int32_t high = (int32_t)(int16_t)(a >> 16) * (int16_t)(b >> 16);\n"
-       "  return (int32_t)((uint32_t)sum + (uint32_t)low + (uint32_t)high);"},
+      {"add_products", Type::kInt32, 0, add_products, kDsp, kSum, ADD("smlad"),
+       "  return (int32_t)((uint32_t)sum + (uint32_t)" LOW " + (uint32_t)" HIGH ");"},
+      {"add_low_product", Type::kInt32, 0, add_low_product, kDsp, kSum, ADD("smlabb"),
+       "  return (int32_t)((uint32_t)sum + (uint32_t)" LOW ");"},
+      {"add_high_product", Type::kInt32, 0, add_high_product, kDsp, kSum, ADD("smlatt"),
+       "  return (int32_t)((uint32_t)sum + (uint32_t)" HIGH ");"},
   };
   return all;
 }

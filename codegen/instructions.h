@@ -1,12 +1,17 @@
 // Instructions of processors that C has no operator for, as rows of a table. In formulas they are
 // Op::kInstruction, whose `index` is the row.
 //
-//   sum of four products of bytes, in two instructions that multiply two 16-bit halves each:
+//   A sum of four products of bytes, in two instructions that multiply two 16-bit halves each:
 //
 //     memory     a0 a1 a2 a3                    b0 b1 b2 b3
 //     even_s8    a0+z | a2+z                    b0   | b2
 //     odd_s8     a1+z | a3+z                    b1   | b3
 //     acc        add_products(odd a, odd b, add_products(even a, even b, acc))
+//
+// or a product of each of four lanes:
+//
+//     acc0, acc2   add_low_product(even a, even b, acc0), add_high_product(even a, even b, acc2)
+//     acc1, acc3   the same of odd a, odd b
 //
 // A row is chosen by what a nest computes (scheduler/loops.h), for targets that have it.
 #pragma once

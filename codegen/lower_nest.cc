@@ -92,6 +92,14 @@ size_t behind_named(const std::vector<int>& axes, const Bounds& bounds) {
   return static_cast<size_t>(at - axes.begin());
 }
 
+// The plan's, where the layouts are as it expects.
+ByteProducts bytes_at_once(const FlatNest& nest, const LoopPlan& plan) {
+  const bool along = plan.bytes == ByteProducts::kAlongSum;
+  const int a = along ? innermost_reduced(nest, plan.order) : plan.vector_axis;
+  const bool fits = walks_bytes(nest, a, [](const Expr&) { return false; });
+  return fits ? plan.bytes : ByteProducts::kOne;
+}
+
 class NestLowering {
  public:
   NestLowering(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands)
@@ -100,7 +108,7 @@ class NestLowering {
         write_type_(operands.write_type),
         aliasing_(operands.aliasing),
         type_(nest.body->type),
-        neighbours_(plan.neighbours > 1 && adds_neighbours(nest, plan, [](const Expr&) { return false; })) {
+        bytes_(bytes_at_once(nest, plan)) {
     for (const Axis& a : nest.axes) kernel_.axes.push_back({0, a.extent});
     ranges_ = kernel_.axes;
     ranges_.resize(kInts, {0, 1});
@@ -435,7 +443,7 @@ class NestLowering {
     const Expr body = with_places(axes);
     const size_t least = moves_least(body, axes);
     size_t last = moving.empty() ? least : behind_named(axes, moving);
-    if (neighbours_) last = std::min(last, axes.size() - 1);
+    if (bytes_ == ByteProducts::kAlongSum) last = std::min(last, axes.size() - 1);
     const size_t first = std::min(least, last);
     const std::span<const int> loops(axes);
     const std::vector<int> moved(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
@@ -475,34 +483,61 @@ class NestLowering {
   }
 
   void terms(const std::vector<int>& axes, const Bounds& bounds, const Sums& sums, const Expr& term) {
+    const bool along = bytes_ == ByteProducts::kAlongSum;
     const std::span<const int> loops(axes);
-    reduced_loops(neighbours_ ? loops.first(axes.size() - 1) : loops, bounds, sums,
+    reduced_loops(along ? loops.first(axes.size() - 1) : loops, bounds, sums,
                   [&](const Bounds& left, const Sums& within) {
                     when(condition(left), [&] {
-                      if (neighbours_)
-                        accumulate_neighbours(axes.back(), within, term);
+                      if (along)
+                        add_along(axes.back(), within, term);
+                      else if (bytes_ == ByteProducts::kAcrossLanes && within.lanes == kBytes)
+                        add_across(within, term);
                       else
                         accumulate(within, make(op_of(nest_.combine), {accumulator(type_), term}));
                     });
                   });
   }
 
-  // The terms along axis a, several by one sequence of instructions; what is left one by one.
-  void accumulate_neighbours(int a, const Sums& sums, const Expr& term) {
-    const int64_t extent = nest_.axes[a].extent, whole = extent - extent % plan_.neighbours;
+  // Half of the kBytes elements from the factor's on.
+  static Expr half_of(const char* half, const ByteFactor& factor) {
+    return instruction(fmt::format("{}_{}", half, factor.read->type == Type::kInt8 ? "s8" : "u8"),
+                       {factor.read, constant(Type::kInt32, Scalar{.i = factor.zero})});
+  }
+
+  // The terms along axis a, kBytes at once; what is left one by one.
+  void add_along(int a, const Sums& sums, const Expr& term) {
+    const int64_t extent = nest_.axes[a].extent, whole = extent - extent % kBytes;
     const auto factors = *byte_factors(term);
-    const auto pair = [&](const char* half, const ByteFactor& factor) {
-      return instruction(fmt::format("{}_{}", half, factor.read->type == Type::kInt8 ? "s8" : "u8"),
-                         {factor.read, constant(Type::kInt32, Scalar{.i = factor.zero})});
-    };
     Expr sum = accumulator(type_);
     for (const char* half : {"even", "odd"})
-      sum = instruction("add_products", {pair(half, factors[0]), pair(half, factors[1]), sum});
-    loop(a, integer(0), integer(whole), plan_.neighbours, [&] { accumulate(sums, sum); });
+      sum = instruction("add_products", {half_of(half, factors[0]), half_of(half, factors[1]), sum});
+    loop(a, integer(0), integer(whole), kBytes, [&] { accumulate(sums, sum); });
     if (whole < extent)
       loop(a, integer(whole), integer(extent), 1, [&] {
         accumulate(sums, make(op_of(nest_.combine), {accumulator(type_), term}));
       });
+  }
+
+  // A term of each of kBytes lanes: even lanes from one half, odd ones from the other.
+  void add_across(const Sums& sums, const Expr& term) {
+    Exchange halves;
+    const auto once = [&](const Expr& half) {
+      for (const auto& [known, there] : halves)
+        if (same(known, half)) return there;
+      const int reg = new_register(fmt::format("v{}", halves.size()), half->type, 1);
+      put(Define{reg, half});
+      halves.emplace_back(half, register_at(kernel_, reg));
+      return halves.back().second;
+    };
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+      const auto factors = *byte_factors(at_point(term, j, 1));
+      for (int l = 0; l < kBytes; ++l) {
+        const char* half = l % 2 ? "odd" : "even";
+        const Expr sum = register_at(kernel_, sums.registers[static_cast<size_t>(j - sums.pixels.begin)], l);
+        put(Set{sum, instruction(l < 2 ? "add_low_product" : "add_high_product",
+                                 {once(half_of(half, factors[0])), once(half_of(half, factors[1])), sum})});
+      }
+    }
   }
 
   using Content = std::function<void(const Bounds&, const Sums&)>;
@@ -821,8 +856,8 @@ class NestLowering {
   std::map<int, std::vector<int64_t>> widths_;  // per reduced axis: of parts of the sums
   std::map<int, int64_t> trips_;                // per symbol of an iteration
   std::multimap<int, Let> placed_;              // per reduced axis, places in rings that its loop begins with
-  bool neighbours_;                             // whether terms are added several at once
-  int places_ = 0;                              // that have a name outside of the loops
+  ByteProducts bytes_;
+  int places_ = 0;  // that have a name outside of the loops
 };
 
 }  // namespace

@@ -34,9 +34,20 @@ class LanesToScalars {
         made.push_back({std::move(scalars)});
       } else {
         made.push_back(with_bodies(s, [&](const Stmts& inner) { return changed(inner); }));
+        if (Set* set = std::get_if<Set>(&made.back().is))
+          set->target = at_fixed_lanes(set->target), set->value = at_fixed_lanes(set->value);
       }
     }
     return made;
+  }
+
+  // Registers outside of loops over lanes: at certain ones.
+  Expr at_fixed_lanes(const Expr& e) {
+    return substitute(e, [&](const Expr& x) {
+      const bool lane = x->op == Op::kRead && x->index >= kRegisters && !x->args.empty();
+      return lane ? register_at(kernel_, scalar(x->index - kRegisters, static_cast<int>(x->args[0]->value.i)))
+                  : Expr();
+    });
   }
 
   Stmt in_lane(const Stmt& s, int l) {

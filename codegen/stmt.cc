@@ -6,12 +6,23 @@ Expr element(int operand, Type type, const Expr& index) {
   return Expr(std::make_shared<const Expr::Tree>(Expr::Tree{Op::kRead, type, {index}, {}, operand}));
 }
 
-Expr register_at(const Kernel& kernel, int number) {
+namespace {
+
+Expr register_leaf(const Kernel& kernel, int number, std::vector<Expr> index) {
   const Register& is = kernel.registers[static_cast<size_t>(number)];
-  std::vector<Expr> index;
-  if (is.lanes > 1) index.push_back(axis(kLane));
   return Expr(std::make_shared<const Expr::Tree>(
       Expr::Tree{Op::kRead, is.type, std::move(index), {}, kRegisters + number}));
+}
+
+}  // namespace
+
+Expr register_at(const Kernel& kernel, int number) {
+  if (kernel.registers[static_cast<size_t>(number)].lanes == 1) return register_leaf(kernel, number, {});
+  return register_leaf(kernel, number, {axis(kLane)});
+}
+
+Expr register_at(const Kernel& kernel, int number, int lane) {
+  return register_leaf(kernel, number, {integer(lane)});
 }
 
 Stmt with_bodies(Stmt s, const std::function<Stmts(const Stmts&)>& change) {

@@ -112,8 +112,10 @@ struct Kernel {
 
 // An element without the conversion that read() puts around small types: what Set writes.
 Expr element(int operand, Type type, const Expr& index);
-// Register `number` of the kernel: as a whole or at the lane.
+// Register `number` of the kernel: as a whole or at the lane that runs.
 Expr register_at(const Kernel& kernel, int number);
+// At a certain lane of several.
+Expr register_at(const Kernel& kernel, int number, int lane);
 
 // The statements with `change` of each of their formulas.
 Stmts with_formulas(const Stmts& body, const std::function<Expr(const Expr&)>& change);

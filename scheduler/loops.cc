@@ -253,13 +253,6 @@ std::optional<ByteFactor> byte_factor(const Expr& e) {
   return ByteFactor{e->args[0], 0};
 }
 
-// The innermost reduced axis; -1: none.
-int innermost_reduced(const FlatNest& nest, const std::vector<int>& order) {
-  for (auto at = order.rbegin(); at != order.rend(); ++at)
-    if (nest.axes[*at].reduced && nest.axes[*at].extent > 1) return *at;
-  return -1;
-}
-
 }  // namespace
 
 std::optional<std::array<ByteFactor, 2>> byte_factors(const Expr& body) {
@@ -269,12 +262,15 @@ std::optional<std::array<ByteFactor, 2>> byte_factors(const Expr& body) {
   return std::array{*a, *b};
 }
 
-bool adds_neighbours(const FlatNest& nest, const LoopPlan& plan,
-                     const std::function<bool(const Expr&)>& any_layout) {
-  const int a = innermost_reduced(nest, plan.order);
+int innermost_reduced(const FlatNest& nest, const std::vector<int>& order) {
+  for (auto at = order.rbegin(); at != order.rend(); ++at)
+    if (nest.axes[*at].reduced && nest.axes[*at].extent > 1) return *at;
+  return -1;
+}
+
+bool walks_bytes(const FlatNest& nest, int a, const std::function<bool(const Expr&)>& any_layout) {
   const auto factors = byte_factors(nest.body);
-  if (a < 0 || nest.axes[a].extent < plan.neighbours || !factors || nest.combine != Combine::kSum)
-    return false;
+  if (a < 0 || nest.axes[a].extent < kBytes || !factors || nest.combine != Combine::kSum) return false;
   return std::none_of(nest.where.begin(), nest.where.end(),
                       [&](const Bound& bound) { return names_axis(bound.index, a); }) &&
          std::all_of(factors->begin(), factors->end(), [&](const ByteFactor& factor) {
@@ -312,10 +308,11 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     return key(a) > key(b);
   });
   if (flat.combine == Combine::kNone || flat.accumulate) return plan;
-  plan.neighbours = target.neighbours;
-  if (target.neighbours > 1 && !adds_neighbours(flat, plan, constant)) plan.neighbours = 1;
-  const int most_lanes = plan.neighbours > 1 ? target.byte_lanes : target.lanes;
-  const int most_pixels = plan.neighbours > 1 ? target.byte_tile : target.tile;
+  const bool along =
+      target.byte_lanes > 0 && walks_bytes(flat, innermost_reduced(flat, plan.order), constant);
+  if (along) plan.bytes = ByteProducts::kAlongSum;
+  const int most_lanes = along ? target.byte_lanes : target.lanes;
+  const int most_pixels = along ? target.byte_tile : target.tile;
 
   // The vector axis: every streamed read has stride 0 or 1 along it, no bound depends on it, and the result
   // likes it.
@@ -337,15 +334,18 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   if (plan.vector_axis >= 0) {
     const int lanes = widens(flat) ? std::min(most_lanes, kWidenedLanes) : most_lanes;
     plan.lanes = lanes_for(flat.axes[plan.vector_axis].extent, lanes);
+    if (target.byte_lanes > 0 && plan.lanes == kBytes && walks_bytes(flat, plan.vector_axis, constant))
+      plan.bytes = ByteProducts::kAcrossLanes;
     // Narrow blocks leave room for more of them.
-    const int tile = most_pixels * std::min(2, lanes / plan.lanes);
+    const int tile =
+        plan.bytes == ByteProducts::kAcrossLanes ? 1 : most_pixels * std::min(2, lanes / plan.lanes);
     plan.tile_axis = tile_axis(flat, plan.vector_axis, tile);
     const int64_t blocks = flat.axes[plan.vector_axis].extent / plan.lanes;
     if (plan.tile_axis >= 0) {
       plan.tile = tile_for(flat.axes[plan.tile_axis].extent, tile);
     } else if (blocks > 1) {
       plan.tile_axis = plan.vector_axis;
-      plan.tile = static_cast<int>(std::min<int64_t>(blocks, plan.neighbours > 1 ? most_pixels : 4));
+      plan.tile = static_cast<int>(std::min<int64_t>(blocks, along ? most_pixels : 4));
     }
   }
   // Kept axes: the rest, then the vector blocks, then the tiles.
@@ -364,7 +364,7 @@ void pack_constants(const Nests& nests, const Node& node, const std::vector<Loop
     const LoopPlan& plan = plans[k];
     std::vector<int> depth(nests[k].axes.size());
     for (size_t p = 0; p < plan.order.size(); ++p) depth[plan.order[p]] = static_cast<int>(p);
-    if (plan.vector_axis >= 0 && plan.neighbours == 1)
+    if (plan.vector_axis >= 0 && plan.bytes != ByteProducts::kAlongSum)
       depth[plan.vector_axis] = static_cast<int>(plan.order.size());
     auto reads = reads_of(nests[k].body);
     for (const Expr* read : reads_of(nests[k].finish)) reads.push_back(read);

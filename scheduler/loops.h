@@ -38,10 +38,11 @@ struct ByteFactor {
 // The factors of a body that is a product of two such.
 std::optional<std::array<ByteFactor, 2>> byte_factors(const Expr& body);
 
-// Whether the nest sums products of bytes of which both factors lie side by side along the innermost reduced
-// axis (those of `any_layout` will), plan.neighbours or more, inside of all bounds.
-bool adds_neighbours(const FlatNest& nest, const LoopPlan& plan,
-                     const std::function<bool(const Expr&)>& any_layout);
+// Whether both factors of a sum of products of bytes lie side by side along axis a, kBytes of them or more,
+// inside of all bounds. Those of `any_layout` need only move.
+bool walks_bytes(const FlatNest& nest, int a, const std::function<bool(const Expr&)>& any_layout);
+// The innermost of the reduced axes in that order; -1: none.
+int innermost_reduced(const FlatNest& nest, const std::vector<int>& order);
 
 // Chooses how to walk the nest. Constant operands count as if they had whatever layout serves best.
 LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,

@@ -59,18 +59,22 @@ enum class Sweep : uint8_t { kUp, kDown };
 // What holds the sums of a block of lanes: arrays, for loops over them are vector instructions, or scalars.
 enum class Registers : uint8_t { kVector, kScalar };
 
+// How many terms of a sum of products of bytes are added at once: one, kBytes along the innermost reduced
+// axis, or one of each of kBytes lanes.
+enum class ByteProducts : uint8_t { kOne, kAlongSum, kAcrossLanes };
+constexpr int kBytes = 4;
+
 // How one nest is walked. `order` lists its axes, outermost first: those of the output, then the reduced
 // ones. The axis `vector_axis` runs in blocks of `lanes` neighbours; `tile` neighbours along `tile_axis`
 // share what they read. These two are the innermost of the output's axes. A block of lanes and tiles reads
-// all that it reduces before it writes. Of the innermost reduced axis, `neighbours` are multiplied and added
-// at once, by instructions for products of bytes.
+// all that it reduces before it writes.
 struct LoopPlan {
   std::vector<int> order;
   int vector_axis = -1, lanes = 1;
   int tile_axis = -1, tile = 1;
   Sweep sweep = Sweep::kUp;
   Registers registers = Registers::kVector;
-  int neighbours = 1;
+  ByteProducts bytes = ByteProducts::kOne;
 };
 
 // The storage that `step` writes first and a storage that dies there may share bytes whenever offset(above) -
@@ -159,8 +163,9 @@ struct Target {
   int tile;   // pixels (rows) that share one read of the weights
   int align;  // bytes: of the arena and of every buffer
   Registers registers;
-  // Of products of bytes: how many are added at once, and the lanes and tile that leave registers for it.
-  int neighbours, byte_lanes, byte_tile;
+  // Where it has instructions for products of bytes along a sum: the lanes and tile that leave registers for
+  // these; else 0.
+  int byte_lanes, byte_tile;
 };
 const std::vector<Target>& targets();
 

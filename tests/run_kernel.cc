@@ -79,7 +79,10 @@ class Machine {
   std::optional<Scalar>* lane_of(const Expr& read) {
     auto& lanes = registers_[static_cast<size_t>(read->index - kRegisters)];
     // A register of one lane that each lane defines has one value in each.
-    const size_t l = read->args.empty() && lanes.size() == 1 ? 0 : static_cast<size_t>(lane_);
+    const auto here = static_cast<size_t>(lane_);
+    const size_t l = !read->args.empty() ? static_cast<size_t>(number(read->args[0]))
+                     : lanes.size() == 1 ? 0
+                                         : here;
     ARENAC_CHECK(l < lanes.size(), "a register that is not declared");
     return &lanes[l];
   }
