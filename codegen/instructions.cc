@@ -31,6 +31,9 @@ Scalar add_high_product(std::span<const Scalar> x) {
   return apply(Op::kAdd, Type::kInt32, x[2], {.i = high_half(x[0]) * high_half(x[1])});
 }
 
+Scalar join_low(std::span<const Scalar> x) { return pair_of(low_half(x[0]), low_half(x[1])); }
+Scalar join_high(std::span<const Scalar> x) { return pair_of(high_half(x[0]), high_half(x[1])); }
+
 // Extends bytes 0 and 2 (of the word turned by 8 bits: 1 and 3) to 16 bits and adds z to each.
 #define EXTEND(how, turned)                                                       \
   "  uint32_t word, pair;\n  __builtin_memcpy(&word, a, 4);\n"                    \
@@ -44,10 +47,13 @@ Scalar add_high_product(std::span<const Scalar> x) {
 #define HALVES(first, second) \
   "  return ((uint32_t)(a[" first "] + z) & 0xffffu) | (uint32_t)(a[" second "] + z) << 16;"
 
+constexpr const char* kTwo = "uint32_t a, uint32_t b";
 constexpr const char* kSum = "uint32_t a, uint32_t b, int32_t sum";
 #define ADD(mnemonic)                      \
   "  int32_t next;\n  __asm__(\"" mnemonic \
   " %0, %1, %2, %3\" : \"=r\"(next) : \"r\"(a), \"r\"(b), \"r\"(sum));\n  return next;"
+#define JOIN(text) \
+  "  uint32_t pair;\n  __asm__(\"" text "\" : \"=r\"(pair) : \"r\"(a), \"r\"(b));\n  return pair;"
 #define LOW "((int32_t)(int16_t)(a & 0xffffu) * (int16_t)(b & 0xffffu))"
 #define HIGH "((int32_t)(int16_t)(a >> 16) * (int16_t)(b >> 16))"
 
@@ -63,6 +69,10 @@ const std::vector<Instruction>& instructions() {
        HALVES("0", "2")},
       {"odd_u8", Type::kUint32, 4, odd, kDsp, "const uint8_t *a, int32_t z", EXTEND("uxt", ", ror #8"),
        HALVES("1", "3")},
+      {"join_low", Type::kUint32, 0, join_low, kDsp, kTwo, JOIN("pkhbt %0, %1, %2, lsl #16"),
+       "  return (a & 0xffffu) | b << 16;"},
+      {"join_high", Type::kUint32, 0, join_high, kDsp, kTwo, JOIN("pkhtb %0, %2, %1, asr #16"),
+       "  return a >> 16 | (b & 0xffff0000u);"},
       {"add_products", Type::kInt32, 0, add_products, kDsp, kSum, ADD("smlad"),
        "  return (int32_t)((uint32_t)sum + (uint32_t)" LOW " + (uint32_t)" HIGH ");"},
       {"add_low_product", Type::kInt32, 0, add_low_product, kDsp, kSum, ADD("smlabb"),

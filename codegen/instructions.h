@@ -8,6 +8,11 @@
 //     odd_s8     a1+z | a3+z                    b1   | b3
 //     acc        add_products(odd a, odd b, add_products(even a, even b, acc))
 //
+// the same of four pixels, whose first factors x lie side by side for the pixels instead:
+//
+//     rows 0, 2 of x     p0 p1 p2 p3, q0 q1 q2 q3      (rows 1 and 3 likewise)
+//     join_low(even p, even q)     p0 | q0             of pixel 0; join_high: p2 | q2, of pixel 2
+//
 // or a product of each of four lanes:
 //
 //     acc0, acc2   add_low_product(even a, even b, acc0), add_high_product(even a, even b, acc2)

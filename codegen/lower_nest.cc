@@ -94,9 +94,12 @@ size_t behind_named(const std::vector<int>& axes, const Bounds& bounds) {
 
 // The plan's, where the layouts are as it expects.
 ByteProducts bytes_at_once(const FlatNest& nest, const LoopPlan& plan) {
+  const auto as_it_is = [](const Expr&) { return false; };
   const bool along = plan.bytes == ByteProducts::kAlongSum;
   const int a = along ? innermost_reduced(nest, plan.order) : plan.vector_axis;
-  const bool fits = walks_bytes(nest, a, [](const Expr&) { return false; });
+  const bool fits = plan.bytes == ByteProducts::kAlongSumOfPixels
+                        ? walks_bytes_of_pixels(nest, plan, as_it_is)
+                        : walks_bytes(nest, a, as_it_is);
   return fits ? plan.bytes : ByteProducts::kOne;
 }
 
@@ -443,7 +446,7 @@ class NestLowering {
     const Expr body = with_places(axes);
     const size_t least = moves_least(body, axes);
     size_t last = moving.empty() ? least : behind_named(axes, moving);
-    if (bytes_ == ByteProducts::kAlongSum) last = std::min(last, axes.size() - 1);
+    if (along_sum()) last = std::min(last, axes.size() - 1);
     const size_t first = std::min(least, last);
     const std::span<const int> loops(axes);
     const std::vector<int> moved(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
@@ -483,12 +486,14 @@ class NestLowering {
   }
 
   void terms(const std::vector<int>& axes, const Bounds& bounds, const Sums& sums, const Expr& term) {
-    const bool along = bytes_ == ByteProducts::kAlongSum;
+    const bool along = along_sum();
     const std::span<const int> loops(axes);
     reduced_loops(along ? loops.first(axes.size() - 1) : loops, bounds, sums,
                   [&](const Bounds& left, const Sums& within) {
                     when(condition(left), [&] {
-                      if (along)
+                      if (bytes_ == ByteProducts::kAlongSumOfPixels)
+                        add_along_of_pixels(axes.back(), within, term);
+                      else if (along)
                         add_along(axes.back(), within, term);
                       else if (bytes_ == ByteProducts::kAcrossLanes && within.lanes == kBytes)
                         add_across(within, term);
@@ -504,18 +509,70 @@ class NestLowering {
                        {factor.read, constant(Type::kInt32, Scalar{.i = factor.zero})});
   }
 
-  // The terms along axis a, kBytes at once; what is left one by one.
-  void add_along(int a, const Sums& sums, const Expr& term) {
+  bool along_sum() const {
+    return bytes_ == ByteProducts::kAlongSum || bytes_ == ByteProducts::kAlongSumOfPixels;
+  }
+
+  // The terms along axis a: those of whole blocks of kBytes by `add`, what is left one by one.
+  template <typename Add>
+  void blocks_along(int a, const Sums& sums, const Expr& term, const Add& add) {
     const int64_t extent = nest_.axes[a].extent, whole = extent - extent % kBytes;
-    const auto factors = *byte_factors(term);
-    Expr sum = accumulator(type_);
-    for (const char* half : {"even", "odd"})
-      sum = instruction("add_products", {half_of(half, factors[0]), half_of(half, factors[1]), sum});
-    loop(a, integer(0), integer(whole), kBytes, [&] { accumulate(sums, sum); });
+    loop(a, integer(0), integer(whole), kBytes, add);
     if (whole < extent)
       loop(a, integer(whole), integer(extent), 1, [&] {
         accumulate(sums, make(op_of(nest_.combine), {accumulator(type_), term}));
       });
+  }
+
+  void add_along(int a, const Sums& sums, const Expr& term) {
+    const auto factors = *byte_factors(term);
+    Expr sum = accumulator(type_);
+    for (const char* half : {"even", "odd"})
+      sum = instruction("add_products", {half_of(half, factors[0]), half_of(half, factors[1]), sum});
+    blocks_along(a, sums, term, [&] { accumulate(sums, sum); });
+  }
+
+  Expr defined(const std::string& name, const Expr& value) {
+    const int reg = new_register(name, value->type, 1);
+    put(Define{reg, value});
+    return register_at(kernel_, reg);
+  }
+
+  // The same of kBytes pixels: of two rows of one factor, which lies side by side along the pixels, their
+  // halves make a pair for each pixel.
+  void add_along_of_pixels(int a, const Sums& sums, const Expr& term) {
+    if (sums.pixels.end - sums.pixels.begin != kBytes)
+      return loop(a, integer(0), integer(nest_.axes[a].extent), 1, [&] {
+        accumulate(sums, make(op_of(nest_.combine), {accumulator(type_), term}));
+      });
+    const auto factors = *byte_factors(term);
+    const bool first = names_axis(factors[0].read, plan_.tile_axis);
+    const ByteFactor &pixels = factors[first ? 0 : 1], &lanes = factors[first ? 1 : 0];
+    const auto row_half = [&](const char* half, int row) {
+      const Expr read = substitute(pixels.read, [&](const Expr& e) {
+        return e->op == Op::kAxis && e->index == a ? e + integer(row) : Expr();
+      });
+      return defined(fmt::format("{}{}", half, row), half_of(half, {read, pixels.zero}));
+    };
+    blocks_along(a, sums, term, [&] {
+      for (const int row : {0, 1}) {
+        const Expr even = row_half("even", row), odd = row_half("odd", row);
+        const Expr next_even = row_half("even", row + 2), next_odd = row_half("odd", row + 2);
+        std::vector<Expr> pairs;
+        for (int j = 0; j < kBytes; ++j)
+          pairs.push_back(defined(fmt::format("pixel{}_{}", j, row),
+                                  instruction(j < 2 ? "join_low" : "join_high",
+                                              {j % 2 ? odd : even, j % 2 ? next_odd : next_even})));
+        lanes_of(sums.lanes, [&] {
+          const ByteFactor at_lane = {at_point(lanes.read, 0, sums.lanes), lanes.zero};
+          const Expr weights = defined(fmt::format("w{}", row), half_of(row ? "odd" : "even", at_lane));
+          for (int j = 0; j < kBytes; ++j) {
+            const Expr sum = sum_at(sums, sums.pixels.begin + j);
+            put(Set{sum, instruction("add_products", {pairs[static_cast<size_t>(j)], weights, sum})});
+          }
+        });
+      }
+    });
   }
 
   // A term of each of kBytes lanes: even lanes from one half, odd ones from the other.
@@ -524,9 +581,7 @@ class NestLowering {
     const auto once = [&](const Expr& half) {
       for (const auto& [known, there] : halves)
         if (same(known, half)) return there;
-      const int reg = new_register(fmt::format("v{}", halves.size()), half->type, 1);
-      put(Define{reg, half});
-      halves.emplace_back(half, register_at(kernel_, reg));
+      halves.emplace_back(half, defined(fmt::format("v{}", halves.size()), half));
       return halves.back().second;
     };
     for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {

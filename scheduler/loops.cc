@@ -279,6 +279,61 @@ bool walks_bytes(const FlatNest& nest, int a, const std::function<bool(const Exp
          });
 }
 
+bool walks_bytes_of_pixels(const FlatNest& nest, const LoopPlan& plan,
+                           const std::function<bool(const Expr&)>& any_layout) {
+  const int a = innermost_reduced(nest, plan.order), p = plan.tile_axis, v = plan.vector_axis;
+  const auto factors = byte_factors(nest.body);
+  if (a < 0 || p < 0 || v < 0 || p == v || !factors || nest.combine != Combine::kSum) return false;
+  if (nest.axes[a].extent < kBytes || nest.axes[p].extent < kBytes) return false;
+  for (const Bound& bound : nest.where)
+    if (names_axis(bound.index, a) || names_axis(bound.index, v)) return false;
+  const auto stride = [](const ByteFactor& factor, int axis) {
+    return coefficient_along(factor.read->args[0], axis);
+  };
+  const auto fit = [&](const ByteFactor& pixels, const ByteFactor& lanes) {
+    return stride(pixels, p) == 1 && stride(pixels, v) == 0 && stride(pixels, a).has_value() &&
+           stride(lanes, p) == 0 && (stride(lanes, a) == 1 || any_layout(lanes.read));
+  };
+  return fit((*factors)[0], (*factors)[1]) || fit((*factors)[1], (*factors)[0]);
+}
+
+namespace {
+
+// The plan of sums of bytes of pixels (ByteProducts), or of nothing where the nest is not such.
+std::optional<LoopPlan> of_pixels(const FlatNest& nest, LoopPlan plan, const Target& target,
+                                  const std::function<bool(const Expr&)>& constant) {
+  if (target.byte_lanes == 0 || !byte_factors(nest.body)) return std::nullopt;
+  const int axes = static_cast<int>(nest.axes.size());
+  plan.bytes = ByteProducts::kAlongSumOfPixels;
+  plan.lanes = target.byte_lanes, plan.tile = kBytes;
+  const std::vector<int> order = plan.order;
+  for (int a = 0; a < axes; ++a) {
+    if (!nest.axes[a].reduced || nest.axes[a].extent < kBytes) continue;
+    plan.order = order;
+    std::erase(plan.order, a);
+    plan.order.push_back(a);
+    for (int v = 0; v < axes; ++v)
+      for (int p = 0; p < axes; ++p) {
+        if (nest.axes[v].reduced || nest.axes[p].reduced || nest.axes[v].extent < plan.lanes) continue;
+        plan.vector_axis = v, plan.tile_axis = p;
+        if (walks_bytes_of_pixels(nest, plan, constant)) return plan;
+      }
+  }
+  return std::nullopt;
+}
+
+// Kept axes: the rest, then the vector blocks, then the tiles.
+void order_kept(const FlatNest& nest, LoopPlan& plan) {
+  std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {
+    const auto rank = [&](int x) {
+      return nest.axes[x].reduced ? 3 : x == plan.tile_axis ? 2 : x == plan.vector_axis ? 1 : 0;
+    };
+    return rank(a) < rank(b);
+  });
+}
+
+}  // namespace
+
 LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
                     const std::vector<Layout>& layouts, const Target& target) {
   const FlatNest flat = flat_nest(nest, node, layouts);
@@ -311,6 +366,10 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   const bool along =
       target.byte_lanes > 0 && walks_bytes(flat, innermost_reduced(flat, plan.order), constant);
   if (along) plan.bytes = ByteProducts::kAlongSum;
+  if (auto pixels = along ? std::nullopt : of_pixels(flat, plan, target, constant)) {
+    order_kept(flat, *pixels);
+    return *pixels;
+  }
   const int most_lanes = along ? target.byte_lanes : target.lanes;
   const int most_pixels = along ? target.byte_tile : target.tile;
 
@@ -348,13 +407,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
       plan.tile = static_cast<int>(std::min<int64_t>(blocks, along ? most_pixels : 4));
     }
   }
-  // Kept axes: the rest, then the vector blocks, then the tiles.
-  std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {
-    const auto rank = [&](int x) {
-      return flat.axes[x].reduced ? 3 : x == plan.tile_axis ? 2 : x == plan.vector_axis ? 1 : 0;
-    };
-    return rank(a) < rank(b);
-  });
+  order_kept(flat, plan);
   return plan;
 }
 
@@ -364,7 +417,8 @@ void pack_constants(const Nests& nests, const Node& node, const std::vector<Loop
     const LoopPlan& plan = plans[k];
     std::vector<int> depth(nests[k].axes.size());
     for (size_t p = 0; p < plan.order.size(); ++p) depth[plan.order[p]] = static_cast<int>(p);
-    if (plan.vector_axis >= 0 && plan.bytes != ByteProducts::kAlongSum)
+    if (plan.vector_axis >= 0 &&
+        (plan.bytes == ByteProducts::kOne || plan.bytes == ByteProducts::kAcrossLanes))
       depth[plan.vector_axis] = static_cast<int>(plan.order.size());
     auto reads = reads_of(nests[k].body);
     for (const Expr* read : reads_of(nests[k].finish)) reads.push_back(read);

@@ -59,9 +59,10 @@ enum class Sweep : uint8_t { kUp, kDown };
 // What holds the sums of a block of lanes: arrays, for loops over them are vector instructions, or scalars.
 enum class Registers : uint8_t { kVector, kScalar };
 
-// How many terms of a sum of products of bytes are added at once: one, kBytes along the innermost reduced
-// axis, or one of each of kBytes lanes.
-enum class ByteProducts : uint8_t { kOne, kAlongSum, kAcrossLanes };
+// How many terms of a sum of products of bytes are added at once: one; kBytes along the innermost reduced
+// axis, where both factors lie side by side; the same of kBytes pixels, where one factor does and the other
+// lies side by side for the pixels; or one of each of kBytes lanes.
+enum class ByteProducts : uint8_t { kOne, kAlongSum, kAlongSumOfPixels, kAcrossLanes };
 constexpr int kBytes = 4;
 
 // How one nest is walked. `order` lists its axes, outermost first: those of the output, then the reduced
