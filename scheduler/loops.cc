@@ -407,6 +407,11 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
       plan.tile = static_cast<int>(std::min<int64_t>(blocks, along ? most_pixels : 4));
     }
   }
+  // Without a vector axis scalars can still share what stays in place.
+  if (plan.vector_axis < 0 && plan.registers == Registers::kScalar) {
+    plan.tile_axis = tile_axis(flat, -1, target.lanes);
+    if (plan.tile_axis >= 0) plan.tile = tile_for(flat.axes[plan.tile_axis].extent, target.lanes);
+  }
   order_kept(flat, plan);
   return plan;
 }

@@ -29,20 +29,20 @@ void PrintTo(const Ceiling& row, std::ostream* out) {
 
 // clang-format off
 constexpr Ceiling kCeilings[] = {
-    {"m4", "conv3x3_int8",       Optimize::kSpeed,    3.37},
-    {"m4", "conv1x1_int8",       Optimize::kSpeed,    5.18},
-    {"m4", "depthwise3x3_int8",  Optimize::kSpeed,    20.08},
+    {"m4", "conv3x3_int8",       Optimize::kSpeed,    2.85},
+    {"m4", "conv1x1_int8",       Optimize::kSpeed,    2.77},
+    {"m4", "depthwise3x3_int8",  Optimize::kSpeed,    9.00},
     {"m4", "dense_int8",         Optimize::kSpeed,    1.89},
-    {"m4", "conv3x3_odd_int8",   Optimize::kSpeed,    6.53},
+    {"m4", "conv3x3_odd_int8",   Optimize::kSpeed,    4.63},
     {"m4", "conv3x3_float",      Optimize::kSpeed,    3.63},
     {"m4", "conv1x1_float",      Optimize::kSpeed,    3.29},
-    {"m4", "depthwise3x3_float", Optimize::kSpeed,    18.73},
+    {"m4", "depthwise3x3_float", Optimize::kSpeed,    6.02},
     {"m4", "dense_float",        Optimize::kSpeed,    3.36},
     {"m4", "conv3x3_odd_float",  Optimize::kSpeed,    4.59},
-    {"m4", "ds_cnn_int8",        Optimize::kSpeed,    4.63},
-    {"m4", "ds_cnn_int8",        Optimize::kBalanced, 5.21},
+    {"m4", "ds_cnn_int8",        Optimize::kSpeed,    3.30},
+    {"m4", "ds_cnn_int8",        Optimize::kBalanced, 3.68},
     {"m4", "ds_cnn_float",       Optimize::kBalanced, 3.78},
-    {"m3", "ds_cnn_int8",        Optimize::kSpeed,    22.79},
+    {"m3", "ds_cnn_int8",        Optimize::kSpeed,    4.32},
 };
 // clang-format on
 
