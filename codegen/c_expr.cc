@@ -433,7 +433,16 @@ std::string CExpr::call(const Expr& e) const {
     return fmt::format("{}({}, {})", binary_helper(low ? "at_least" : "at_most", e->type, body), a,
                        value(e->args[1]));
   }
+  if (is_exact(e)) return fmt::format("({} {} {})", a, info(e->op).name, value(e->args[1]));
   return operation(e->op, e->args[0]->type, a, e->args.size() > 1 ? value(e->args[1]) : a);
+}
+
+// Whether it is a sum, difference or product that cannot leave its type, of which C promotes nothing.
+bool CExpr::is_exact(const Expr& e) const {
+  if (e->op != Op::kAdd && e->op != Op::kSub && e->op != Op::kMul) return false;
+  const ClosedInterval range = closed_interval(e, names_.ranges, {});
+  if (e->type == Type::kInt32) return range.low > INT32_MIN || range.high < INT32_MAX;
+  return e->type == Type::kInt64 && (range.low > INT64_MIN || range.high < INT64_MAX);
 }
 
 std::string CExpr::value(const Expr& e) const {
@@ -511,14 +520,27 @@ std::string CExpr::index(const Expr& e) const {
       return quotient(e);
     case Op::kMin:
     case Op::kMax: {
+      if (!of_ints(e)) break;
       const std::string a = index(e->args[0]), b = index(e->args[1]);
       return fmt::format("({0} {2} {1} ? {0} : {1})", a, b, e->op == Op::kMin ? '<' : '>');
     }
     case Op::kSelect:
+      if (!of_ints(e)) break;
       return fmt::format("({} ? {} : {})", condition(e->args[0]), index(e->args[1]), index(e->args[2]));
     default:
-      return fmt::format("(int)({})", value(e));
+      break;
   }
+  return fmt::format("(int)({})", value(e));
+}
+
+// Whether all that it is made of is an int; data may be beyond.
+bool CExpr::of_ints(const Expr& e) const {
+  constexpr int64_t kInt = std::numeric_limits<int>::max();
+  return !any_of(e, [&](const Expr& x) {
+    if (x->type == Type::kBool) return false;
+    const ClosedInterval range = closed_interval(x, names_.ranges, {});
+    return x->op == Op::kRead || x->type != Type::kInt64 || range.low < -kInt || range.high > kInt;
+  });
 }
 
 // To stand beside * / %.
@@ -544,13 +566,13 @@ std::string CExpr::quotient(const Expr& e) const {
 }
 
 std::string CExpr::condition(const Expr& e) const {
-  const bool of_ints = !e->args.empty() && e->args[0]->type == Type::kInt64;
+  const bool comparable = !e->args.empty() && e->args[0]->type == Type::kInt64 && of_ints(e);
   switch (e->op) {
     case Op::kAnd:
       return fmt::format("{} && {}", condition(e->args[0]), condition(e->args[1]));
     case Op::kLt:
     case Op::kLe:
-      if (of_ints) return fmt::format("{} {} {}", index(e->args[0]), info(e->op).name, index(e->args[1]));
+      if (comparable) return fmt::format("{} {} {}", index(e->args[0]), info(e->op).name, index(e->args[1]));
       break;
     default:
       break;

@@ -36,6 +36,8 @@ class CExpr {
   std::string stored(Type to, Type from, const std::string& value) const;
 
  private:
+  bool is_exact(const Expr& e) const;
+  bool of_ints(const Expr& e) const;
   std::string factor(const Expr& e) const;
   std::string quotient(const Expr& e) const;
   std::string call(const Expr& e) const;

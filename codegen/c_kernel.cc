@@ -77,7 +77,9 @@ class KernelPrinter {
       return at == pointers_.end() ? std::string("y") : at->second;
     };
     all.ranges = kernel_.axes;
-    all.ranges.resize(kInts, {0, 0});
+    all.ranges.resize(kInts, {0, 1});
+    for (const Register& r : kernel_.registers)
+      all.ranges[kLane].end = std::max<int64_t>(all.ranges[kLane].end, r.lanes);
     for (const Kernel::Int& number : kernel_.ints) all.ranges.push_back(number.range);
     return all;
   }
@@ -150,7 +152,11 @@ class KernelPrinter {
   }
 
   void print(const Let& let) {
-    text_.line("const int {} = {};", c_->index(axis(let.axis)), c_->index(let.value));
+    std::string value = c_->index(let.value);
+    const Op op = let.value->op;
+    const bool bare = op == Op::kMin || op == Op::kMax || op == Op::kSelect;
+    if (bare && value.starts_with('(')) value = value.substr(1, value.size() - 2);
+    text_.line("const int {} = {};", c_->index(axis(let.axis)), value);
   }
 
   void print(const Declare& declare) {
@@ -174,13 +180,13 @@ class KernelPrinter {
   void print(const Define& define) { text_.put(line_of(define)); }
   void print(const Set& set) { text_.put(line_of(set)); }
 
-  void print(const Barrier&) {
-    const std::string name = upper_case(prefix_) + "_BARRIER";
+  void print(const Barrier& barrier) {
+    const bool loads = barrier.against == Barrier::Against::kEarlyLoads;
+    const std::string name = upper_case(prefix_) + (loads ? "_LOADS_STAY" : "_BARRIER");
     helpers_[name] = fmt::format(
-        "#if defined(__GNUC__) && !defined(__clang__)\n#define {0} __asm__ "
-        "__volatile__(\"\")\n#else\n#define "
-        "{0} (void)0\n#endif\n",
-        name);
+        "#if defined(__GNUC__){1}\n#define {0} __asm__ __volatile__(\"\"{2})\n"
+        "#else\n#define {0} (void)0\n#endif\n",
+        name, loads ? "" : " && !defined(__clang__)", loads ? " ::: \"memory\"" : "");
     text_.line("{};", name);
   }
 

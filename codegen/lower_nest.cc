@@ -115,6 +115,7 @@ class NestLowering {
     for (const Axis& a : nest.axes) kernel_.axes.push_back({0, a.extent});
     ranges_ = kernel_.axes;
     ranges_.resize(kInts, {0, 1});
+    ranges_[kLane] = {0, plan.lanes};
     kernel_.widens = widens(nest);
     find_trips();
     find_parts();
@@ -556,21 +557,23 @@ class NestLowering {
     };
     blocks_along(a, sums, term, [&] {
       for (const int row : {0, 1}) {
-        const Expr even = row_half("even", row), odd = row_half("odd", row);
-        const Expr next_even = row_half("even", row + 2), next_odd = row_half("odd", row + 2);
-        std::vector<Expr> pairs;
-        for (int j = 0; j < kBytes; ++j)
-          pairs.push_back(defined(fmt::format("pixel{}_{}", j, row),
-                                  instruction(j < 2 ? "join_low" : "join_high",
-                                              {j % 2 ? odd : even, j % 2 ? next_odd : next_even})));
+        Expr weights;
         lanes_of(sums.lanes, [&] {
           const ByteFactor at_lane = {at_point(lanes.read, 0, sums.lanes), lanes.zero};
-          const Expr weights = defined(fmt::format("w{}", row), half_of(row ? "odd" : "even", at_lane));
-          for (int j = 0; j < kBytes; ++j) {
-            const Expr sum = sum_at(sums, sums.pixels.begin + j);
-            put(Set{sum, instruction("add_products", {pairs[static_cast<size_t>(j)], weights, sum})});
-          }
+          weights = defined(fmt::format("w{}", row), half_of(row ? "odd" : "even", at_lane));
         });
+        for (const int j : {0, 1}) {
+          const char* half = j ? "odd" : "even";
+          put(Barrier{Barrier::Against::kEarlyLoads});
+          const Expr here = row_half(half, row), next = row_half(half, row + 2);
+          const auto add = [&](int pixel, const char* join) {
+            const Expr pair = defined(fmt::format("pixel{}_{}", pixel, row), instruction(join, {here, next}));
+            const Expr sum = sum_at(sums, sums.pixels.begin + pixel);
+            lanes_of(sums.lanes, [&] { put(Set{sum, instruction("add_products", {pair, weights, sum})}); });
+          };
+          add(j, "join_low");
+          add(j + 2, "join_high");
+        }
       }
     });
   }
@@ -771,7 +774,7 @@ class NestLowering {
   void accumulate(const Sums& sums, const Expr& sum_and_term) {
     const int lanes = sums.lanes;
     const int64_t tile = sums.pixels.end - sums.pixels.begin;
-    if (lanes > 1 || tile > 1 || walks_backwards()) put(Barrier{});
+    if (lanes > 1 || tile > 1 || walks_backwards()) put(Barrier{Barrier::Against::kVectors});
     std::vector<Expr> bodies;
     for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
       bodies.push_back(at_point(sum_and_term, j, lanes));

@@ -84,8 +84,11 @@ struct Set {
   Expr target, value;
 };
 
-// Nothing; keeps a C compiler from vectorising the loop it is in, see lower_nest.cc.
-struct Barrier {};
+// Nothing; keeps a C compiler from vectorising the loop it is in (lower_nest.cc says why), or from moving
+// loads up over it, where scalars already fill the registers.
+struct Barrier {
+  enum class Against : uint8_t { kVectors, kEarlyLoads } against;
+};
 
 struct Stmt {
   std::variant<For, Lanes, When, Braces, Let, Declare, Define, Set, Barrier> is;
