@@ -15,7 +15,8 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 constexpr int64_t kLongestTable = 4096;  // of scales that name several axes
-constexpr double kFine = 0x1p-5;         // steps
+constexpr double kFine = 0x1p-17;        // steps
+constexpr int kFinest = 40;              // places of a fixed-point sum
 
 // integer * scale, in int32 and float32; the scale, which is fixed, may be empty: 1.
 struct Term {
@@ -371,42 +372,45 @@ class Requantizer {
                  ? integer + element(table, Type::kInt32, *addends)
                  : Expr();
 
-    // Shifts that are no whole scales are rounded to parts of one, as fine as there is room for.
-    const auto room = [&](int up) { return std::ldexp(static_cast<double>(range) + reach, up) + 1 <= kMost; };
+    if (!addends) return steps_of_sum(x, table);
     int up = 0;
-    while (std::ldexp(largest, -up) >= (addends ? kScaleLimit : kFine)) ++up;
-    while (!addends && room(up + 1) && std::ldexp(largest, -up) > 0x1p-16) ++up;
-    if (!room(up)) return {};
+    while (std::ldexp(largest, -up) >= kScaleLimit) ++up;
+    if (std::ldexp(static_cast<double>(range) + reach, up) + 1 > kMost) return {};
     for (size_t k = 0; k < scales.size(); ++k) {
-      shifts[k] = addends ? std::ldexp((*addends)[k], up) : std::rint(std::ldexp(shifts[k] / scales[k], up));
+      shifts[k] = std::ldexp((*addends)[k], up);
       scales[k] = std::max<double>(std::ldexp(scales[k], -up), kLeastScale);
     }
     const Expr sum = integer * int32_constant(std::ldexp(1, up)) + element(table, Type::kInt32, shifts);
     return requantize(sum, element(table, Type::kFloat32, scales));
   }
 
-  // The scales times 2^fine as whole numbers, and so the shift.
+  // The scales times 2^fine as whole numbers of 32 bits, and so the shift: sums of 64 bits, of which the
+  // lowest `fine` are rounded away, to nearest even.
   Expr steps_of_sum(const Linear& x, const Table& table) {
     std::vector<std::vector<double>> scales;
     std::vector<double> shifts = numbers(table, x.shift, 0);
-    double reach = greatest(shifts), ranges = 1;
+    double reach = greatest(shifts), ranges = 1, largest = 0;
     for (const Term& term : x.terms) {
       scales.push_back(numbers(table, term.scale, 1));
       const auto range = static_cast<double>(most(term.integer));
       reach += range * greatest(scales.back());
       ranges += range;
+      largest = std::max(largest, greatest(scales.back()));
     }
-    int fine = 30;
-    while (fine > 0 && !(std::ldexp(reach, fine) + ranges <= kMost)) --fine;
-    if (std::ldexp(ranges, -fine - 1) > kFine) return {};
+    int fine = kFinest;
+    while (fine > 0 && (std::ldexp(largest, fine) > INT32_MAX || std::ldexp(reach + 1, fine) > 0x1p61))
+      --fine;
+    if (fine == 0 || reach > kMost / 2 || std::ldexp(ranges, -fine - 1) > kFine) return {};
     const auto whole = [&](std::vector<double> numbers) {
       for (double& v : numbers) v = std::rint(std::ldexp(v, fine));
-      return element(table, Type::kInt32, numbers);
+      return element(table, Type::kInt64, numbers);
     };
-    Expr sum = int32_constant(0);
-    for (size_t k = 0; k < scales.size(); ++k) sum = sum + x.terms[k].integer * whole(scales[k]);
+    Expr sum = integer(0);  // what is read first stays first
+    for (size_t k = 0; k < scales.size(); ++k)
+      sum = sum + cast(Type::kInt64, x.terms[k].integer) * whole(scales[k]);
     sum = sum + whole(shifts);
-    return requantize(sum, constant(Type::kFloat32, std::ldexp(1, -fine)));
+    const Expr places = integer(fine), odd = make(Op::kAnd, {make(Op::kShr, {sum, places}), integer(1)});
+    return cast(Type::kInt32, make(Op::kShr, {sum + odd + integer((int64_t{1} << (fine - 1)) - 1), places}));
   }
 
   Expr quantised(const Expr& e) {

@@ -15,15 +15,15 @@ namespace arenac {
 // one product and integer arithmetic, wherever it is that of
 //
 //   one integer, scaled and shifted by constants   requantize(integer + shift, scale)
-//   several such, added                            requantize(sum of integer * multiplier + shift, 2^-k)
+//   several such, added                            (sum of integer * multiplier + shift) / 2^k, in 64 bits
 //   the integer itself, in the end                 that integer: dequantised and quantised alike, nothing is
 //   left an 8-bit integer, by any formula               a table of 256
 //
 // and clamped on the way; and a greatest or least element is found before it is dequantised. One integer that
 // is scaled gives what the float form gives, but for where that rounds in between (dequantised, then
-// divided). Multipliers are so fine that all terms together err by 2^-5 of a step at most, and so are shifts
-// that are no multiple of the scale: the result differs by one step at most, next to a tie. What does not fit
-// in int32 stays as it is.
+// divided). Sums of several are exact to 2^-17 of a step and rounded once, to nearest even: the result
+// differs from the float form by one step at most, and only so near to a tie. What does not fit stays as it
+// is.
 //
 // A shift that is a whole number of scales is added to the integer where the result stays float, too: no sum
 // of a product and a number is left that a fused multiply-add would round otherwise.

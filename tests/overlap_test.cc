@@ -147,7 +147,7 @@ TEST(SafeDistances, AreNeverLessThanATraceSays) {
   int traced = 0, exact = 0;
   for (unsigned seed = 0; seed < 120; ++seed) {
     const Graph graph = random_nest(seed);
-    const Schedule schedule = schedule_layerwise(graph, targets()[seed % targets().size()]);
+    const Schedule schedule = schedule_layerwise(graph, targets()[seed % 2]);  // of vectors and of scalars
     const Node& node = *schedule.steps.at(0).node;
     for (const auto& order : {schedule.loops[0], exchanged(schedule.loops[0])})
       for (const Sweep sweep : {Sweep::kUp, Sweep::kDown})
