@@ -487,12 +487,14 @@ class NestLowering {
   }
 
   void terms(const std::vector<int>& axes, const Bounds& bounds, const Sums& sums, const Expr& term) {
-    const bool along = along_sum();
+    const bool along = along_sum() && std::none_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
+                         return names_axis(bound.index, axes.back());
+                       });
     const std::span<const int> loops(axes);
     reduced_loops(along ? loops.first(axes.size() - 1) : loops, bounds, sums,
                   [&](const Bounds& left, const Sums& within) {
                     when(condition(left), [&] {
-                      if (bytes_ == ByteProducts::kAlongSumOfPixels)
+                      if (along && bytes_ == ByteProducts::kAlongSumOfPixels)
                         add_along_of_pixels(axes.back(), within, term);
                       else if (along)
                         add_along(axes.back(), within, term);

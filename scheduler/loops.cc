@@ -271,12 +271,10 @@ int innermost_reduced(const FlatNest& nest, const std::vector<int>& order) {
 bool walks_bytes(const FlatNest& nest, int a, const std::function<bool(const Expr&)>& any_layout) {
   const auto factors = byte_factors(nest.body);
   if (a < 0 || nest.axes[a].extent < kBytes || !factors || nest.combine != Combine::kSum) return false;
-  return std::none_of(nest.where.begin(), nest.where.end(),
-                      [&](const Bound& bound) { return names_axis(bound.index, a); }) &&
-         std::all_of(factors->begin(), factors->end(), [&](const ByteFactor& factor) {
-           const auto stride = coefficient_along(factor.read->args[0], a);
-           return stride == 1 || (any_layout(factor.read) && stride.value_or(0) != 0);
-         });
+  return std::all_of(factors->begin(), factors->end(), [&](const ByteFactor& factor) {
+    const auto stride = coefficient_along(factor.read->args[0], a);
+    return stride == 1 || (any_layout(factor.read) && stride.value_or(0) != 0);
+  });
 }
 
 bool walks_bytes_of_pixels(const FlatNest& nest, const LoopPlan& plan,
@@ -332,44 +330,10 @@ void order_kept(const FlatNest& nest, LoopPlan& plan) {
   });
 }
 
-}  // namespace
-
-LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
-                    const std::vector<Layout>& layouts, const Target& target) {
-  const FlatNest flat = flat_nest(nest, node, layouts);
-  LoopPlan plan;
-  plan.registers = target.registers;
-  plan.order.resize(flat.axes.size());
-  std::iota(plan.order.begin(), plan.order.end(), 0);
-  const auto reads = reads_of(flat.body);
-  const auto constant = [&](const Expr& read) {
-    return graph.tensors[node.reads[read->index]].constant != nullptr;
-  };
-
-  // Outputs in the order of the result's memory; reduced axes in the order of the largest streamed operand's.
-  const Expr* streamed = nullptr;
-  int64_t largest = -1;
-  for (const Expr* read : reads) {
-    const int64_t size = element_count(graph.tensors[node.reads[(*read)->index]].shape);
-    if (!constant(*read) && size > largest) streamed = read, largest = size;
-  }
-  const auto key = [&](int a) {
-    const Expr& index =
-        (flat.axes[a].reduced || flat.accumulate) && streamed ? (*streamed)->args[0] : flat.store;
-    return std::abs(coefficient_along(unwound(index), a).value_or(0));
-  };
-  std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {
-    if (flat.axes[a].reduced != flat.axes[b].reduced) return flat.axes[b].reduced;
-    return key(a) > key(b);
-  });
-  if (flat.combine == Combine::kNone || flat.accumulate) return plan;
-  const bool along =
-      target.byte_lanes > 0 && walks_bytes(flat, innermost_reduced(flat, plan.order), constant);
-  if (along) plan.bytes = ByteProducts::kAlongSum;
-  if (auto pixels = along ? std::nullopt : of_pixels(flat, plan, target, constant)) {
-    order_kept(flat, *pixels);
-    return *pixels;
-  }
+// The vector axis, the tile axis and their widths, as plan.bytes wants them.
+LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
+                     const std::function<bool(const Expr&)>& constant) {
+  const bool along = plan.bytes == ByteProducts::kAlongSum;
   const int most_lanes = along ? target.byte_lanes : target.lanes;
   const int most_pixels = along ? target.byte_tile : target.tile;
 
@@ -381,7 +345,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     if (axis.reduced || axis.extent < 2) continue;
     bool serves = true;
     for (const Bound& bound : flat.where) serves &= !names_axis(bound.index, a);
-    for (const Expr* read : reads) {
+    for (const Expr* read : reads_of(flat.body)) {
       const auto stride = coefficient_along((*read)->args[0], a);
       serves &= stride && (constant(*read) || *stride == 0 || *stride == 1);
     }
@@ -414,6 +378,56 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   }
   order_kept(flat, plan);
   return plan;
+}
+
+}  // namespace
+
+LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
+                    const std::vector<Layout>& layouts, const Target& target) {
+  const FlatNest flat = flat_nest(nest, node, layouts);
+  LoopPlan plan;
+  plan.registers = target.registers;
+  plan.order.resize(flat.axes.size());
+  std::iota(plan.order.begin(), plan.order.end(), 0);
+  const auto reads = reads_of(flat.body);
+  const auto constant = [&](const Expr& read) {
+    return graph.tensors[node.reads[read->index]].constant != nullptr;
+  };
+
+  // Outputs in the order of the result's memory; reduced axes in the order of the largest streamed operand's.
+  const Expr* streamed = nullptr;
+  int64_t largest = -1;
+  for (const Expr* read : reads) {
+    const int64_t size = element_count(graph.tensors[node.reads[(*read)->index]].shape);
+    if (!constant(*read) && size > largest) streamed = read, largest = size;
+  }
+  const auto key = [&](int a) {
+    const Expr& index =
+        (flat.axes[a].reduced || flat.accumulate) && streamed ? (*streamed)->args[0] : flat.store;
+    return std::abs(coefficient_along(unwound(index), a).value_or(0));
+  };
+  std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {
+    if (flat.axes[a].reduced != flat.axes[b].reduced) return flat.axes[b].reduced;
+    return key(a) > key(b);
+  });
+  if (flat.combine == Combine::kNone || flat.accumulate) return plan;
+  const int inner = innermost_reduced(flat, plan.order);
+  if (target.byte_lanes > 0 && walks_bytes(flat, inner, constant)) {
+    LoopPlan along = plan;
+    along.bytes = ByteProducts::kAlongSum;
+    along = with_blocks(flat, std::move(along), target, constant);
+    // Bounds on the sum hold for all of it in the interior of the tile axis.
+    const bool has_interior = std::all_of(flat.where.begin(), flat.where.end(), [&](const Bound& bound) {
+      return !names_axis(bound.index, inner) ||
+             (along.tile_axis >= 0 && names_axis(bound.index, along.tile_axis));
+    });
+    if (has_interior) return along;
+  }
+  if (auto pixels = of_pixels(flat, plan, target, constant)) {
+    order_kept(flat, *pixels);
+    return *pixels;
+  }
+  return with_blocks(flat, std::move(plan), target, constant);
 }
 
 void pack_constants(const Nests& nests, const Node& node, const std::vector<LoopPlan>& plans,

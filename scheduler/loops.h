@@ -38,8 +38,8 @@ struct ByteFactor {
 // The factors of a body that is a product of two such.
 std::optional<std::array<ByteFactor, 2>> byte_factors(const Expr& body);
 
-// Whether both factors of a sum of products of bytes lie side by side along axis a, kBytes of them or more,
-// inside of all bounds. Those of `any_layout` need only move.
+// Whether both factors of a sum of products of bytes lie side by side along axis a, kBytes of them or more.
+// Those of `any_layout` need only move.
 bool walks_bytes(const FlatNest& nest, int a, const std::function<bool(const Expr&)>& any_layout);
 // Whether one of the factors (or, not yet, one of `any_layout`) lies side by side along the innermost reduced
 // axis, kBytes of them or more inside of all bounds, and the other along the tile axis.

@@ -39,7 +39,7 @@ constexpr Ceiling kCeilings[] = {
     {"m4", "depthwise3x3_float", Optimize::kSpeed,    6.02},
     {"m4", "dense_float",        Optimize::kSpeed,    3.36},
     {"m4", "conv3x3_odd_float",  Optimize::kSpeed,    4.59},
-    {"m4", "ds_cnn_int8",        Optimize::kSpeed,    3.30},
+    {"m4", "ds_cnn_int8",        Optimize::kSpeed,    2.84},
     {"m4", "ds_cnn_int8",        Optimize::kBalanced, 3.68},
     {"m4", "ds_cnn_float",       Optimize::kBalanced, 3.78},
     {"m3", "ds_cnn_int8",        Optimize::kSpeed,    4.32},
