@@ -348,7 +348,7 @@ Graph reading_backwards() {
   return graph;
 }
 
-// Which gcc 12.2 -O3 does wrong where it may vectorise: see NestWriter::barrier.
+// Which gcc 12.2 -O3 does wrong where it may vectorise: see lower_nest.cc, accumulate.
 TEST_P(EmittedC, OfReadsBackwards) {
   std::vector<Emitted> batch;
   batch.push_back({compile_graph(reading_backwards(), "m", {})});
