@@ -7,6 +7,7 @@
 
 #include "codegen/instructions.h"
 #include "frontend/error.h"
+#include "tests/evaluate.h"
 
 namespace arenac {
 namespace {
@@ -98,43 +99,35 @@ class Machine {
   int64_t number(const Expr& e) { return evaluate(e).i; }
 
   Scalar evaluate(const Expr& e) {
-    switch (e->op) {
-      case Op::kConst:
-        return e->value;
-      case Op::kAxis:
-        if (e->index < 0) return {.i = iterations_[static_cast<size_t>(-1 - e->index)]};
-        ARENAC_CHECK(ints_.contains(e->index), fmt::format("axis {} has no value here", e->index));
-        return {.i = ints_[e->index]};
-      case Op::kRead: {
-        if (e->index < kRegisters) return load(e->type, at_(e->index, number(e->args[0])));
-        const std::optional<Scalar>& value = *lane_of(e);
-        ARENAC_CHECK(value.has_value(), "a register is read before it is set");
-        return *value;
-      }
-      case Op::kSelect:
-        return evaluate(e->args[evaluate(e->args[0]).i ? 1 : 2]);
-      case Op::kCast:
-        return convert(e->type, e->args[0]->type, evaluate(e->args[0]));
-      case Op::kBitCast: {
-        std::byte room[8] = {};
-        store(e->args[0]->type, room, evaluate(e->args[0]));
-        return load(e->type, room);
-      }
-      case Op::kInstruction: {
-        const Instruction& row = instructions()[static_cast<size_t>(e->index)];
-        std::vector<Scalar> operands;
-        const Expr& first = e->args[0];
-        for (int k = 0; k < row.elements; ++k)
-          operands.push_back(load(first->type, at_(first->index, number(first->args[0]) + k)));
-        for (size_t k = row.elements > 0 ? 1 : 0; k < e->args.size(); ++k)
-          operands.push_back(evaluate(e->args[k]));
-        return row.meaning(operands);
-      }
-      default: {
-        const Scalar a = evaluate(e->args[0]);
-        return apply(e->op, e->args[0]->type, a, e->args.size() > 1 ? evaluate(e->args[1]) : a);
-      }
-    }
+    return arenac::evaluate(e, [&](const Expr& leaf) {
+      if (leaf->op == Op::kAxis) return int_of(leaf->index);
+      return leaf->op == Op::kInstruction ? result_of(leaf) : content_of(leaf);
+    });
+  }
+
+  Scalar int_of(int a) const {
+    if (a < 0) return {.i = iterations_[static_cast<size_t>(-1 - a)]};
+    const auto at = ints_.find(a);
+    ARENAC_CHECK(at != ints_.end(), fmt::format("axis {} has no value here", a));
+    return {.i = at->second};
+  }
+
+  Scalar content_of(const Expr& read) {
+    if (read->index < kRegisters) return load(read->type, at_(read->index, number(read->args[0])));
+    const std::optional<Scalar>& value = *lane_of(read);
+    ARENAC_CHECK(value.has_value(), "a register is read before it is set");
+    return *value;
+  }
+
+  Scalar result_of(const Expr& e) {
+    const Instruction& row = instructions()[static_cast<size_t>(e->index)];
+    std::vector<Scalar> operands;
+    const Expr& first = e->args[0];
+    for (int k = 0; k < row.elements; ++k)
+      operands.push_back(load(first->type, at_(first->index, number(first->args[0]) + k)));
+    for (size_t k = row.elements > 0 ? 1 : 0; k < e->args.size(); ++k)
+      operands.push_back(evaluate(e->args[k]));
+    return row.meaning(operands);
   }
 
   const Kernel& kernel_;

@@ -13,6 +13,7 @@
 #include "frontend/kernels.h"
 #include "scheduler/groups.h"
 #include "scheduler/loops.h"
+#include "tests/evaluate.h"
 #include "tests/run_kernel.h"
 
 namespace arenac {
@@ -292,7 +293,7 @@ class Shadow {
     const auto reduce = [&] {
       Scalar value = neutral(flat.combine, flat.body->type);
       walk(flat, order, kept, order.size(), [&] {
-        if (inside(flat)) value = combined(flat.combine, flat.body->type, value, evaluate(flat.body));
+        if (inside(flat)) value = apply(op_of(flat.combine), flat.body->type, value, evaluate(flat.body));
       });
       block.emplace_back(point_, value);
     };
@@ -314,7 +315,8 @@ class Shadow {
   void finish(const FlatNest& flat, const Node& node, Scalar value) {
     const Type type = flat.body->type, stored = graph_.tensors[node.writes[0]].type;
     std::byte* to = at(node.writes[0], evaluate(flat.store).i);
-    if (flat.accumulate) value = combined(flat.combine, type, convert(type, stored, load(stored, to)), value);
+    if (flat.accumulate)
+      value = apply(op_of(flat.combine), type, convert(type, stored, load(stored, to)), value);
     acc_ = value;
     const Type result = flat.finish.empty() ? type : flat.finish->type;
     store(stored, to, convert(stored, result, flat.finish.empty() ? value : evaluate(flat.finish)));
@@ -375,48 +377,14 @@ class Shadow {
     });
   }
 
-  static Scalar combined(Combine combine, Type type, Scalar a, Scalar b) {
-    switch (combine) {
-      case Combine::kNone:
-        return b;
-      case Combine::kSum:
-        return apply(Op::kAdd, type, a, b);
-      case Combine::kProduct:
-        return apply(Op::kMul, type, a, b);
-      case Combine::kMin:
-        return apply(Op::kMin, type, a, b);
-      case Combine::kMax:
-        return apply(Op::kMax, type, a, b);
-    }
-    return b;
-  }
-
   Scalar evaluate(const Expr& e) {
-    switch (e->op) {
-      case Op::kConst:
-        return e->value;
-      case Op::kAxis:
-        return {.i = e->index >= 0 ? point_[e->index] : iterations_[-1 - e->index]};
-      case Op::kAcc:
-        return acc_;
-      case Op::kRead: {
-        const TensorId id = node_->reads[e->index];
-        return load(graph_.tensors[id].type, at(id, evaluate(e->args[0]).i));
-      }
-      case Op::kSelect:
-        return evaluate(e->args[evaluate(e->args[0]).i ? 1 : 2]);
-      case Op::kCast:
-        return convert(e->type, e->args[0]->type, evaluate(e->args[0]));
-      case Op::kBitCast: {
-        std::byte room[8] = {};
-        store(e->args[0]->type, room, evaluate(e->args[0]));
-        return load(e->type, room);
-      }
-      default: {
-        const Scalar a = evaluate(e->args[0]);
-        return apply(e->op, e->args[0]->type, a, e->args.size() > 1 ? evaluate(e->args[1]) : a);
-      }
-    }
+    return arenac::evaluate(e, [&](const Expr& leaf) -> Scalar {
+      if (leaf->op == Op::kAcc) return acc_;
+      if (leaf->op == Op::kAxis)
+        return {.i = leaf->index >= 0 ? point_[leaf->index] : iterations_[-1 - leaf->index]};
+      const TensorId id = node_->reads[leaf->index];
+      return load(graph_.tensors[id].type, at(id, evaluate(leaf->args[0]).i));
+    });
   }
 
   const Compilation& c_;
