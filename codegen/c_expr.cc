@@ -518,19 +518,22 @@ std::string CExpr::index(const Expr& e) const {
     case Op::kDiv:
     case Op::kMod:
       return quotient(e);
-    case Op::kMin:
-    case Op::kMax: {
-      if (!of_ints(e)) break;
-      const std::string a = index(e->args[0]), b = index(e->args[1]);
-      return fmt::format("({0} {2} {1} ? {0} : {1})", a, b, e->op == Op::kMin ? '<' : '>');
-    }
-    case Op::kSelect:
-      if (!of_ints(e)) break;
-      return fmt::format("({} ? {} : {})", condition(e->args[0]), index(e->args[1]), index(e->args[2]));
     default:
-      break;
+      return chooses_int(e) ? "(" + alone(e) + ")" : fmt::format("(int)({})", value(e));
   }
-  return fmt::format("(int)({})", value(e));
+}
+
+std::string CExpr::alone(const Expr& e) const {
+  if (!chooses_int(e)) return index(e);
+  if (e->op == Op::kSelect)
+    return fmt::format("{} ? {} : {}", condition(e->args[0]), index(e->args[1]), index(e->args[2]));
+  return fmt::format("{0} {2} {1} ? {0} : {1}", index(e->args[0]), index(e->args[1]),
+                     e->op == Op::kMin ? '<' : '>');
+}
+
+// Whether it is a conditional of ints.
+bool CExpr::chooses_int(const Expr& e) const {
+  return (e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect) && of_ints(e);
 }
 
 // Whether all that it is made of is an int; data may be beyond.
@@ -547,7 +550,7 @@ bool CExpr::of_ints(const Expr& e) const {
 std::string CExpr::factor(const Expr& e) const {
   const std::string text = index(e);
   const bool whole = text.find(' ') == std::string::npos && text[0] != '-';
-  return whole || e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect ? text : "(" + text + ")";
+  return whole || chooses_int(e) ? text : "(" + text + ")";
 }
 
 // a / b and a % b by a constant b. C's remainder is that of numbers from 0, to which others are moved.

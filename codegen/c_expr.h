@@ -30,6 +30,7 @@ class CExpr {
 
   std::string value(const Expr& e) const;  // of the C type for e's type; bool as int
   std::string index(const Expr& e) const;  // of type int; a sum: what stands beside it may bind looser only
+  std::string alone(const Expr& e) const;  // the same where nothing stands beside it
   std::string condition(const Expr& e) const;   // on ints: to stand in parentheses
   std::string element(const Expr& read) const;  // as it is stored
   // `value` of type `from`, converted to be stored in an element of type `to`.
@@ -38,6 +39,7 @@ class CExpr {
  private:
   bool is_exact(const Expr& e) const;
   bool of_ints(const Expr& e) const;
+  bool chooses_int(const Expr& e) const;
   std::string factor(const Expr& e) const;
   std::string quotient(const Expr& e) const;
   std::string call(const Expr& e) const;

@@ -18,12 +18,14 @@ class KernelPrinter {
  public:
   KernelPrinter(const Kernel& kernel, const KernelOperands& operands, const std::string& prefix,
                 Helpers& helpers)
-      : kernel_(kernel), operands_(operands), prefix_(prefix), helpers_(helpers) {}
+      : kernel_(kernel),
+        operands_(operands),
+        prefix_(prefix),
+        helpers_(helpers),
+        c_(prefix, helpers, names()) {}
 
   CKernel run() {
     find_parameters();
-    const CExpr formulas(prefix_, helpers_, names());
-    c_ = &formulas;
     text_.put("{");
     text_.indent();
     print(kernel_.body);
@@ -89,15 +91,15 @@ class KernelPrinter {
   }
 
   void print(const For& loop) {
-    const std::string i = c_->index(axis(loop.axis)), begin = c_->index(loop.begin);
+    const std::string i = c_.index(axis(loop.axis)), begin = c_.index(loop.begin);
     const auto moved = [&](char by) {
       return loop.step == 1 ? fmt::format("{0}{0}{1}", by, i) : fmt::format("{} {}= {}", i, by, loop.step);
     };
     if (loop.sweep == Sweep::kDown)
-      text_.open("for (int {0} = {1}; {0} >= {2}; {3})", i, c_->index(loop.end - integer(loop.step)), begin,
+      text_.open("for (int {0} = {1}; {0} >= {2}; {3})", i, c_.index(loop.end - integer(loop.step)), begin,
                  moved('-'));
     else
-      text_.open("for (int {0} = {1}; {0} < {2}; {3})", i, begin, c_->index(loop.end), moved('+'));
+      text_.open("for (int {0} = {1}; {0} < {2}; {3})", i, begin, c_.index(loop.end), moved('+'));
     print(loop.body);
     text_.close();
   }
@@ -134,7 +136,7 @@ class KernelPrinter {
   }
 
   void print(const When& when) {
-    text_.open("if ({})", c_->condition(when.condition));
+    text_.open("if ({})", c_.condition(when.condition));
     print(when.body);
     if (!when.otherwise.empty()) {
       text_.close(" else {");
@@ -152,16 +154,12 @@ class KernelPrinter {
   }
 
   void print(const Let& let) {
-    std::string value = c_->index(let.value);
-    const Op op = let.value->op;
-    const bool bare = op == Op::kMin || op == Op::kMax || op == Op::kSelect;
-    if (bare && value.starts_with('(')) value = value.substr(1, value.size() - 2);
-    text_.line("const int {} = {};", c_->index(axis(let.axis)), value);
+    text_.line("const int {} = {};", c_.index(axis(let.axis)), c_.alone(let.value));
   }
 
   void print(const Declare& declare) {
     const Register& first = register_of(declare.registers[0]);
-    const std::string value = declare.initial.empty() ? "" : c_->value(declare.initial);
+    const std::string value = declare.initial.empty() ? "" : c_.value(declare.initial);
     std::vector<std::string> names;
     std::string filled;
     for (int number : declare.registers) {
@@ -192,18 +190,18 @@ class KernelPrinter {
 
   std::string line_of(const Define& define) const {
     const Register& r = register_of(define.reg);
-    return fmt::format("const {} {} = {};", c_value_type(r.type), r.name, c_->value(define.value));
+    return fmt::format("const {} {} = {};", c_value_type(r.type), r.name, c_.value(define.value));
   }
 
   std::string line_of(const Set& set) const {
-    const std::string target = c_->element(set.target);
+    const std::string target = c_.element(set.target);
     const Expr& value = set.value;
     const bool adds = value->op == Op::kAdd && is_float(value->type) && same(value->args[0], set.target);
-    if (adds) return fmt::format("{} += {};", target, c_->value(value->args[1]));
+    if (adds) return fmt::format("{} += {};", target, c_.value(value->args[1]));
     const bool copies = value->op == Op::kRead && holds_elements(value) && value->type == set.target->type;
-    if (copies) return fmt::format("{} = {};", target, c_->element(value));
-    if (holds_values(set.target)) return fmt::format("{} = {};", target, c_->value(value));
-    return fmt::format("{} = {};", target, c_->stored(set.target->type, value->type, c_->value(value)));
+    if (copies) return fmt::format("{} = {};", target, c_.element(value));
+    if (holds_values(set.target)) return fmt::format("{} = {};", target, c_.value(value));
+    return fmt::format("{} = {};", target, c_.stored(set.target->type, value->type, c_.value(value)));
   }
 
   const Register& register_of(int number) const { return kernel_.registers[static_cast<size_t>(number)]; }
@@ -217,7 +215,7 @@ class KernelPrinter {
   const KernelOperands& operands_;
   const std::string& prefix_;
   Helpers& helpers_;
-  const CExpr* c_ = nullptr;
+  const CExpr c_;
   std::map<int, std::string> pointers_;  // parameter name per operand
   CKernel result_;
   CText text_;

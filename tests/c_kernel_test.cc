@@ -1,0 +1,30 @@
+// Kernels made by hand, as the text of C functions.
+#include "codegen/c_kernel.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace arenac {
+namespace {
+
+std::string text_of(Kernel kernel) {
+  Helpers helpers;
+  return c_kernel(kernel, {{}, {}, Type::kFloat32}, "k", helpers).signature;
+}
+
+// y[n] = 0 with n the larger of an iteration's number and 3.
+std::string text_of_larger(int64_t trips) {
+  const Expr larger = max(iteration(0, trips), integer(3)), n = axis(kInts);
+  Kernel kernel{{}, {{"n", {0, trips}}}, {}, false, {}};
+  kernel.body = {{Let{n->index, larger}},
+                 {Set{element(kResult, Type::kFloat32, n), constant(Type::kFloat32, 0)}}};
+  return text_of(std::move(kernel));
+}
+
+TEST(CKernel, ComparesIntsAsSuchAndWhatMayBeBeyondThemWhole) {
+  EXPECT_THAT(text_of_larger(10), testing::HasSubstr("const int n = t0 > 3 ? t0 : 3;"));
+  EXPECT_THAT(text_of_larger(int64_t{1} << 40), testing::HasSubstr("const int n = (int)(k_max_i64("));
+}
+
+}  // namespace
+}  // namespace arenac
