@@ -243,13 +243,9 @@ class NestLowering {
         if (nest_.accumulate)
           put(Set{target, make(op_of(nest_.combine), {cast(type_, target), nest_.body})});
         else
-          put(Set{target, nest_.finish.empty() ? nest_.body : finished(nest_.finish, nest_.body)});
+          put(Set{target, finished(nest_.finish, nest_.body)});
       });
     });
-  }
-
-  static Expr finished(const Expr& finish, const Expr& sum) {
-    return substitute(finish, [&](const Expr& e) { return e->op == Op::kAcc ? sum : Expr(); });
   }
 
   // ---- reductions: outer loops | vector blocks | tiles | accumulators over the reduced axes
@@ -397,8 +393,11 @@ class NestLowering {
 
   // ---- sums
 
+  static int register_of(const Sums& sums, int64_t pixel) {
+    return sums.registers[static_cast<size_t>(pixel - sums.pixels.begin)];
+  }
   Expr sum_at(const Sums& sums, int64_t pixel) const {
-    return register_at(kernel_, sums.registers[static_cast<size_t>(pixel - sums.pixels.begin)]);
+    return register_at(kernel_, register_of(sums, pixel));
   }
 
   // Accumulators for the pixels, at their neutral elements.
@@ -447,7 +446,7 @@ class NestLowering {
     const Expr body = with_places(axes);
     const size_t least = moves_least(body, axes);
     size_t last = moving.empty() ? least : behind_named(axes, moving);
-    if (along_sum()) last = std::min(last, axes.size() - 1);
+    if (is_along_sum(bytes_)) last = std::min(last, axes.size() - 1);
     const size_t first = std::min(least, last);
     const std::span<const int> loops(axes);
     const std::vector<int> moved(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
@@ -477,7 +476,7 @@ class NestLowering {
         const auto named = [&](int a) { return names_axis(here.index, a); };
         (std::any_of(inner.begin(), inner.end(), named) ? within : outside).push_back(here);
       }
-      const Sums one = {sums.lanes, {j, j + 1}, sums.level, {sums.registers[static_cast<size_t>(j)]}};
+      const Sums one = {sums.lanes, {j, j + 1}, sums.level, {register_of(sums, j)}};
       const auto content = [&] { terms(inner, within, one, body); };
       if (outside.empty())
         put(Braces{body_of(content)});
@@ -487,9 +486,9 @@ class NestLowering {
   }
 
   void terms(const std::vector<int>& axes, const Bounds& bounds, const Sums& sums, const Expr& term) {
-    const bool along = along_sum() && std::none_of(bounds.begin(), bounds.end(), [&](const Bound& bound) {
-                         return names_axis(bound.index, axes.back());
-                       });
+    const bool along = is_along_sum(bytes_) &&
+                       std::none_of(bounds.begin(), bounds.end(),
+                                    [&](const Bound& bound) { return names_axis(bound.index, axes.back()); });
     const std::span<const int> loops(axes);
     reduced_loops(along ? loops.first(axes.size() - 1) : loops, bounds, sums,
                   [&](const Bounds& left, const Sums& within) {
@@ -501,19 +500,18 @@ class NestLowering {
                       else if (bytes_ == ByteProducts::kAcrossLanes && within.lanes == kBytes)
                         add_across(within, term);
                       else
-                        accumulate(within, make(op_of(nest_.combine), {accumulator(type_), term}));
+                        accumulate(within, with_term(term));
                     });
                   });
   }
+
+  // What one term makes of the accumulator.
+  Expr with_term(const Expr& term) const { return make(op_of(nest_.combine), {accumulator(type_), term}); }
 
   // Half of the kBytes elements from the factor's on.
   static Expr half_of(const char* half, const ByteFactor& factor) {
     return instruction(fmt::format("{}_{}", half, factor.read->type == Type::kInt8 ? "s8" : "u8"),
                        {factor.read, constant(Type::kInt32, Scalar{.i = factor.zero})});
-  }
-
-  bool along_sum() const {
-    return bytes_ == ByteProducts::kAlongSum || bytes_ == ByteProducts::kAlongSumOfPixels;
   }
 
   // The terms along axis a: those of whole blocks of kBytes by `add`, what is left one by one.
@@ -522,9 +520,7 @@ class NestLowering {
     const int64_t extent = nest_.axes[a].extent, whole = extent - extent % kBytes;
     loop(a, integer(0), integer(whole), kBytes, add);
     if (whole < extent)
-      loop(a, integer(whole), integer(extent), 1, [&] {
-        accumulate(sums, make(op_of(nest_.combine), {accumulator(type_), term}));
-      });
+      loop(a, integer(whole), integer(extent), 1, [&] { accumulate(sums, with_term(term)); });
   }
 
   void add_along(int a, const Sums& sums, const Expr& term) {
@@ -545,9 +541,8 @@ class NestLowering {
   // halves make a pair for each pixel.
   void add_along_of_pixels(int a, const Sums& sums, const Expr& term) {
     if (sums.pixels.end - sums.pixels.begin != kBytes)
-      return loop(a, integer(0), integer(nest_.axes[a].extent), 1, [&] {
-        accumulate(sums, make(op_of(nest_.combine), {accumulator(type_), term}));
-      });
+      return loop(a, integer(0), integer(nest_.axes[a].extent), 1,
+                  [&] { accumulate(sums, with_term(term)); });
     const auto factors = *byte_factors(term);
     const bool first = names_axis(factors[0].read, plan_.tile_axis);
     const ByteFactor &pixels = factors[first ? 0 : 1], &lanes = factors[first ? 1 : 0];
@@ -593,7 +588,7 @@ class NestLowering {
       const auto factors = *byte_factors(at_point(term, j, 1));
       for (int l = 0; l < kBytes; ++l) {
         const char* half = l % 2 ? "odd" : "even";
-        const Expr sum = register_at(kernel_, sums.registers[static_cast<size_t>(j - sums.pixels.begin)], l);
+        const Expr sum = register_at(kernel_, register_of(sums, j), l);
         put(Set{sum, instruction(l < 2 ? "add_low_product" : "add_high_product",
                                  {once(half_of(half, factors[0])), once(half_of(half, factors[1])), sum})});
       }

@@ -1,4 +1,4 @@
-// The value of an expression, given those of its leaves: what the tests' interpreters share.
+// The value of an expression, given those of its leaves: what the interpreters share.
 //
 //   evaluate(e, [&](const Expr& leaf) { return leaf->op == Op::kAxis ? Scalar{.i = 3} : element(leaf); })
 #pragma once

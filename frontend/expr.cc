@@ -412,6 +412,11 @@ Expr substitute(const Expr& e, const std::function<Expr(const Expr&)>& replace) 
   return changed ? with_arguments(e, std::move(args)) : e;
 }
 
+Expr finished(const Expr& finish, const Expr& value) {
+  if (finish.empty()) return value;
+  return substitute(finish, [&](const Expr& e) { return e->op == Op::kAcc ? value : Expr(); });
+}
+
 namespace {
 
 std::string quoted(std::string_view text) {

@@ -186,6 +186,8 @@ Scalar convert(Type to, Type from, Scalar value);
 bool is_constant(const Expr& e, double value);
 bool same(const Expr& a, const Expr& b);  // structurally equal
 bool any_of(const Expr& e, const std::function<bool(const Expr&)>& predicate);
+// A nest's `finish` with the reduced value in it; of an empty one the value itself.
+Expr finished(const Expr& finish, const Expr& value);
 // The tree with every node for which `replace` returns a non-empty Expr exchanged for it (outermost first).
 Expr substitute(const Expr& e, const std::function<Expr(const Expr&)>& replace);
 std::string to_string(const Expr& e);

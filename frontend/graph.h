@@ -120,6 +120,15 @@ std::vector<TensorId> tensors_read(const Node& node);
 std::vector<Block*> blocks_of(Node& node);
 std::vector<const Block*> blocks_of(const Node& node);
 
+// Calls visit(node, its nests) for every node of nests, those of inner blocks before what follows them.
+template <typename Visit>
+void visit_nests(Block& block, const Visit& visit) {
+  for (Node& node : block) {
+    for (Block* inner : blocks_of(node)) visit_nests(*inner, visit);
+    if (Nests* nests = std::get_if<Nests>(&node.body)) visit(node, *nests);
+  }
+}
+
 // Every tensor is written by one node before it is read, except those that control flow assigns: they are
 // written by one copy before a loop and one in it, or by one copy (or a refusal) in each branch of an If.
 struct Graph {

@@ -49,18 +49,11 @@ class IntegerSummer {
   explicit IntegerSummer(Graph graph) : graph_(std::move(graph)) {}
 
   Graph run() {
-    rewrite(graph_.block);
+    visit_nests(graph_.block, [&](Node& node, Nests&) { rewrite(node); });
     return std::move(graph_);
   }
 
  private:
-  void rewrite(Block& block) {
-    for (Node& node : block) {
-      for (Block* inner : blocks_of(node)) rewrite(*inner);
-      if (std::holds_alternative<Nests>(node.body)) rewrite(node);
-    }
-  }
-
   void rewrite(Node& node) {
     Nests nests = std::get<Nests>(node.body);
     Operands operands{node.reads};
@@ -86,9 +79,7 @@ class IntegerSummer {
     operands = std::move(more);
     Expr value = cast(Type::kFloat32, accumulator(Type::kInt32));
     if (!factors.scales.empty()) value = value * tabulated(product(factors.scales), nest, operands, graph_);
-    summed.finish = nest.finish.empty() ? value : substitute(nest.finish, [&](const Expr& x) -> Expr {
-      return x->op == Op::kAcc ? value : Expr();
-    });
+    summed.finish = finished(nest.finish, value);
     return summed;
   }
 

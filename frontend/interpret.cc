@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "frontend/error.h"
+#include "frontend/evaluate.h"
 #include "frontend/facts.h"
 #include "frontend/kernels.h"
 #include "frontend/partial_sums.h"
@@ -38,31 +39,14 @@ int64_t element_of(const Shape& shape, const std::vector<Expr>& indices, const P
 }
 
 Scalar evaluate(const Expr& e, const Point& at) {
-  switch (e->op) {
-    case Op::kConst:
-      return e->value;
-    case Op::kAxis:
-      return {.i = e->index >= 0 ? at.axes[e->index] : at.iterations[-1 - e->index]};
-    case Op::kAcc:
-      return at.acc;
-    case Op::kRead: {
-      const Value& from = *at.reads[e->index];
-      return load(from, element_of(from.shape, e->args, at));
-    }
-    case Op::kSelect:
-      return evaluate(e->args[evaluate(e->args[0], at).i ? 1 : 2], at);
-    case Op::kCast:
-      return convert(e->type, e->args[0]->type, evaluate(e->args[0], at));
-    case Op::kBitCast: {
-      std::byte room[8] = {};
-      store(e->args[0]->type, room, evaluate(e->args[0], at));
-      return load(e->type, room);
-    }
-    default: {
-      const Scalar a = evaluate(e->args[0], at);
-      return apply(e->op, e->args[0]->type, a, e->args.size() > 1 ? evaluate(e->args[1], at) : a);
-    }
-  }
+  return evaluate(e, [&](const Expr& leaf) -> Scalar {
+    if (leaf->op == Op::kAcc) return at.acc;
+    if (leaf->op == Op::kAxis)
+      return {.i = leaf->index >= 0 ? at.axes[leaf->index] : at.iterations[-1 - leaf->index]};
+    ARENAC_CHECK(leaf->op == Op::kRead, "an instruction in a graph");
+    const Value& from = *at.reads[leaf->index];
+    return load(from, element_of(from.shape, leaf->args, at));
+  });
 }
 
 bool inside(const std::vector<Bound>& where, const Point& at) {

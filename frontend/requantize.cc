@@ -123,18 +123,11 @@ class Requantizer {
   explicit Requantizer(Graph graph) : graph_(std::move(graph)) {}
 
   Graph run() {
-    rewrite(graph_.block);
+    visit_nests(graph_.block, [&](Node& node, Nests&) { rewrite(node); });
     return std::move(graph_);
   }
 
  private:
-  void rewrite(Block& block) {
-    for (Node& node : block) {
-      for (Block* inner : blocks_of(node)) rewrite(*inner);
-      if (std::holds_alternative<Nests>(node.body)) rewrite(node);
-    }
-  }
-
   void rewrite(Node& node) {
     Nests nests = std::get<Nests>(node.body);
     operands_ = {node.reads};
@@ -169,9 +162,7 @@ class Requantizer {
     if (!is_integer(least->type) || size_of(least->type) > 4) return false;
     const Expr value =
         cast(Type::kFloat32, with_offset(cast(Type::kInt32, accumulator(least->type)), offset)) * scale;
-    nest.finish = nest.finish.empty() ? value : substitute(nest.finish, [&](const Expr& e) -> Expr {
-      return e->op == Op::kAcc ? value : Expr();
-    });
+    nest.finish = finished(nest.finish, value);
     nest.body = least;
     return true;
   }
@@ -186,8 +177,9 @@ class Requantizer {
       changed |= &*args.back() != &*arg;
     }
     const Expr now = changed ? with_arguments(e, std::move(args)) : e;
-    for (const Expr& other : {quantised(now), shifted(now), tabled(now)})
-      if (!other.empty()) return other;
+    if (Expr other = quantised(now); !other.empty()) return other;
+    if (Expr other = shifted(now); !other.empty()) return other;
+    if (Expr other = tabled(now); !other.empty()) return other;
     return now;
   }
 

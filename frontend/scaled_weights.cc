@@ -67,19 +67,13 @@ class WeightScaler {
   explicit WeightScaler(Graph graph) : graph_(std::move(graph)), reads_(times_read(graph_)) {}
 
   Graph run() {
-    rewrite(graph_.block);
+    visit_nests(graph_.block, [&](Node& node, Nests& nests) {
+      if (nests.size() == 1) rewrite(node, nests.front());
+    });
     return std::move(graph_);
   }
 
  private:
-  void rewrite(Block& block) {
-    for (Node& node : block) {
-      for (Block* inner : blocks_of(node)) rewrite(*inner);
-      Nests* nests = std::get_if<Nests>(&node.body);
-      if (nests && nests->size() == 1) rewrite(node, nests->front());
-    }
-  }
-
   void rewrite(Node& node, Nest& nest) {
     if (nest.combine != Combine::kSum || nest.finish.empty() || !is_float(nest.body->type)) return;
     Operands operands{node.reads};

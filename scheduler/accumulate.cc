@@ -140,9 +140,7 @@ void append_split(Node node, Graph& graph, Block& block) {
   Nest finish = over_results(nest);
   const int operand = static_cast<int>(node.reads.size());
   const Expr sum = cast(result, read(operand, type, nest.store));
-  finish.body = nest.finish.empty() ? sum : substitute(nest.finish, [&](const Expr& e) {
-    return e->op == Op::kAcc ? sum : Expr();
-  });
+  finish.body = finished(nest.finish, sum);
 
   Node finisher = node;
   finisher.reads.push_back(sums);

@@ -297,6 +297,16 @@ bool walks_bytes_of_pixels(const FlatNest& nest, const LoopPlan& plan,
 
 namespace {
 
+// Kept axes: the rest, then the vector blocks, then the tiles.
+void order_kept(const FlatNest& nest, LoopPlan& plan) {
+  std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {
+    const auto rank = [&](int x) {
+      return nest.axes[x].reduced ? 3 : x == plan.tile_axis ? 2 : x == plan.vector_axis ? 1 : 0;
+    };
+    return rank(a) < rank(b);
+  });
+}
+
 // The plan of sums of bytes of pixels (ByteProducts), or of nothing where the nest is not such.
 std::optional<LoopPlan> of_pixels(const FlatNest& nest, LoopPlan plan, const Target& target,
                                   const std::function<bool(const Expr&)>& constant) {
@@ -314,20 +324,12 @@ std::optional<LoopPlan> of_pixels(const FlatNest& nest, LoopPlan plan, const Tar
       for (int p = 0; p < axes; ++p) {
         if (nest.axes[v].reduced || nest.axes[p].reduced || nest.axes[v].extent < plan.lanes) continue;
         plan.vector_axis = v, plan.tile_axis = p;
-        if (walks_bytes_of_pixels(nest, plan, constant)) return plan;
+        if (!walks_bytes_of_pixels(nest, plan, constant)) continue;
+        order_kept(nest, plan);
+        return plan;
       }
   }
   return std::nullopt;
-}
-
-// Kept axes: the rest, then the vector blocks, then the tiles.
-void order_kept(const FlatNest& nest, LoopPlan& plan) {
-  std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {
-    const auto rank = [&](int x) {
-      return nest.axes[x].reduced ? 3 : x == plan.tile_axis ? 2 : x == plan.vector_axis ? 1 : 0;
-    };
-    return rank(a) < rank(b);
-  });
 }
 
 // The vector axis, the tile axis and their widths, as plan.bytes wants them.
@@ -423,10 +425,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     });
     if (has_interior) return along;
   }
-  if (auto pixels = of_pixels(flat, plan, target, constant)) {
-    order_kept(flat, *pixels);
-    return *pixels;
-  }
+  if (const auto pixels = of_pixels(flat, plan, target, constant)) return *pixels;
   return with_blocks(flat, std::move(plan), target, constant);
 }
 
@@ -436,8 +435,7 @@ void pack_constants(const Nests& nests, const Node& node, const std::vector<Loop
     const LoopPlan& plan = plans[k];
     std::vector<int> depth(nests[k].axes.size());
     for (size_t p = 0; p < plan.order.size(); ++p) depth[plan.order[p]] = static_cast<int>(p);
-    if (plan.vector_axis >= 0 &&
-        (plan.bytes == ByteProducts::kOne || plan.bytes == ByteProducts::kAcrossLanes))
+    if (plan.vector_axis >= 0 && !is_along_sum(plan.bytes))
       depth[plan.vector_axis] = static_cast<int>(plan.order.size());
     auto reads = reads_of(nests[k].body);
     for (const Expr* read : reads_of(nests[k].finish)) reads.push_back(read);

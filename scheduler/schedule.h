@@ -63,6 +63,9 @@ enum class Registers : uint8_t { kVector, kScalar };
 // axis, where both factors lie side by side; the same of kBytes pixels, where one factor does and the other
 // lies side by side for the pixels; or one of each of kBytes lanes.
 enum class ByteProducts : uint8_t { kOne, kAlongSum, kAlongSumOfPixels, kAcrossLanes };
+inline bool is_along_sum(ByteProducts bytes) {
+  return bytes == ByteProducts::kAlongSum || bytes == ByteProducts::kAlongSumOfPixels;
+}
 constexpr int kBytes = 4;
 
 // How one nest is walked. `order` lists its axes, outermost first: those of the output, then the reduced

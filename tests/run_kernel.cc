@@ -7,7 +7,7 @@
 
 #include "codegen/instructions.h"
 #include "frontend/error.h"
-#include "tests/evaluate.h"
+#include "frontend/evaluate.h"
 
 namespace arenac {
 namespace {

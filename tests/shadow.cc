@@ -9,11 +9,11 @@
 #include "codegen/lower_step.h"
 #include "driver/compare.h"
 #include "frontend/error.h"
+#include "frontend/evaluate.h"
 #include "frontend/interpret.h"
 #include "frontend/kernels.h"
 #include "scheduler/groups.h"
 #include "scheduler/loops.h"
-#include "tests/evaluate.h"
 #include "tests/run_kernel.h"
 
 namespace arenac {
