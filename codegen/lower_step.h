@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "codegen/lower_nest.h"
-#include "scheduler/liveness.h"
+#include "planner/lifetime.h"
 
 namespace arenac {
 

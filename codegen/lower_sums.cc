@@ -1,0 +1,235 @@
+#include "codegen/lower_sums.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <span>
+
+#include "codegen/lower_terms.h"
+#include "codegen/ring_places.h"
+#include "frontend/interpret.h"
+#include "frontend/partial_sums.h"
+
+namespace arenac {
+namespace {
+
+// Of the parts of sums: per reduced axis, the widest first.
+std::map<int, std::vector<int64_t>> widths_of(const ScheduledNest& on) {
+  std::vector<int> axes;
+  std::vector<int64_t> extents;
+  if (sums_in_parts(on.nest.combine, on.type))
+    for (int a : on.plan.order)
+      if (on.reduced(a)) axes.push_back(a), extents.push_back(on.extent(a));
+  const auto widths = widths_of_parts(extents);
+  std::map<int, std::vector<int64_t>> of;
+  for (size_t k = 0; k < axes.size(); ++k) of[axes[k]] = widths[k];
+  return of;
+}
+
+// The index behind the last of the axes that a bound names, if that is not the end: to decide anew for every
+// term costs more than it saves. Then the index of the first of them.
+size_t behind_named(const std::vector<int>& axes, const Bounds& bounds) {
+  const auto named = [&](int a) {
+    return std::any_of(bounds.begin(), bounds.end(),
+                       [&](const Bound& bound) { return names_axis(bound.index, a); });
+  };
+  const auto behind = std::find_if(axes.rbegin(), axes.rend(), named).base();
+  const auto at = behind != axes.end() ? behind : std::find_if(axes.begin(), axes.end(), named);
+  return static_cast<size_t>(at - axes.begin());
+}
+
+class SumLowering {
+ public:
+  SumLowering(const ScheduledNest& nest, StmtBuilder& at) : on_(nest), at_(at), widths_(widths_of(nest)) {}
+
+  // Accumulators for the pixels, at their neutral elements.
+  Sums new_sums(int lanes, Interval pixels, int level) {
+    Sums sums{lanes, pixels, level, {}};
+    for (int64_t j = pixels.begin; j < pixels.end; ++j) {
+      const std::string name = level == 0 ? fmt::format("acc{}", j) : fmt::format("part{}_{}", level, j);
+      sums.registers.push_back(at_.new_register(name, on_.type, lanes));
+    }
+    at_.put(Declare{sums.registers, constant(on_.type, neutral(on_.nest.combine, on_.type))});
+    return sums;
+  }
+
+  // The loops over the reduced axes. Behind the last that moves pixels beyond bounds they come twice: for
+  // when no pixel is beyond any or goes around a ring, and for when each has to be looked at. Places in rings
+  // are found outside of the axis that moves them least.
+  void reduce(const Sums& all, const Bounds& open, const Bounds& moving) {
+    const int tile = static_cast<int>(all.registers.size());
+    const std::vector<int> axes = on_.reduced_axes();
+    placed_ = with_places(on_, at_, axes);
+    const Expr& body = placed_.body;
+    const size_t least = moves_least(body, axes);
+    size_t last = moving.empty() ? least : behind_named(axes, moving);
+    if (is_along_sum(on_.bytes)) last = std::min(last, axes.size() - 1);
+    const size_t first = std::min(least, last);
+    const std::span<const int> loops(axes);
+    const std::vector<int> moved(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
+    const std::vector<int> inner(axes.begin() + static_cast<std::ptrdiff_t>(last), axes.end());
+    reduced_loops(loops.first(first), open, all, [&](const Bounds& around, const Sums& sums) {
+      const UnwoundBody unwound =
+          sums.lanes > 1 ? within_rings(on_, at_, placed_, moved, tile) : UnwoundBody{body, {}};
+      const Expr whole = both(on_.tile_fits(moving, tile, inner), unwound.whole);
+      reduced_loops(loops.subspan(first, last - first), around, sums,
+                    [&](const Bounds& left, const Sums& within) {
+                      const auto straight = [&] { terms(inner, left, within, unwound.body); };
+                      if (whole.empty()) return straight();
+                      at_.put(When{whole, at_.body_of(straight),
+                                   at_.body_of([&] { one_by_one(within, inner, left, moving, body); })});
+                    });
+    });
+  }
+
+ private:
+  using Content = std::function<void(const Bounds&, const Sums&)>;
+  struct Limits {
+    Expr low, high;
+  };
+
+  // A part of the sums: accumulators of its own, which its end adds to those outside.
+  template <typename Content>
+  void part(const Sums& outside, const Content& content) {
+    const Sums inside = new_sums(outside.lanes, outside.pixels, outside.level + 1);
+    content(inside);
+    for (int64_t j = inside.pixels.begin; j < inside.pixels.end; ++j)
+      at_.lanes(inside.lanes, [&] {
+        at_.put(Set{at_.at(outside.reg(j)), at_.at(outside.reg(j)) + at_.at(inside.reg(j))});
+      });
+  }
+
+  // The loops over the `inner` axes for each pixel by itself, where bounds move some of them.
+  void one_by_one(const Sums& sums, const std::vector<int>& inner, const Bounds& open, const Bounds& moving,
+                  const Expr& body) {
+    if (moving.empty()) return terms(inner, open, sums, body);
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+      Bounds outside, within = open;
+      for (const Bound& bound : moving) {
+        const Bound here = {on_.at_point(bound.index, j, 1), bound.begin, bound.end};
+        const auto named = [&](int a) { return names_axis(here.index, a); };
+        (std::any_of(inner.begin(), inner.end(), named) ? within : outside).push_back(here);
+      }
+      const Sums one = {sums.lanes, {j, j + 1}, sums.level, {sums.reg(j)}};
+      const auto content = [&] { terms(inner, within, one, body); };
+      if (outside.empty())
+        at_.put(Braces{at_.body_of(content)});
+      else
+        at_.when(condition(outside), content);
+    }
+  }
+
+  void terms(const std::vector<int>& axes, const Bounds& bounds, const Sums& sums, const Expr& term) {
+    const bool along = is_along_sum(on_.bytes) &&
+                       std::none_of(bounds.begin(), bounds.end(),
+                                    [&](const Bound& bound) { return names_axis(bound.index, axes.back()); });
+    const std::span<const int> loops(axes);
+    reduced_loops(along ? loops.first(axes.size() - 1) : loops, bounds, sums,
+                  [&](const Bounds& left, const Sums& within) {
+                    at_.when(condition(left), [&] {
+                      if (along)
+                        add_terms_along(on_, at_, axes.back(), within, term);
+                      else
+                        add_term(on_, at_, within, term);
+                    });
+                  });
+  }
+
+  // The loops over reduced axes, each narrowed by the bounds of which it is the innermost reduced axis;
+  // content(bounds that are left, sums). Where the sums have parts along an axis, there are loops over these
+  // around it.
+  void reduced_loops(std::span<const int> axes, Bounds bounds, const Sums& sums, const Content& content) {
+    if (axes.empty()) return content(bounds, sums);
+    const int a = axes[0];
+    Expr low = integer(0), high = integer(on_.extent(a));
+    int n = 0;
+    std::erase_if(bounds, [&](const Bound& bound) {
+      const auto form = affine_form(bound.index);
+      if (!form || !on_.narrows(*form, a)) return false;
+      narrow(bound, a, fmt::format("{}{}", a, n > 0 ? fmt::format("_{}", n) : ""), low, high);
+      ++n;
+      return true;
+    });
+    parts_of(a, 0, {integer(0), integer(on_.extent(a))}, {low, high}, sums,
+             [&](const Bounds&, const Sums& within) {
+               const auto [from, to] = placed_.found.equal_range(a);
+               for (auto place = from; place != to; ++place) at_.put(place->second);
+               const auto inside = [&](const Sums& s) { reduced_loops(axes.subspan(1), bounds, s, content); };
+               if (!widths_[a].empty() && widths_[a].back() == 1)  // each value of the axis makes a part
+                 part(within, inside);
+               else
+                 inside(within);
+             });
+  }
+
+  // The loops over the parts from number k on of several values of axis a, which lie in `whole`, and in the
+  // innermost over the values in `wanted`.
+  void parts_of(int a, size_t k, const Limits& whole, const Limits& wanted, const Sums& sums,
+                const Content& content) {
+    const int64_t extent = on_.extent(a);
+    const std::vector<int64_t>& widths = widths_[a];
+    if (k == widths.size() || widths[k] == 1) {
+      const Limits all = {integer(0), integer(extent)};
+      Limits limits = k == 0 ? wanted : whole;
+      if (k > 0 && !(same(wanted.low, all.low) && same(wanted.high, all.high)))
+        limits = {at_.let(fmt::format("from{}", a), max(wanted.low, whole.low)),
+                  at_.let(fmt::format("to{}", a), min(wanted.high, whole.high))};
+      return at_.loop(a, limits.low, limits.high, 1, [&] { content({}, sums); });
+    }
+    const int64_t width = widths[k];
+    const std::string id = k > 0 ? fmt::format("{}_{}", a, k) : fmt::format("{}", a);
+    const Expr begin = at_.new_int("b" + id, {0, extent});
+    at_.loop(begin->index, whole.low, whole.high, width, [&] {
+      Expr end = begin + integer(width);
+      if (extent % width != 0)
+        end = at_.let("e" + id, select(whole.high - begin < integer(width), whole.high, end));
+      part(sums, [&](const Sums& within) { parts_of(a, k + 1, {begin, end}, wanted, within, content); });
+    });
+  }
+
+  // begin <= rest + c*i < end as limits of i, which so far runs over [low, high), where low >= 0.
+  void narrow(const Bound& bound, int a, const std::string& id, Expr& low, Expr& high) {
+    const Affine form = *affine_form(bound.index);
+    const int64_t c = form.coefficient(a);
+    Affine rest = form;
+    std::erase_if(rest.terms, [&](const auto& term) { return term.first == a; });
+    // Distances to the near and the far bound, counted so that i moves away from `near`.
+    const Affine near = c > 0 ? rest * -1 + Affine{bound.begin, {}} : rest + Affine{1 - bound.end, {}};
+    const Affine far = c > 0 ? rest * -1 + Affine{bound.end, {}} : rest + Affine{1 - bound.begin, {}};
+    // The division rounds up, but towards zero where that is negative, and then the other limit holds.
+    const int64_t step = std::abs(c);
+    const auto divided = [&](const Affine& x) {
+      return (on_.index_of(x) + integer(step - 1)) / integer(step);
+    };
+    low = at_.let("low" + id, max(at_.let("n" + id, divided(near)), low));
+    high = at_.let("high" + id, min(at_.let("f" + id, divided(far)), high));
+  }
+
+  const ScheduledNest& on_;
+  StmtBuilder& at_;
+  std::map<int, std::vector<int64_t>> widths_;
+  PlacedBody placed_;
+};
+
+}  // namespace
+
+Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block) {
+  SumLowering lowering(nest, at);
+  const Sums all = lowering.new_sums(block.lanes, {0, block.tile}, 0);
+  const bool some =
+      block.holds == SumBlock::Holds::kSome || (block.tile == 1 && block.holds == SumBlock::Holds::kMoving);
+  Bounds open, moving;
+  for (const Bound& bound : nest.nest.where) {
+    const bool tiled = nest.plan.tile_axis >= 0 && names_axis(bound.index, nest.plan.tile_axis);
+    if (!tiled || some)
+      open.push_back(bound);
+    else if (block.holds == SumBlock::Holds::kMoving)
+      moving.push_back(bound);
+  }
+  lowering.reduce(all, open, moving);
+  return all;
+}
+
+}  // namespace arenac

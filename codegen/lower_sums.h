@@ -1,0 +1,25 @@
+// One block of a reduction: the loops over the reduced axes around its terms.
+//
+//   acc0 = 0, acc1 = 0                                  two pixels p, p + 1
+//   for ky in [low, high): for kx: acc0 += ..., acc1 += ...
+//
+// Bounds narrow the loops they can; the rest is asked of every term.
+#pragma once
+
+#include "codegen/scheduled_nest.h"
+#include "codegen/stmt_builder.h"
+#include "codegen/sums.h"
+
+namespace arenac {
+
+// `lanes` along the vector axis for each of `tile` pixels.
+struct SumBlock {
+  int lanes, tile;
+  // Whether bounds on the tile axis hold: for all pixels, for some or none, or that is known when it runs.
+  enum class Holds : uint8_t { kAll, kSome, kMoving } holds;
+};
+
+// Puts the block's sums; gives the accumulators.
+Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block);
+
+}  // namespace arenac

@@ -1,0 +1,208 @@
+#include "codegen/lower_terms.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/instructions.h"
+
+namespace arenac {
+namespace {
+
+bool has(const Expr& e, Op op) {
+  return any_of(e, [&](const Expr& x) { return x->op == op; });
+}
+// What can be worked out ahead of a sum.
+bool reads_apart(const Expr& e) { return has(e, Op::kRead) && !has(e, Op::kAcc); }
+
+// Calls `visit` with the largest parts of e that are wanted and are not done. The branches of a selection may
+// not be evaluated early.
+template <typename Wanted, typename Visit>
+void each_largest(const Expr& e, const Exchange& done, const Wanted& wanted, const Visit& visit) {
+  if (std::any_of(done.begin(), done.end(), [&](const auto& known) { return same(known.first, e); })) return;
+  if (wanted(e)) return visit(e);
+  if (e->op == Op::kSelect || e->op == Op::kRead) return;
+  for (const Expr& arg : e->args) each_largest(arg, done, wanted, visit);
+}
+
+class TermLowering {
+ public:
+  TermLowering(const ScheduledNest& nest, StmtBuilder& at) : on_(nest), at_(at) {}
+
+  // What one term makes of an accumulator.
+  Expr with_term(const Expr& term) const {
+    return make(op_of(on_.nest.combine), {accumulator(on_.type), term});
+  }
+
+  // One point of the reduced axes, as what it makes of the accumulator: what does not depend on the lane is
+  // computed once before the lane loop, what does not depend on the pixel once in it.
+  //
+  // gcc does not vectorise the loop that a barrier is in, only the loops within: over the lanes. Without it
+  // gcc 12.2 unrolls those at -O3 and vectorises the loop around them with the sums of all lanes and pixels
+  // at once; then it adds to the wrong ones (depthwise int8 with -mavx2) or, in
+  //
+  //   for (int j = 0; j < 3; ++j)
+  //     for (int i = 0; i < 4; ++i) a += x[i] * w[19 * j + 3 - i];
+  //
+  // goes on from the sum that was last in the source although it walks w upwards (right with
+  // -fno-tree-loop-vectorize, and in clang).
+  void accumulate(const Sums& sums, const Expr& sum_and_term) {
+    const int lanes = sums.lanes;
+    const int64_t tile = sums.pixels.end - sums.pixels.begin;
+    if (lanes > 1 || tile > 1 || on_.walks_backwards()) at_.put(Barrier{Barrier::Against::kVectors});
+    std::vector<Expr> bodies;
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
+      bodies.push_back(on_.at_point(sum_and_term, j, lanes));
+    Exchange ahead;
+    const Stmts in_lane = lifted(bodies, lanes, ahead);
+    at_.lanes(lanes, [&] {
+      at_.put_all(in_lane);
+      for (int64_t j = 0; j < tile; ++j) {
+        const Expr sum = at_.at(sums.reg(sums.pixels.begin + j));
+        at_.put(Set{sum, finished(replaced(bodies[static_cast<size_t>(j)], ahead), sum)});
+      }
+    });
+  }
+
+  // The terms along axis a, kBytes at once.
+  void add_along(int a, const Sums& sums, const Expr& term) {
+    const auto factors = *byte_factors(term);
+    Expr sum = accumulator(on_.type);
+    for (const char* half : {"even", "odd"})
+      sum = instruction("add_products", {half_of(half, factors[0]), half_of(half, factors[1]), sum});
+    blocks_along(a, sums, term, [&] { accumulate(sums, sum); });
+  }
+
+  // The same for each of kBytes pixels: of two rows of one factor, which lies side by side along the pixels,
+  // their halves make a pair for each pixel.
+  void add_along_of_pixels(int a, const Sums& sums, const Expr& term) {
+    if (sums.pixels.end - sums.pixels.begin != kBytes)
+      return at_.loop(a, integer(0), integer(on_.extent(a)), 1, [&] { accumulate(sums, with_term(term)); });
+    const auto factors = *byte_factors(term);
+    const bool first = names_axis(factors[0].read, on_.plan.tile_axis);
+    const ByteFactor &pixels = factors[first ? 0 : 1], &lanes = factors[first ? 1 : 0];
+    const auto row_half = [&](const char* half, int row) {
+      const Expr read = substitute(pixels.read, [&](const Expr& e) {
+        return e->op == Op::kAxis && e->index == a ? e + integer(row) : Expr();
+      });
+      return at_.define(fmt::format("{}{}", half, row), half_of(half, {read, pixels.zero}));
+    };
+    blocks_along(a, sums, term, [&] {
+      for (const int row : {0, 1}) {
+        Expr weights;
+        at_.lanes(sums.lanes, [&] {
+          const ByteFactor at_lane = {on_.at_point(lanes.read, 0, sums.lanes), lanes.zero};
+          weights = at_.define(fmt::format("w{}", row), half_of(row ? "odd" : "even", at_lane));
+        });
+        for (const int j : {0, 1}) {
+          const char* half = j ? "odd" : "even";
+          at_.put(Barrier{Barrier::Against::kEarlyLoads});
+          const Expr here = row_half(half, row), next = row_half(half, row + 2);
+          const auto add = [&](int pixel, const char* join) {
+            const Expr pair =
+                at_.define(fmt::format("pixel{}_{}", pixel, row), instruction(join, {here, next}));
+            const Expr sum = at_.at(sums.reg(sums.pixels.begin + pixel));
+            at_.lanes(sums.lanes, [&] {
+              at_.put(Set{sum, instruction("add_products", {pair, weights, sum})});
+            });
+          };
+          add(j, "join_low");
+          add(j + 2, "join_high");
+        }
+      }
+    });
+  }
+
+  // A term of each of kBytes lanes: even lanes from one half, odd ones from the other.
+  void add_across(const Sums& sums, const Expr& term) {
+    Exchange halves;
+    const auto once = [&](const Expr& half) {
+      for (const auto& [known, there] : halves)
+        if (same(known, half)) return there;
+      halves.emplace_back(half, at_.define(fmt::format("v{}", halves.size()), half));
+      return halves.back().second;
+    };
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+      const auto factors = *byte_factors(on_.at_point(term, j, 1));
+      for (int l = 0; l < kBytes; ++l) {
+        const char* half = l % 2 ? "odd" : "even";
+        const Expr sum = at_.at(sums.reg(j), l);
+        at_.put(
+            Set{sum, instruction(l < 2 ? "add_low_product" : "add_high_product",
+                                 {once(half_of(half, factors[0])), once(half_of(half, factors[1])), sum})});
+      }
+    }
+  }
+
+ private:
+  // Computes ahead what pixels and lanes share; `ahead` says by which registers, the result for each lane.
+  Stmts lifted(const std::vector<Expr>& bodies, int lanes, Exchange& ahead) {
+    if (has(on_.nest.body, Op::kSelect) || (lanes == 1 && bodies.size() == 1)) return {};
+    const auto once = [&](const Expr& e) {
+      ahead.emplace_back(e, at_.define(fmt::format("v{}", ahead.size()), replaced(e, ahead)));
+    };
+    const auto each_lane = [&](const Expr& e) {
+      const int reg = at_.new_register(fmt::format("v{}", ahead.size()), e->type, lanes);
+      at_.put(Declare{{reg}, {}});
+      at_.lanes(
+          lanes,
+          [&] {
+            at_.put(Set{at_.at(reg), replaced(e, ahead)});
+          },
+          Lanes::Of::kOperands);
+      ahead.emplace_back(e, at_.at(reg));
+    };
+    if (lanes > 1) {
+      const auto no_lane = [&](const Expr& e) { return reads_apart(e) && !names_axis(e, kLane); };
+      for (const Expr& body : bodies) each_largest(body, ahead, no_lane, once);
+      // Compilers vectorise the arithmetic only where all elements are of one size.
+      for (const Expr& body : bodies) each_largest(body, ahead, widens_read, each_lane);
+    }
+    if (bodies.size() == 1) return {};
+    const auto in_all = [&](const Expr& e) {
+      return reads_apart(e) && any_of(bodies[1], [&](const Expr& x) { return same(x, e); });
+    };
+    Stmts shared = at_.body_of([&] { each_largest(bodies[0], ahead, in_all, once); });
+    if (lanes > 1) return shared;
+    at_.put_all(std::move(shared));
+    return {};
+  }
+
+  // Half of the kBytes elements from the factor's on.
+  static Expr half_of(const char* half, const ByteFactor& factor) {
+    return instruction(fmt::format("{}_{}", half, factor.read->type == Type::kInt8 ? "s8" : "u8"),
+                       {factor.read, constant(Type::kInt32, Scalar{.i = factor.zero})});
+  }
+
+  // The terms along axis a: those of whole blocks of kBytes by `add`, what is left one by one.
+  template <typename Add>
+  void blocks_along(int a, const Sums& sums, const Expr& term, const Add& add) {
+    const int64_t extent = on_.extent(a), whole = extent - extent % kBytes;
+    at_.loop(a, integer(0), integer(whole), kBytes, add);
+    if (whole < extent)
+      at_.loop(a, integer(whole), integer(extent), 1, [&] { accumulate(sums, with_term(term)); });
+  }
+
+  const ScheduledNest& on_;
+  StmtBuilder& at_;
+};
+
+}  // namespace
+
+void add_term(const ScheduledNest& nest, StmtBuilder& at, const Sums& sums, const Expr& term) {
+  TermLowering lowering(nest, at);
+  if (nest.bytes == ByteProducts::kAcrossLanes && sums.lanes == kBytes)
+    lowering.add_across(sums, term);
+  else
+    lowering.accumulate(sums, lowering.with_term(term));
+}
+
+void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Sums& sums, const Expr& term) {
+  TermLowering lowering(nest, at);
+  if (nest.bytes == ByteProducts::kAlongSumOfPixels)
+    lowering.add_along_of_pixels(a, sums, term);
+  else
+    lowering.add_along(a, sums, term);
+}
+
+}  // namespace arenac

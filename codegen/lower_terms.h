@@ -1,0 +1,22 @@
+// The innermost statements of a sum: what its terms at one point of the reduced axes, or at some side by
+// side, add to the accumulators of all lanes and pixels.
+//
+//   const float v0 = x[p], v1 = x[p + 1];               what does not depend on the lane
+//   for each lane l:
+//     const float v2 = w[k + l];                        what does not depend on the pixel
+//     acc0[l] += v0 * v2, acc1[l] += v1 * v2
+#pragma once
+
+#include "codegen/scheduled_nest.h"
+#include "codegen/stmt_builder.h"
+#include "codegen/sums.h"
+
+namespace arenac {
+
+// One term.
+void add_term(const ScheduledNest& nest, StmtBuilder& at, const Sums& sums, const Expr& term);
+
+// All terms along reduced axis a, kBytes at once (ByteProducts::kAlongSum and kAlongSumOfPixels).
+void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Sums& sums, const Expr& term);
+
+}  // namespace arenac

@@ -1,0 +1,157 @@
+#include "codegen/scheduled_nest.h"
+
+#include <algorithm>
+
+#include "frontend/interpret.h"
+
+namespace arenac {
+namespace {
+
+ByteProducts bytes_at_once(const FlatNest& nest, const LoopPlan& plan) {
+  const auto as_it_is = [](const Expr&) { return false; };
+  const bool along = plan.bytes == ByteProducts::kAlongSum;
+  const int a = along ? innermost_reduced(nest, plan.order) : plan.vector_axis;
+  const bool fits = plan.bytes == ByteProducts::kAlongSumOfPixels
+                        ? walks_bytes_of_pixels(nest, plan, as_it_is)
+                        : walks_bytes(nest, a, as_it_is);
+  return fits ? plan.bytes : ByteProducts::kOne;
+}
+// The trips of the loops around the nest, per symbol of an iteration that it names.
+std::map<int, int64_t> trips_of(const FlatNest& nest) {
+  std::map<int, int64_t> trips;
+  const auto look = [&](const Expr& root) {
+    if (root.empty()) return;
+    any_of(root, [&](const Expr& e) {
+      if (e->op == Op::kAxis && e->index < 0) trips[-1 - e->index] = e->extent;
+      return false;
+    });
+  };
+  look(nest.store), look(nest.body), look(nest.finish);
+  for (const Bound& bound : nest.where) look(bound.index);
+  return trips;
+}
+
+}  // namespace
+
+Expr both(const Expr& a, const Expr& b) {
+  if (a.empty()) return b;
+  return b.empty() ? a : a && b;
+}
+
+Expr condition(const Bounds& bounds) {
+  Expr all;
+  for (const Bound& bound : bounds)
+    all = both(both(all, integer(bound.begin) <= bound.index), bound.index < integer(bound.end));
+  return all;
+}
+
+ScheduledNest::ScheduledNest(const FlatNest& flat, const LoopPlan& loops)
+    : nest(flat),
+      plan(loops),
+      type(flat.body->type),
+      bytes(bytes_at_once(flat, loops)),
+      trips_(trips_of(flat)) {}
+
+std::vector<int> ScheduledNest::reduced_axes() const {
+  std::vector<int> axes;
+  for (int a : plan.order)
+    if (reduced(a) && extent(a) != 1) axes.push_back(a);
+  return axes;
+}
+
+std::ptrdiff_t ScheduledNest::depth_of(int a) const {
+  return std::find(plan.order.begin(), plan.order.end(), a) - plan.order.begin();
+}
+
+Expr ScheduledNest::index_of(const Affine& form) const {
+  Expr sum = integer(form.constant);
+  for (const auto& [a, factor] : form.terms)
+    sum = (a < 0 ? iteration(-1 - a, trips_.at(-1 - a)) : axis(a)) * integer(factor) + sum;
+  return sum;
+}
+
+Expr ScheduledNest::at_point(const Expr& e, int64_t j, int lanes) const {
+  return substitute(e, [&](const Expr& x) -> Expr {
+    if (x->op != Op::kAxis) return {};
+    if (x->index != plan.tile_axis && x->index != plan.vector_axis) return {};
+    const int step = plan.tile_axis != plan.vector_axis ? 1 : plan.lanes;
+    const Expr pixel = x->index == plan.tile_axis ? x + integer(j * step) : x;
+    return x->index == plan.vector_axis && lanes > 1 ? pixel + axis(kLane) : pixel;
+  });
+}
+
+bool ScheduledNest::varies(int p) const {
+  bool any = false;
+  for (const Bound& bound : nest.where) {
+    if (!names_axis(bound.index, p)) continue;
+    const auto form = affine_form(bound.index);
+    if (!form || form->coefficient(p) <= 0) return false;
+    for (const auto& [a, factor] : form->terms) any |= a < 0 || (a != p && !reduced(a));
+  }
+  return any;
+}
+
+std::pair<int64_t, int64_t> ScheduledNest::spread(const Affine& form,
+                                                  const std::function<bool(int)>& over) const {
+  int64_t low = 0, high = 0;
+  for (const auto& [a, factor] : form.terms) {
+    if (!over(a)) continue;
+    const int64_t far = factor * (extent(a) - 1);
+    low += std::min<int64_t>(far, 0), high += std::max<int64_t>(far, 0);
+  }
+  return {low, high};
+}
+
+Expr ScheduledNest::tile_fits(const Bounds& bounds, int tile, const std::vector<int>& inner) const {
+  Expr all;
+  for (const Bound& bound : bounds) {
+    const Affine form = *affine_form(bound.index);
+    const auto is_inner = [&](int a) { return std::find(inner.begin(), inner.end(), a) != inner.end(); };
+    const auto [low, high] = spread(form, is_inner);
+    Affine start = form;
+    std::erase_if(start.terms, [&](const auto& term) { return is_inner(term.first); });
+    const Affine far = start + Affine{high + form.coefficient(plan.tile_axis) * (tile - 1), {}};
+    all = both(both(all, integer(bound.begin) <= index_of(start + Affine{low, {}})),
+               index_of(far) < integer(bound.end));
+  }
+  return all;
+}
+
+Interval ScheduledNest::interior(int p) const {
+  Interval inside = {0, extent(p)};
+  for (const Bound& bound : nest.where) {
+    if (!names_axis(bound.index, p)) continue;
+    const auto form = affine_form(bound.index);
+    if (!form || form->coefficient(p) <= 0) return {0, 0};
+    for (const auto& [a, factor] : form->terms)
+      if (a != p && (a < 0 || !reduced(a))) return {0, 0};
+    const auto [low, high] = spread(*form, [&](int a) { return a != p; });
+    inside.begin = std::max(inside.begin, ceil_div(bound.begin - form->constant - low, form->coefficient(p)));
+    inside.end =
+        std::min(inside.end, floor_div(bound.end - 1 - form->constant - high, form->coefficient(p)) + 1);
+  }
+  return inside.begin < inside.end ? inside : Interval{0, 0};
+}
+
+bool ScheduledNest::narrows(const Affine& form, int a) const {
+  if (form.coefficient(a) == 0) return false;
+  // Reduced axes further in are not known yet.
+  for (const auto& [x, factor] : form.terms)
+    if (x >= 0 && x != a && reduced(x) && depth_of(x) > depth_of(a)) return false;
+  return true;
+}
+
+bool ScheduledNest::walks_backwards() const {
+  return any_of(nest.body, [&](const Expr& e) {
+    if (e->op != Op::kRead) return false;
+    return std::any_of(plan.order.begin(), plan.order.end(),
+                       [&](int a) { return reduced(a) && coefficient_along(e->args[0], a).value_or(0) < 0; });
+  });
+}
+
+bool ScheduledNest::stores_around() const {
+  return any_of(nest.store,
+                [&](const Expr& e) { return e->op == Op::kMod && names_axis(e, plan.tile_axis); });
+}
+
+}  // namespace arenac

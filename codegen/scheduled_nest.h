@@ -1,0 +1,67 @@
+// A nest with the order its loops come in, and what both say of its bounds: what lower_nest.h asks.
+//
+//   y[p] = sum over k in [0, 3) of x[p + k - 1], where 0 <= p + k - 1 < 8
+//
+//   p    0 | 1 2 3 4 5 6 | 7                interior(p) = [1, 7): there all terms of the sum are within
+//   bounds
+#pragma once
+
+#include <functional>
+#include <map>
+#include <utility>
+
+#include "scheduler/loops.h"
+
+namespace arenac {
+
+using Bounds = std::vector<Bound>;
+
+// That bounds hold; empty: always.
+Expr condition(const Bounds& bounds);
+// That both hold; an empty one always does.
+Expr both(const Expr& a, const Expr& b);
+
+class ScheduledNest {
+ public:
+  // Refers to both.
+  ScheduledNest(const FlatNest& nest, const LoopPlan& plan);
+
+  const FlatNest& nest;
+  const LoopPlan& plan;
+  Type type;           // of the body
+  ByteProducts bytes;  // the plan's, where the layouts are as it expects
+
+  bool down() const { return plan.sweep == Sweep::kDown; }
+  int64_t extent(int a) const { return nest.axes[static_cast<size_t>(a)].extent; }
+  bool reduced(int a) const { return nest.axes[static_cast<size_t>(a)].reduced; }
+  // Reduced axes with more than one value, outer first.
+  std::vector<int> reduced_axes() const;
+  // Where an axis comes among the loops; behind all of them: nowhere.
+  std::ptrdiff_t depth_of(int a) const;
+
+  Expr index_of(const Affine& form) const;
+  // The expression for pixel j of the tile and the lane that runs, of a block of so many.
+  Expr at_point(const Expr& e, int64_t j, int lanes) const;
+
+  // Whether it depends on other outer axes or on the number of a slab where along axis p its bounds hold.
+  bool varies(int p) const;
+  // Where along axis p every bound that depends on p holds for all values of the reduced axes. Bounds that
+  // also depend on other outer axes leave nothing.
+  Interval interior(int p) const;
+  // That bounds hold for all pixels of a tile from where it begins and for all values of the `inner` axes.
+  Expr tile_fits(const Bounds& bounds, int tile, const std::vector<int>& inner) const;
+  // Whether a form bounds axis a when that runs: reduced axes further in are not known yet.
+  bool narrows(const Affine& form, int a) const;
+  // Whether a read's address falls as a reduced axis rises, as in a transposed convolution.
+  bool walks_backwards() const;
+  // Whether pixels of a tile are stored anywhere in a ring.
+  bool stores_around() const;
+
+ private:
+  // What a form adds at the ends of the given axes' ranges: at the least and at the most.
+  std::pair<int64_t, int64_t> spread(const Affine& form, const std::function<bool(int)>& over) const;
+
+  std::map<int, int64_t> trips_;  // per symbol of an iteration
+};
+
+}  // namespace arenac
