@@ -456,6 +456,7 @@ std::string CExpr::value(const Expr& e) const {
     case Op::kSelect:
       return fmt::format("({} ? {} : {})", value(e->args[0]), value(e->args[1]), value(e->args[2]));
     case Op::kCast:
+      if (e->type == Type::kInt32 && e->args[0]->op == Op::kAxis) return names_.axis(e->args[0]->index);
       return cast(e->type, e->args[0]->type, value(e->args[0]));
     case Op::kBitCast: {
       const Type from = e->args[0]->type;
@@ -553,19 +554,21 @@ std::string CExpr::factor(const Expr& e) const {
   return whole || chooses_int(e) ? text : "(" + text + ")";
 }
 
-// a / b and a % b by a constant b. C's remainder is that of numbers from 0, to which others are moved.
+// a / b and a % b by one positive b. C's remainder is that of numbers from 0, to which others are moved.
 std::string CExpr::quotient(const Expr& e) const {
   const Expr &a = e->args[0], &by = e->args[1];
   const ClosedInterval range = closed_interval(a, names_.ranges, {});
+  const ClosedInterval divisor = closed_interval(by, names_.ranges, {});
   constexpr int64_t kInt = std::numeric_limits<int>::max();
-  if (by->op != Op::kConst || by->value.i <= 0 || by->value.i > kInt || range.low < -kInt ||
+  if (divisor.low != divisor.high || divisor.low <= 0 || divisor.high > kInt || range.low < -kInt ||
       range.high > kInt)
     return fmt::format("(int)({})", value(e));
-  const int64_t divisor = by->value.i, below = ceil_div(-range.low, divisor) * divisor;
-  if (e->op == Op::kDiv) return fmt::format("{} / {}", factor(a), divisor);
-  if (range.low >= 0) return fmt::format("{} % {}", factor(a), divisor);
+  const std::string b = factor(by);
+  if (e->op == Op::kDiv) return fmt::format("{} / {}", factor(a), b);
+  if (range.low >= 0) return fmt::format("{} % {}", factor(a), b);
+  const int64_t times = ceil_div(-range.low, divisor.low), below = times * divisor.low;
   if (range.high + below > kInt) return fmt::format("(int)({})", value(e));
-  return fmt::format("({} + {}) % {}", index(a), below, divisor);
+  return fmt::format("({} + {}) % {}", index(a), factor(by * integer(times)), b);
 }
 
 std::string CExpr::condition(const Expr& e) const {

@@ -28,6 +28,7 @@ class KernelPrinter {
     find_parameters();
     text_.put("{");
     text_.indent();
+    take_numbers();
     print(kernel_.body);
     text_.close();
     result_.signature = fmt::format("({})\n{}", parameters(), text_.text());
@@ -64,7 +65,15 @@ class KernelPrinter {
                           only(aliasing[operand] == Aliasing::kApart), pointers_.at(operand));
     list += fmt::format("{} *{}y", info(operands_.write_type).c_name, only(!mixed));
     for (int symbol : result_.symbols) list += fmt::format(", int t{}", symbol);
-    return list;
+    return kernel_.numbers.empty() ? list : list + ", const int *numbers";
+  }
+
+  void take_numbers() {
+    std::vector<std::string> taken;
+    for (int number : kernel_.numbers)
+      taken.push_back(
+          fmt::format("{} = numbers[{}]", kernel_.ints[static_cast<size_t>(number)].name, taken.size()));
+    if (!taken.empty()) text_.line("const int {};", fmt::join(taken, ", "));
   }
 
   CNames names() const {

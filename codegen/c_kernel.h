@@ -17,7 +17,7 @@
 namespace arenac {
 
 // What a kernel takes, in this order: pointers to the operands in `reads`, the pointer to the result, the
-// numbers of the iterations in `symbols`.
+// numbers of the iterations in `symbols`, the kernel's numbers if it has any.
 struct CKernel {
   std::string signature;     // parameters and body: two kernels with equal text are one function
   std::vector<int> reads;    // operand of the node per pointer parameter

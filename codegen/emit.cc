@@ -53,14 +53,11 @@ class Emitter {
   }
 
   std::vector<File> run() {
-    std::string steps = this->steps();  // first: it finds the kernels and helpers
     if (options_.code == Code::kSmall) {
-      std::vector<std::string> signatures;
-      for (const auto& [signature, name] : kernels_) signatures.push_back(signature);
-      shared_ = shared_kernels(signatures, upper_ + "_RESTRICT");
-      kernels_.clear(), called_.clear(), kernel_text_.clear();
-      steps = this->steps();
+      for (size_t s = 0; s < schedule_.steps.size(); ++s) lowered_.push_back(lowered(s));
+      shared_ = shared_kernels(lowered_, name_, helpers_);
     }
+    const std::string steps = this->steps();  // first: it finds the kernels and helpers
     std::vector<File> files = {{name_ + ".h", with_short_lines(header())},
                                {name_ + ".c", with_short_lines(source(steps))}};
     for (File& file : weight_files(weights_, schedule_, name_)) files.push_back(std::move(file));
@@ -297,11 +294,19 @@ class Emitter {
       return c.line("return {}_{}; /* {}: {} */", upper_,
                     refusal->cause == Refusal::Cause::kBranch ? "EBRANCH" : "EVALUE", s,
                     c_comment(refusal->reason));
-    if (element_count(graph_.tensors[node.writes[0]].shape) > 0) run_nests(c, s);
+    run_nests(c, s);
+  }
+
+  // The nests of a step that does anything by nests.
+  std::vector<LoweredNest> lowered(size_t s) const {
+    const Step& step = schedule_.steps[s];
+    const bool runs = step.kind == StepKind::kRun && std::holds_alternative<Nests>(step.node->body) &&
+                      element_count(graph_.tensors[step.node->writes[0]].shape) > 0;
+    return runs ? lower_step(schedule_, lifetimes_, plan_, s) : std::vector<LoweredNest>{};
   }
 
   void run_nests(CText& c, size_t s) {
-    for (const LoweredNest& nest : lower_step(schedule_, lifetimes_, plan_, s)) {
+    for (const LoweredNest& nest : lowered_.empty() ? lowered(s) : lowered_[s]) {
       if (nest.slabs) c.open("if ({} <= t0 && t0 < {})", nest.slabs->begin, nest.slabs->end);
       if (nest.first_chunk_only) c.open("if (t1 == 0)");
       call_nest(c, s, nest);
@@ -704,9 +709,10 @@ class Emitter {
   Weights weights_;
   CallerTensors inputs_, outputs_;
   Helpers helpers_;
-  std::map<std::string, std::string> kernels_;  // parameters and body -> name
-  SharedKernels shared_;                        // empty: none
-  std::set<std::string> called_;                // C kernel instances
+  std::map<std::string, std::string> kernels_;     // parameters and body -> name
+  std::vector<std::vector<LoweredNest>> lowered_;  // per step, where they are wanted together
+  SharedKernels shared_;                           // empty: none
+  std::set<std::string> called_;                   // C kernel instances
   std::string kernel_text_;
 };
 

@@ -3,186 +3,193 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <charconv>
+#include <functional>
+#include <limits>
 #include <optional>
+
+#include "frontend/facts.h"
 
 namespace arenac {
 namespace {
 
 constexpr size_t kLettersANumber = 16;  // of a kernel's text, for each of its numbers: fewer are not worth it
 
-struct Token {
-  std::string text;
-  bool is_open = false;  // a number that may be another in another kernel
+// What stands for an open number.
+using Number = std::function<Expr(int64_t)>;
+
+Expr opened_index(const Expr& e, const Number& number);
+
+bool is_open(const Expr& e) {
+  return e->op == Op::kConst && std::abs(e->value.i) <= std::numeric_limits<int>::max();
+}
+
+// The arguments of an index, each opened.
+Expr with_opened_arguments(const Expr& e, const Number& number) {
+  std::vector<Expr> args;
+  for (const Expr& arg : e->args) args.push_back(opened_index(arg, number));
+  return args.empty() ? e : with_arguments(e, std::move(args));
+}
+
+// The leaf of e that is this axis.
+Expr leaf_of(const Expr& e, int a) {
+  Expr leaf;
+  any_of(e, [&](const Expr& x) {
+    if (x->op == Op::kAxis && x->index == a) leaf = x;
+    return !leaf.empty();
+  });
+  return leaf;
+}
+
+// A formula of ints. Sums are opened in one order, whatever order they are in.
+Expr opened_index(const Expr& e, const Number& number) {
+  if (e->type != Type::kInt64) return e->type == Type::kBool ? with_opened_arguments(e, number) : e;
+  const auto form = affine_form(e);
+  if (!form) return with_opened_arguments(e, number);
+  Expr sum;
+  const auto add = [&](const Expr& term) { sum = sum.empty() ? term : sum + term; };
+  for (const auto& [a, factor] : form->terms) {
+    const Expr i = leaf_of(e, a);
+    add(factor == 1 ? i : i * number(factor));
+  }
+  if (sum.empty() || form->constant != 0) add(number(form->constant));
+  return sum;
+}
+
+// A formula of values: the indices of what it reads of operands, and zero points.
+Expr opened_value(const Expr& e, const Number& number) {
+  if (e->op == Op::kRead) {
+    if (e->index > kResult || e->args.empty()) return e;
+    return with_arguments(e, {opened_index(e->args[0], number)});
+  }
+  if (e->args.empty()) return e;
+  const bool moves = e->type == Type::kInt32 && (e->op == Op::kAdd || e->op == Op::kSub);
+  std::vector<Expr> args;
+  for (const Expr& arg : e->args)
+    args.push_back(moves && is_open(arg) ? cast(Type::kInt32, number(arg->value.i))
+                                         : opened_value(arg, number));
+  return with_arguments(e, std::move(args));
+}
+
+Stmts opened(const Stmts& body, const Number& number) {
+  Stmts made;
+  for (const Stmt& s : body) {
+    const bool values = std::holds_alternative<Set>(s.is) || std::holds_alternative<Define>(s.is);
+    Stmt own = with_own_formulas(
+        s, [&](const Expr& e) { return values ? opened_value(e, number) : opened_index(e, number); });
+    made.push_back(with_bodies(std::move(own), [&](const Stmts& inner) { return opened(inner, number); }));
+  }
+  return made;
+}
+
+// A kernel that takes the numbers at some of its open places, by the names k0, k1, ... The printer sees each
+// at its value: two kernels of one text are then the same but for these.
+struct OpenKernel {
+  Kernel kernel;
+  std::vector<int> numbers;  // at every open place
 };
 
-std::optional<int> number_of(const std::string& text) {
-  int value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  return error == std::errc() && stop == end ? std::optional(value) : std::nullopt;
+// column(n): which number the n-th place takes; a negative one: it stays as it is.
+OpenKernel open(const Kernel& kernel, const std::function<int(size_t)>& column) {
+  OpenKernel made{kernel, {}};
+  std::map<int, Expr> names;  // per column
+  made.kernel.body = opened(kernel.body, [&](int64_t value) {
+    if (std::abs(value) > std::numeric_limits<int>::max()) return integer(value);
+    const int k = column(made.numbers.size());
+    made.numbers.push_back(static_cast<int>(value));
+    if (k < 0) return integer(value);
+    const auto [name, fresh] = names.emplace(k, axis(kInts + static_cast<int>(made.kernel.ints.size())));
+    if (fresh) made.kernel.ints.push_back({fmt::format("k{}", k), {value, value + 1}});
+    return name->second;
+  });
+  for (const auto& [k, name] : names) made.kernel.numbers.push_back(name->index - kInts);
+  return made;
 }
 
-bool is_space(const Token& token) { return token.text.find_first_not_of(" \n") == std::string::npos; }
-
-bool is_word(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
-bool begins_name(const std::string& text) {
-  return is_word(text[0]) && !std::isdigit(static_cast<unsigned char>(text[0]));
-}
-
-// Names, numbers and quoted text as a whole, blanks and single other characters.
-std::vector<Token> split(const std::string& text) {
-  std::vector<Token> tokens;
-  for (size_t from = 0, to; from < text.size(); from = to) {
-    to = from + 1;
-    if (text[from] == '"') {
-      to = text.find('"', to) + 1;
-    } else if (text[from] == ' ' || text[from] == '\n') {
-      while (to < text.size() && (text[to] == ' ' || text[to] == '\n')) ++to;
-    } else if (is_word(text[from])) {
-      const bool number = std::isdigit(static_cast<unsigned char>(text[from]));
-      const auto goes_on = [&](char c) {
-        const bool exponent = (c == '-' || c == '+') && (text[to - 1] == 'e' || text[to - 1] == 'E');
-        return is_word(c) || (number && (c == '.' || exponent));
-      };
-      while (to < text.size() && goes_on(text[to])) ++to;
-    }
-    tokens.push_back({text.substr(from, to - from)});
-  }
-  return tokens;
-}
-
-class Indices {
- public:
-  explicit Indices(std::vector<Token>& tokens) : tokens_(tokens) {}
-
-  // Opens the numbers of index arithmetic.
-  void open() {
-    for (size_t begin = 0; begin < tokens_.size(); ++begin) open(begin, end_of(begin));
-  }
-
- private:
-  bool is(size_t k, const char* text) const { return k < tokens_.size() && tokens_[k].text == text; }
-
-  // One behind what closes the bracket at a token.
-  size_t closing(size_t at) const {
-    int depth = 0;
-    for (size_t k = at; k < tokens_.size(); ++k) {
-      depth += is(k, "(") || is(k, "[");
-      depth -= is(k, ")") || is(k, "]");
-      if (depth == 0) return k + 1;
-    }
-    return tokens_.size();
-  }
-
-  // Where a stretch of index arithmetic that begins at a token ends: one behind its last token; `at` if none
-  // begins there.
-  size_t end_of(size_t at) const {
-    if (is(at, "[")) return is(at + 2, "]") ? at : closing(at);  // [4] declares an array
-    if ((is(at, "for") || is(at, "if")) && is(at + 2, "(")) return closing(at + 2);
-    if (is(at, "uint32_t") && is(at + 1, ")") && is(at + 2, "(")) return closing(at + 2);  // a zero point
-    if (!is(at, "const") || !is(at + 2, "int")) return at;
-    while (at < tokens_.size() && !is(at, ";")) ++at;
-    return at;
-  }
-
-  // Arguments of functions and macros stay: they may have to be constants, or of a narrower type.
-  void open(size_t begin, size_t end) {
-    for (size_t k = begin; k < end; ++k) {
-      if (begins_name(tokens_[k].text) && is(k + 1, "("))
-        k = closing(k + 1) - 1;
-      else
-        tokens_[k].is_open = number_of(tokens_[k].text).has_value();
-    }
-  }
-
-  std::vector<Token>& tokens_;
+// One of the kernels that are compared.
+struct Member {
+  const LoweredNest* nest;
+  std::string signature;  // by itself
+  std::vector<int> numbers;
 };
 
-std::vector<Token> tokens_of(const std::string& signature) {
-  std::vector<Token> tokens = split(signature);
-  Indices(tokens).open();
-  return tokens;
+KernelOperands without_promises(KernelOperands operands) {
+  for (Aliasing& how : operands.aliasing)
+    if (how == Aliasing::kApart) how = Aliasing::kMixed;
+  return operands;
 }
 
-// The same for kernels that differ in open numbers only.
-std::string shape_of(const std::vector<Token>& tokens) {
-  std::string shape;
-  for (const Token& token : tokens) shape += token.is_open ? "#" : is_space(token) ? " " : token.text;
-  return shape;
+// Distinct lists of numbers that differ among the members, one number each.
+using Columns = std::vector<std::vector<int>>;
+
+std::vector<int> place_of(const std::vector<Member>& family, size_t place) {
+  std::vector<int> numbers;
+  for (const Member& member : family) numbers.push_back(member.numbers[place]);
+  return numbers;
 }
 
-// The numbers of each kernel of a family at each open place.
-using Places = std::vector<std::vector<int>>;
-
-Places places_of(const std::vector<std::vector<Token>>& family) {
-  Places places;
-  for (size_t k = 0; k < family[0].size(); ++k) {
-    if (!family[0][k].is_open) continue;
-    std::vector<int>& place = places.emplace_back();
-    for (const auto& tokens : family) place.push_back(*number_of(tokens[k].text));
+Columns columns_of(const std::vector<Member>& family) {
+  Columns columns;
+  for (size_t place = 0; place < family[0].numbers.size(); ++place) {
+    const std::vector<int> numbers = place_of(family, place);
+    const bool differ = std::any_of(numbers.begin(), numbers.end(), [&](int n) { return n != numbers[0]; });
+    if (differ && std::find(columns.begin(), columns.end(), numbers) == columns.end())
+      columns.push_back(numbers);
   }
-  return places;
+  return columns;
 }
 
-// The first kernel's text with the numbers that differ as k0, k1, ..., and these in the order of `columns`.
-std::string with_numbers(const std::vector<Token>& tokens, const Places& places, const Places& columns) {
-  std::string text;
-  size_t place = 0;
-  for (const Token& token : tokens) {
-    const auto column =
-        token.is_open ? std::find(columns.begin(), columns.end(), places[place++]) : columns.end();
-    text += column == columns.end() ? token.text : fmt::format("k{}", column - columns.begin());
-  }
-  const size_t head = text.find(')'), body = text.find('{') + 1;
-  std::string numbers;
-  for (size_t c = 0; c < columns.size(); ++c)
-    numbers += fmt::format("{}k{} = numbers[{}]", c ? ", " : "", c, c);
-  return text.substr(0, head) + ", const int *numbers" + text.substr(head, body - head) + "\n  const int " +
-         numbers + ";" + text.substr(body);
-}
-
-std::optional<SharedKernel> shared(const std::vector<std::vector<Token>>& family, size_t letters) {
-  const Places places = places_of(family);
-  Places columns;  // distinct, of numbers that differ
-  for (const std::vector<int>& place : places)
-    if (std::count(place.begin(), place.end(), place[0]) < static_cast<int64_t>(place.size()) &&
-        std::find(columns.begin(), columns.end(), place) == columns.end())
-      columns.push_back(place);
-  if (columns.empty() || columns.size() * kLettersANumber > letters) return std::nullopt;
-  SharedKernel kernel{with_numbers(family[0], places, columns), {}};
+// The kernel for all of the family, if one text does for each of its members.
+std::optional<SharedKernel> shared(const std::vector<Member>& family, const std::string& prefix,
+                                   Helpers& helpers) {
+  const Columns columns = columns_of(family);
+  if (columns.empty() || columns.size() * kLettersANumber > family[0].signature.size()) return std::nullopt;
+  const auto column = [&](size_t place) {
+    const auto at = std::find(columns.begin(), columns.end(), place_of(family, place));
+    return at == columns.end() ? -1 : static_cast<int>(at - columns.begin());
+  };
+  const auto text = [&](const auto& operands_of) -> std::string {
+    std::string all;
+    for (const Member& member : family) {
+      const KernelOperands operands = operands_of(member.nest->operands);
+      const std::string one =
+          c_kernel(open(member.nest->kernel, column).kernel, operands, prefix, helpers).signature;
+      if (!all.empty() && one != all) return "";
+      all = one;
+    }
+    return all;
+  };
+  SharedKernel kernel{text([](const KernelOperands& operands) { return operands; }), {}};
+  if (kernel.signature.empty()) kernel.signature = text(without_promises);
+  if (kernel.signature.empty()) return std::nullopt;
   for (size_t k = 0; k < family.size(); ++k) {
     std::vector<int>& row = kernel.rows.emplace_back();
-    for (const std::vector<int>& column : columns) row.push_back(column[k]);
+    for (const std::vector<int>& numbers : columns) row.push_back(numbers[k]);
   }
   return kernel;
 }
 
-std::string without(std::string text, const std::string& word) {
-  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at))
-    text.erase(at, word.size());
-  return text;
-}
-
 }  // namespace
 
-SharedKernels shared_kernels(const std::vector<std::string>& signatures, const std::string& restrict_macro) {
-  std::map<std::string, std::vector<std::string>> families;  // by shape
-  for (const std::string& signature : signatures)
-    families[shape_of(tokens_of(without(signature, restrict_macro + " ")))].push_back(signature);
+SharedKernels shared_kernels(const std::vector<std::vector<LoweredNest>>& steps, const std::string& prefix,
+                             Helpers& helpers) {
+  std::map<std::string, std::map<std::string, Member>>
+      families;  // by text with all numbers open; by signature
+  for (const std::vector<LoweredNest>& step : steps)
+    for (const LoweredNest& nest : step) {
+      OpenKernel all = open(nest.kernel, [](size_t place) { return static_cast<int>(place); });
+      const std::string shape =
+          c_kernel(all.kernel, without_promises(nest.operands), prefix, helpers).signature;
+      const std::string signature = c_kernel(nest.kernel, nest.operands, prefix, helpers).signature;
+      families[shape].emplace(signature, Member{&nest, signature, std::move(all.numbers)});
+    }
   SharedKernels result;
-  for (const auto& [shape, members] : families) {
-    if (members.size() < 2) continue;
-    std::vector<std::vector<Token>> family;
-    for (const std::string& member : members) family.push_back(tokens_of(member));
-    const std::string first = shape_of(family[0]);
-    if (!std::all_of(family.begin(), family.end(), [&](const auto& f) { return shape_of(f) == first; }))
-      for (size_t k = 0; k < members.size(); ++k)
-        family[k] = tokens_of(without(members[k], restrict_macro + " "));
-    const auto kernel = shared(family, members[0].size());
+  for (const auto& [shape, by_signature] : families) {
+    if (by_signature.size() < 2) continue;
+    std::vector<Member> family;
+    for (const auto& [signature, member] : by_signature) family.push_back(member);
+    const auto kernel = shared(family, prefix, helpers);
     if (!kernel) continue;
-    for (size_t k = 0; k < members.size(); ++k) result.rows[members[k]] = {result.kernels.size(), k};
+    for (size_t k = 0; k < family.size(); ++k) result.rows[family[k].signature] = {result.kernels.size(), k};
     result.kernels.push_back(*kernel);
   }
   return result;

@@ -34,18 +34,20 @@ Stmt with_bodies(Stmt s, const std::function<Stmts(const Stmts&)>& change) {
   return s;
 }
 
+Stmt with_own_formulas(Stmt s, const std::function<Expr(const Expr&)>& change) {
+  if (For* loop = std::get_if<For>(&s.is)) loop->begin = change(loop->begin), loop->end = change(loop->end);
+  if (When* when = std::get_if<When>(&s.is)) when->condition = change(when->condition);
+  if (Let* let = std::get_if<Let>(&s.is)) let->value = change(let->value);
+  if (Define* define = std::get_if<Define>(&s.is)) define->value = change(define->value);
+  if (Set* set = std::get_if<Set>(&s.is)) set->target = change(set->target), set->value = change(set->value);
+  return s;
+}
+
 Stmts with_formulas(const Stmts& body, const std::function<Expr(const Expr&)>& change) {
   Stmts made;
-  for (Stmt s : body) {
-    if (For* loop = std::get_if<For>(&s.is)) loop->begin = change(loop->begin), loop->end = change(loop->end);
-    if (When* when = std::get_if<When>(&s.is)) when->condition = change(when->condition);
-    if (Let* let = std::get_if<Let>(&s.is)) let->value = change(let->value);
-    if (Define* define = std::get_if<Define>(&s.is)) define->value = change(define->value);
-    if (Set* set = std::get_if<Set>(&s.is))
-      set->target = change(set->target), set->value = change(set->value);
-    made.push_back(
-        with_bodies(std::move(s), [&](const Stmts& inner) { return with_formulas(inner, change); }));
-  }
+  for (const Stmt& s : body)
+    made.push_back(with_bodies(with_own_formulas(s, change),
+                               [&](const Stmts& inner) { return with_formulas(inner, change); }));
   return made;
 }
 

@@ -109,7 +109,8 @@ struct Kernel {
   std::vector<Interval> axes;  // of the nest
   std::vector<Int> ints;
   std::vector<Register> registers;
-  bool widens;  // its sums are of converted values
+  std::vector<int> numbers;  // of the ints: those it takes from a table, in its order
+  bool widens;               // its sums are of converted values
   Stmts body;
 };
 
@@ -120,7 +121,8 @@ Expr register_at(const Kernel& kernel, int number);
 // At a certain lane of several.
 Expr register_at(const Kernel& kernel, int number, int lane);
 
-// The statements with `change` of each of their formulas.
+// The statement with `change` of each formula of its own; the statements with that of all.
+Stmt with_own_formulas(Stmt s, const std::function<Expr(const Expr&)>& change);
 Stmts with_formulas(const Stmts& body, const std::function<Expr(const Expr&)>& change);
 // The statement with `change` of what it holds.
 Stmt with_bodies(Stmt s, const std::function<Stmts(const Stmts&)>& change);

@@ -1,4 +1,4 @@
-// Kernels that differ in numbers only: as texts, and as programs that give the same bytes.
+// Kernels that differ in numbers only: as statements, and as programs that give the same bytes.
 #include "codegen/shared_kernels.h"
 
 #include <fmt/format.h>
@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "codegen/stmt_builder.h"
 #include "frontend/import.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
@@ -15,64 +16,89 @@ namespace {
 
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
-// A kernel whose text is long enough for a number or two.
-std::string kernel(const std::string& parameters, const std::string& statement) {
-  return fmt::format("({})\n{{\n  /* copies what is there, one element after the other */\n  {}\n}}\n",
-                     parameters, statement);
+constexpr Type kFloat = Type::kFloat32;
+const Expr i = axis(0);
+
+Expr x_at(const Expr& index) { return read(0, kFloat, {index}); }
+
+// for (int i0 = begin; i0 < end; ++i0) target[index] = value, a few times over: long enough for a number or
+// two.
+LoweredNest loop(Interval range, const Expr& index, const Expr& value, Aliasing how = Aliasing::kMixed) {
+  StmtBuilder at({{0, 100}}, 1);
+  at.loop(0, integer(range.begin), integer(range.end), 1, [&] {
+    for (int k = 0; k < 3; ++k) at.put(Set{element(kResult, kFloat, index), value});
+  });
+  return {at.finish(), {{kFloat}, {how}, kFloat}, {}, false};
+}
+
+SharedKernels shared(const std::vector<LoweredNest>& nests) {
+  Helpers helpers;
+  return shared_kernels({nests}, "m", helpers);
 }
 
 TEST(SharedKernels, ReadWhatDiffersFromATable) {
   const auto copy = [](int count, int stride) {
-    return kernel("const float *x0, float *y",
-                  fmt::format("for (int i1 = 0; i1 < {}; ++i1) y[i1] = x0[{} * i1 + 1];", count, stride));
+    return loop({0, count}, i, x_at(i * integer(stride) + integer(1)));
   };
-  const SharedKernels shared = shared_kernels({copy(16, 8), copy(32, 4), copy(16, 2)}, "RESTRICT");
-  ASSERT_EQ(shared.kernels.size(), 1u);
+  const SharedKernels all = shared({copy(16, 8), copy(32, 4), copy(16, 2)});
+  ASSERT_EQ(all.kernels.size(), 1u);
   EXPECT_EQ(
-      shared.kernels[0].signature,
+      all.kernels[0].signature,
       "(const float *x0, float *y, const int *numbers)\n{\n  const int k0 = numbers[0], k1 = numbers[1];\n"
-      "  /* copies what is there, one element after the other */\n"
-      "  for (int i1 = 0; i1 < k0; ++i1) y[i1] = x0[k1 * i1 + 1];\n}\n");
-  EXPECT_THAT(shared.kernels[0].rows,
-              ElementsAre(ElementsAre(16, 8), ElementsAre(32, 4), ElementsAre(16, 2)));
-  EXPECT_EQ(shared.rows.at(copy(32, 4)).row, 1u);
+      "  for (int i0 = 0; i0 < k0; ++i0) {\n    y[i0] = x0[i0 * k1 + 1];\n    y[i0] = x0[i0 * k1 + 1];\n"
+      "    y[i0] = x0[i0 * k1 + 1];\n  }\n}\n");
+  EXPECT_THAT(all.kernels[0].rows,
+              testing::UnorderedElementsAre(ElementsAre(16, 8), ElementsAre(32, 4), ElementsAre(16, 2)));
+  EXPECT_EQ(all.rows.size(), 3u);
 }
 
 TEST(SharedKernels, TakeOneNumberForPlacesThatAgree) {
-  const auto fill = [](int count) {
-    return kernel("float *y",
-                  fmt::format("for (int i1 = 0; i1 < {0}; i1 += 4) y[{0} - i1] = y[i1 + 7];", count));
-  };
-  EXPECT_THAT(shared_kernels({fill(16), fill(32)}, "RESTRICT").kernels.at(0).rows,
+  const auto turned = [](int count) { return loop({0, count}, integer(count) - i, x_at(i + integer(7))); };
+  EXPECT_THAT(shared({turned(16), turned(32)}).kernels.at(0).rows,
               ElementsAre(ElementsAre(16), ElementsAre(32)));
 }
 
+// Whether two loops over 16 that store these values share a kernel.
+bool shares(const Expr& a, const Expr& b) {
+  return !shared({loop({0, 16}, i, a), loop({0, 16}, i, b)}).rows.empty();
+}
+
 TEST(SharedKernels, AreNoneWhereMoreThanIndicesDiffers) {
-  const auto none = [](const std::string& a, const std::string& b) {
-    return shared_kernels({kernel("float *y", a), kernel("float *y", b)}, "RESTRICT").rows;
+  const auto value = [](double x) { return constant(kFloat, x); };
+  EXPECT_TRUE(shares(x_at(i + integer(1)), x_at(i + integer(2))));
+  EXPECT_TRUE(shares(x_at(i + integer(1)), x_at(i + integer(-2))));  // a number has a sign
+  EXPECT_FALSE(shares(value(2), value(3)));
+  EXPECT_FALSE(shares(x_at(i + integer(1)), x_at(i)));
+  EXPECT_FALSE(shares(x_at(i + integer(1)), x_at(i + integer(1)) + value(1)));
+  EXPECT_FALSE(shares(x_at(i + integer(1)), x_at(i + integer(99999999999))));
+  const auto data = [](int64_t n) { return cast(kFloat, cast(Type::kInt64, x_at(i)) + integer(n)); };
+  EXPECT_FALSE(shares(data(5), data(6)));  // not an index: data stay as they are
+}
+
+TEST(SharedKernels, DivideByNumbers) {
+  const auto ring = [](int slots) { return x_at((i + integer(2)) % integer(slots)); };
+  EXPECT_TRUE(shares(ring(12), ring(20)));
+  const auto below = [](int slots) { return x_at((i - integer(9)) % integer(slots)); };
+  EXPECT_FALSE(shares(ring(12), below(12)));  // a remainder of what may be negative is another text
+}
+
+TEST(SharedKernels, TakeZeroPoints) {
+  const auto moved = [](int zero) {
+    const Expr byte = cast(Type::kInt32, read(0, Type::kInt8, {i}));
+    return cast(kFloat, byte - constant(Type::kInt32, zero));
   };
-  EXPECT_THAT(none("y[i1 + 1] = 2.0f;", "y[i1 + 1] = 3.0f;"), IsEmpty());
-  EXPECT_THAT(none("float a0[4]; y[0] = a0[l];", "float a0[8]; y[0] = a0[l];"), IsEmpty());
-  EXPECT_THAT(none("y[i1 + 1] = 2;", "y[i1 - 1] = 2;"), IsEmpty());
-  EXPECT_THAT(none("if (x0[i1] < 9.5e-07) y[i1] = 2;", "if (x0[i1] < 9.5e-06) y[i1] = 2;"), IsEmpty());
-  EXPECT_THAT(none("y[m_mod(i1, 5)] = 2;", "y[m_mod(i1, 6)] = 2;"), IsEmpty());
-  EXPECT_THAT(none("y[i1 + INT64_C(5)] = 2;", "y[i1 + INT64_C(6)] = 2;"), IsEmpty());
-  EXPECT_THAT(none("y[i1 + 1] = 2;", "y[i1 + 99999999999] = 2;"), IsEmpty());
+  EXPECT_TRUE(shares(moved(-128), moved(3)));
 }
 
 TEST(SharedKernels, PromiseNoMoreThanEachOfThem) {
-  const auto copy = [](const char* restricted, int count) {
-    return kernel(fmt::format("const float *{}x0, float *y", restricted),
-                  fmt::format("for (int i1 = 0; i1 < {}; ++i1) y[i1] = x0[i1];", count));
+  const auto copy = [](Aliasing how, int count) { return loop({0, count}, i, x_at(i), how); };
+  const auto signature = [&](Aliasing how) {
+    return shared({copy(Aliasing::kApart, 16), copy(how, 32)}).kernels.at(0).signature;
   };
-  EXPECT_THAT(
-      shared_kernels({copy("RESTRICT ", 16), copy("RESTRICT ", 32)}, "RESTRICT").kernels.at(0).signature,
-      HasSubstr("RESTRICT"));
-  EXPECT_THAT(shared_kernels({copy("RESTRICT ", 16), copy("", 32)}, "RESTRICT").kernels.at(0).signature,
-              Not(HasSubstr("RESTRICT")));
+  EXPECT_THAT(signature(Aliasing::kApart), HasSubstr("M_RESTRICT"));
+  EXPECT_THAT(signature(Aliasing::kMixed), Not(HasSubstr("M_RESTRICT")));
 }
 
 // float[shape] name = {-6, 1, 8, ...}
