@@ -78,8 +78,8 @@ std::string float_to_small_body(Type type) {
   return text + "  return (uint8_t)(code | sign);";
 }
 
-// Three functions. In floats: an addition rounds what is within 2^22, and the clamp keeps it apart from the
-// multiplication. In integers: all but the neighbourhood of ties, where it matters that a float has 24 bits,
+// Where there is an instruction that rounds to an int, it is that. In other floats: an addition rounds what is
+// within 2^22, and the clamp keeps it apart from the multiplication. In integers: all but the neighbourhood of ties, where it matters that a float has 24 bits,
 // is one multiplication.
 std::string requantize_text(const std::string& prefix) {
   std::string text =
@@ -101,7 +101,7 @@ static int32_t NAME_requantize_near_tie(int32_t sum, uint32_t bits) {
   uint64_t x = sum < 0 ? (uint64_t)(0 - (int64_t)sum) : (uint64_t)sum;
   x = NAME_rounded_to_float(NAME_rounded_to_float(x) * ((bits & 0x7fffffu) | 0x800000u));
   x = NAME_rounded(x, places) >> places;
-  if (x > 4194304u) x = 4194304u;
+  if (x > 4194303u) x = sum < 0 ? 4194304u : 4194303u;
   return sum < 0 ? -(int32_t)x : (int32_t)x;
 }
 static inline int32_t NAME_requantize(int32_t sum, float scale) {
@@ -118,12 +118,19 @@ static inline int32_t NAME_requantize(int32_t sum, float scale) {
   if (rest - 0x7ffc0000u <= 0x80000u || high < -256 || high > 255) return NAME_requantize_near_tie(sum, u.bits);
   return high + (int32_t)(rest >> 31);
 }
+#elif defined(__GNUC__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
+static inline int32_t NAME_requantize(int32_t sum, float scale) {
+  union { float value; int32_t bits; } u;
+  __asm__("vcvtr.s32.f32 %0, %1" : "=t"(u.value) : "t"((float)sum * scale)); /* to nearest even */
+  u.bits = u.bits < -4194304 ? -4194304 : u.bits;
+  return u.bits > 4194303 ? 4194303 : u.bits;
+}
 #else
 static inline int32_t NAME_requantize(int32_t sum, float scale) {
   union { float value; int32_t bits; } u;
   u.value = (float)sum * scale;
   u.value = u.value > -4194304.0f ? u.value : -4194304.0f;
-  u.value = u.value < 4194304.0f ? u.value : 4194304.0f;
+  u.value = u.value < 4194303.0f ? u.value : 4194303.0f;
   u.value += 12582912.0f;
   return u.bits - 0x4b400000;
 }

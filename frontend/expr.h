@@ -79,7 +79,7 @@ enum class Op : uint8_t {
 // modulo (the sign of the divisor; x%0 is 0); kRound goes to nearest even; kAnd, kOr, kXor and kNot are
 // bitwise on integers and logical on bool; kCast float to integer truncates and saturates (NaN gives 0),
 // integer to integer wraps, anything to bool is != 0. kRequantize is
-// round((float)sum * scale) as float32 rounds, within kMostSteps, of an int32 and a scale in
+// round((float)sum * scale) as float32 rounds, within [-kMostSteps, kMostSteps), of an int32 and a scale in
 // [kLeastScale, kScaleLimit). There is nothing that a fused multiply-add could round otherwise, and where
 // floats are soft it is integer arithmetic: the same bits on every machine.
 struct OpInfo {

@@ -21,7 +21,7 @@ namespace {
 
 int64_t as_floats(int32_t sum, float scale) {
   const float steps = std::nearbyintf(static_cast<float>(sum) * scale);
-  return static_cast<int64_t>(std::min(std::max(steps, -4194304.0f), 4194304.0f));
+  return static_cast<int64_t>(std::min(std::max(steps, -4194304.0f), 4194303.0f));
 }
 
 // Every exponent, mantissas at their ends and between.
