@@ -78,9 +78,9 @@ std::string float_to_small_body(Type type) {
   return text + "  return (uint8_t)(code | sign);";
 }
 
-// Where there is an instruction that rounds to an int, it is that. In other floats: an addition rounds what is
-// within 2^22, and the clamp keeps it apart from the multiplication. In integers: all but the neighbourhood of ties, where it matters that a float has 24 bits,
-// is one multiplication.
+// Where there is an instruction that rounds to an int, it is that. In other floats: an addition rounds what
+// is within 2^22, and the clamp keeps it apart from the multiplication. In integers: all but the
+// neighbourhood of ties, where it matters that a float has 24 bits, is one multiplication.
 std::string requantize_text(const std::string& prefix) {
   std::string text =
       R"(/* Nearest even of (float)sum * scale: the same bits with and without floating-point hardware. */

@@ -491,7 +491,7 @@ class Emitter {
       const size_t room = kLongestIdentifier - std::string_view("__99999").size();
       base.resize(std::min(base.size(), room - std::min(room - 1, name_.size())));
       at->second = fmt::format("{}_{}_{}", name_, base, kernels_.size() - 1);
-      kernel_text_ += fmt::format("\nstatic void {}{}", at->second, signature);
+      kernel_text_ += fmt::format("\nstatic {}_NOINLINE void {}{}", upper_, at->second, signature);
     }
     return at->second;
   }
@@ -560,8 +560,10 @@ class Emitter {
     c.line(
         "#if defined(__GNUC__)\n#define {0}_RESTRICT __restrict__\n#define {0}_ALIGNED(n) "
         "__attribute__((aligned(n)))\n#define {0}_SLACK(n) 0u\n"
+        "#define {0}_NOINLINE __attribute__((noinline)) /* loops of several in one function spill */\n"
         "#elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L\n"
         "#define {0}_RESTRICT restrict\n#else\n#define {0}_RESTRICT\n#endif\n"
+        "#ifndef {0}_NOINLINE\n#define {0}_NOINLINE\n#endif\n"
         "#ifndef {0}_ALIGNED\n#define {0}_ALIGNED(n)\n#define {0}_SLACK(n) ((n) - 1u) /* bytes more, to "
         "round up */\n#endif\n",
         upper_);

@@ -258,7 +258,8 @@ int64_t saturate(Type to, double value) {
 int64_t requantized(int64_t sum, double scale) {
   ARENAC_CHECK(scale >= kLeastScale && scale < kScaleLimit, fmt::format("requantises by {}", scale));
   const auto steps = static_cast<float>(static_cast<double>(static_cast<float>(sum)) * scale);
-  return std::clamp(static_cast<int64_t>(std::nearbyint(steps)), int64_t{-kMostSteps}, int64_t{kMostSteps - 1});
+  return std::clamp(static_cast<int64_t>(std::nearbyint(steps)), int64_t{-kMostSteps},
+                    int64_t{kMostSteps - 1});
 }
 
 }  // namespace
