@@ -298,14 +298,15 @@ void lower_model(Importer& importer, const onnx::ModelProto& model, const std::s
   for (const onnx::OperatorSetIdProto& opset : model.opset_import())
     importer.opsets[domain_of(opset.domain())] =
         static_cast<int>(std::clamp<int64_t>(opset.version(), 0, 1000));
-  if (model.opset_import_size() == 0) importer.opsets[""] = 7;
+  // Before version 3 of the format a model named no opset, and meant the first.
+  if (model.opset_import_size() == 0) importer.opsets[""] = model.ir_version() < 3 ? 1 : 7;
   if (!model.has_graph()) throw UserError(fmt::format("{}: not an ONNX model: it holds no graph", name));
   const int opset = importer.opsets.contains("") ? importer.opsets[""] : 7;
   if (opset < 1 || opset > 28)
     throw UserError(fmt::format("{}: opset {} is outside 1 to 28, which arenac reads", name, opset));
-  if (model.ir_version() < 3 || model.ir_version() > 13)
+  if (model.ir_version() < 1 || model.ir_version() > 13)
     throw UserError(
-        fmt::format("{}: IR version {} is outside 3 to 13, which arenac reads", name, model.ir_version()));
+        fmt::format("{}: IR version {} is outside 1 to 13, which arenac reads", name, model.ir_version()));
   try {
     importer.declare_functions(model);
     declare_inputs(importer, model.graph(), options, known);

@@ -8,8 +8,8 @@
 namespace arenac {
 
 // Before opset 7 broadcasting was an attribute (of one element it is taken as asked for), PRelu's slope was
-// per channel by itself, and normalisation had a training mode. Raises node.opset to 7; UserError for what
-// has no form there.
+// per channel by itself, normalisation and dropout had a training mode, and attributes were what became
+// operands, or the reverse. Raises node.opset to 7; UserError for what makes no sense.
 void modernise(Importer& importer, OnnxNode& node);
 
 }  // namespace arenac

@@ -212,7 +212,7 @@ void einsum(Lowering& node) {
 std::span<const OperatorRow> matmul_operators() {
   static constexpr OperatorRow kRows[] = {
       {"", "Einsum", 12, einsum},
-      {"", "Gemm", 7, gemm},
+      {"", "Gemm", 1, gemm},
       {"", "MatMul", 1, matmul},
       {"com.microsoft", "FusedGemm", 1, gemm},
       {"com.microsoft", "FusedMatMul", 1, matmul},

@@ -405,18 +405,18 @@ void reverse_sequence(Lowering& node) {
 
 std::span<const OperatorRow> movement_operators() {
   static constexpr OperatorRow kRows[] = {
-      {"", "Concat", 4, concat},
+      {"", "Concat", 1, concat},
       {"", "DepthToSpace", 1, depth_to_space},
       {"", "Expand", 8, expand},
       {"", "Flatten", 1, flatten},
       {"", "Identity", 1, identity},
-      {"", "Reshape", 5, reshape},
+      {"", "Reshape", 1, reshape},
       {"", "ReverseSequence", 10, reverse_sequence},
       {"", "Slice", 1, slice},
       {"", "SpaceToDepth", 1, space_to_depth},
-      {"", "Split", 2, split},
+      {"", "Split", 1, split},
       {"", "Squeeze", 1, squeeze},
-      {"", "Tile", 6, tile},
+      {"", "Tile", 1, tile},
       {"", "Transpose", 1, transpose},
       {"", "Trilu", 14, trilu},
       {"", "Unsqueeze", 1, unsqueeze},

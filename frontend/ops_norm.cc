@@ -441,12 +441,12 @@ void crop(Lowering& node) {
 
 std::span<const OperatorRow> norm_operators() {
   static constexpr OperatorRow kRows[] = {
-      {"", "BatchNormalization", 7, batch_normalization},
+      {"", "BatchNormalization", 1, batch_normalization},
       {"", "Crop", 1, crop},
       {"", "GroupNormalization", 18, group_normalization},
       {"", "Hardmax", 1, hardmax},
       {"", "ImageScaler", 1, image_scaler},
-      {"", "InstanceNormalization", 6, instance_normalization},
+      {"", "InstanceNormalization", 1, instance_normalization},
       {"", "LRN", 1, lrn},
       {"", "LayerNormalization", 1, layer_normalization},  // exporters emit it before opset 17
       {"", "LogSoftmax", 1, log_softmax},

@@ -181,7 +181,7 @@ void center_crop_pad(Lowering& node) {
 std::span<const OperatorRow> pad_operators() {
   static constexpr OperatorRow kRows[] = {
       {"", "CenterCropPad", 18, center_crop_pad, 1000, "formula", kEveryType},
-      {"", "Pad", 2, pad},
+      {"", "Pad", 1, pad},
   };
   return kRows;
 }

@@ -78,8 +78,7 @@ void average_pool(Lowering& node) {
 
 void lp_pool(Lowering& node) {
   const TensorId x = node.in(0);
-  const int64_t p = node.int_attr("p", 2);
-  node.require(p >= 1, "the norm 'p' must be positive");
+  const double p = norm_attr(node);
   const Window window = pooling_window(node, x);
   Formula f(node);
   const Expr value = f.read(x, pooling(node, f, x, window).x);
@@ -139,8 +138,8 @@ void max_unpool(Lowering& node) {
 
 std::span<const OperatorRow> pool_operators() {
   static constexpr OperatorRow kRows[] = {
-      {"", "AveragePool", 7, average_pool},
-      {"", "LpPool", 2, lp_pool},
+      {"", "AveragePool", 1, average_pool},
+      {"", "LpPool", 1, lp_pool},
       {"", "MaxPool", 1, max_pool},
       {"", "MaxUnpool", 9, max_unpool},
   };

@@ -255,7 +255,7 @@ void dropout(Lowering& node) {
 std::span<const OperatorRow> random_operators() {
   static constexpr OperatorRow kRows[] = {
       {"", "Bernoulli", 15, bernoulli},
-      {"", "Dropout", 7, dropout},
+      {"", "Dropout", 1, dropout},
       {"", "Multinomial", 7, multinomial},
       {"", "RandomNormal", 1, random_normal},
       {"", "RandomNormalLike", 1, random_normal},

@@ -346,9 +346,9 @@ void recurrent(Lowering& node) {
 
 std::span<const OperatorRow> recurrent_operators() {
   static constexpr OperatorRow kRows[] = {
-      {"", "GRU", 7, recurrent, 1000, "control"},
-      {"", "LSTM", 7, recurrent, 1000, "control"},
-      {"", "RNN", 7, recurrent, 1000, "control"},
+      {"", "GRU", 1, recurrent, 1000, "control"},
+      {"", "LSTM", 1, recurrent, 1000, "control"},
+      {"", "RNN", 1, recurrent, 1000, "control"},
   };
   return kRows;
 }

@@ -160,8 +160,7 @@ void global_max_pool(Lowering& node) {
 
 void global_lp_pool(Lowering& node) {
   const TensorId x = node.in(0);
-  const auto p = static_cast<double>(node.int_attr("p", 2));
-  node.require(p >= 1, "'p' must be positive");
+  const double p = norm_attr(node);
   const auto power = [&](const Expr& e) {
     return p == 2 ? square(e) : p == 1 ? absolute(e) : pow(absolute(e), constant(e->type, p));
   };
@@ -178,7 +177,7 @@ std::span<const OperatorRow> reduce_operators() {
       {"", "ArgMax", 1, arg_extreme<Combine::kMax>},
       {"", "ArgMin", 1, arg_extreme<Combine::kMin>},
       {"", "GlobalAveragePool", 1, global_average_pool},
-      {"", "GlobalLpPool", 2, global_lp_pool},
+      {"", "GlobalLpPool", 1, global_lp_pool},
       {"", "GlobalMaxPool", 1, global_max_pool},
       {"", "ReduceL1", 1, reduction<Combine::kSum, kAbsolute>},
       {"", "ReduceL2", 1, reduction<Combine::kSum, kRealSquare, kRoot>},

@@ -321,7 +321,7 @@ void resize(Lowering& node) {
 std::span<const OperatorRow> resize_operators() {
   static constexpr OperatorRow kRows[] = {
       {"", "Resize", 10, resize},
-      {"", "Upsample", 7, resize, 10},
+      {"", "Upsample", 1, resize, 10},
   };
   return kRows;
 }

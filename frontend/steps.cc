@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "frontend/importer.h"
@@ -81,6 +82,14 @@ TensorId log_softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>
   const TensorId l = reduced(node, d, dims, {Combine::kSum, exp_of, log_of}, real);
   return pointwise(
       node, type, [](const Expr& v, const Expr& all) { return v - all; }, d, l);
+}
+
+double norm_attr(const Lowering& node) {
+  if (!node.has("p")) return 2;
+  const Attribute& attribute = node.attribute("p");
+  const double p = attribute.f != 0 ? attribute.f : static_cast<double>(attribute.i);
+  node.require(p >= 1 && std::isfinite(p), "the norm 'p' is at least 1");
+  return p;
 }
 
 std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opset, int64_t axis) {

@@ -50,6 +50,9 @@ TensorId log_softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>
 // is that of ai.onnx.
 std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opset, int64_t axis);
 
+// Attribute p of LpPool and GlobalLpPool, whole since opset 2.
+double norm_attr(const Lowering& node);
+
 // A shape seen from one axis: [outer, extent, inner].
 struct Around {
   int64_t outer = 1, extent, inner = 1;
