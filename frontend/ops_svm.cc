@@ -149,12 +149,17 @@ bool is_calibrated(const Lowering& node) {
 }
 
 // The scores of a machine with support vectors: probabilities where it is calibrated, else the decisions;
-// of two classes both classes' scores.
+// of two classes both classes' scores. With PROBIT onnxruntime gives one score of the two, and 0.
 TensorId vector_scores(Lowering& node, TensorId decisions, const Vectors& v) {
   if (is_calibrated(node)) return transformed(node, probabilities(node, decisions, v));
   if (v.classes() > 2) return transformed(node, decisions);
   const std::string how = node.string_attr("post_transform", "NONE");
-  node.require(how != "PROBIT", "post_transform PROBIT of two classes has no meaning without probabilities");
+  if (how == "PROBIT") {
+    const TensorId none = filled(node, Type::kFloat32, node.shape(decisions), 0);
+    Attribute axis;
+    axis.i = 1;
+    return node.apply("Concat", {transformed(node, decisions), none}, {{"axis", axis}});
+  }
   return both_classes(node, decisions,
                       how == "NONE"       ? FirstClass::kNegative
                       : how == "LOGISTIC" ? FirstClass::kLogistic

@@ -182,7 +182,7 @@ TEST(SupportVectors, OfTwoClassesScoreBoth) {
   EXPECT_THAT(scores("SOFTMAX", 2), ElementsAre(10, -1, 2));
   EXPECT_THAT(scores("LOGISTIC", 2),
               ElementsAre(10, testing::DoubleNear(l, 1e-7), testing::DoubleNear(1 - l, 1e-7)));
-  EXPECT_THROW(scores("PROBIT", 2), UserError);
+  EXPECT_THAT(scores("PROBIT", 0.75), ElementsAre(10, testing::DoubleNear(0.6745, 2e-3), 0));
 }
 
 TEST(SupportVectors, AreNotNeeded) {
