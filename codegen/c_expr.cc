@@ -119,11 +119,11 @@ static inline int32_t NAME_requantize(int32_t sum, float scale) {
   return high + (int32_t)(rest >> 31);
 }
 #elif defined(__GNUC__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-static inline int32_t NAME_requantize(int32_t sum, float scale) {
+static inline __attribute__((always_inline)) int32_t NAME_requantize(int32_t sum, float scale) {
   union { float value; int32_t bits; } u;
   __asm__("vcvtr.s32.f32 %0, %1" : "=t"(u.value) : "t"((float)sum * scale)); /* to nearest even */
-  u.bits = u.bits < -4194304 ? -4194304 : u.bits;
-  return u.bits > 4194303 ? 4194303 : u.bits;
+  __asm__("ssat %0, #23, %1" : "=r"(u.bits) : "r"(u.bits));
+  return u.bits;
 }
 #else
 static inline int32_t NAME_requantize(int32_t sum, float scale) {

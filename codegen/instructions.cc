@@ -1,5 +1,7 @@
 #include "codegen/instructions.h"
 
+#include <algorithm>
+
 #include "frontend/error.h"
 
 namespace arenac {
@@ -7,6 +9,8 @@ namespace {
 
 constexpr const char* kDsp =
     "defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb__) && !defined(__ARM_BIG_ENDIAN)";
+
+constexpr const char* kSaturates = "defined(__GNUC__) && defined(__ARM_FEATURE_SAT) && defined(__thumb__)";
 
 // Two numbers of 16 bits as one of 32.
 Scalar pair_of(int64_t low, int64_t high) {
@@ -34,6 +38,11 @@ Scalar add_high_product(std::span<const Scalar> x) {
 Scalar join_low(std::span<const Scalar> x) { return pair_of(low_half(x[0]), low_half(x[1])); }
 Scalar join_high(std::span<const Scalar> x) { return pair_of(high_half(x[0]), high_half(x[1])); }
 
+template <int64_t kLow, int64_t kHigh>
+Scalar saturated(std::span<const Scalar> x) {
+  return {.i = std::clamp(x[0].i, kLow, kHigh)};
+}
+
 // Extends bytes 0 and 2 (of the word turned by 8 bits: 1 and 3) to 16 bits and adds z to each.
 #define EXTEND(how, turned)                                                       \
   "  uint32_t word, pair;\n  __builtin_memcpy(&word, a, 4);\n"                    \
@@ -54,6 +63,8 @@ constexpr const char* kSum = "uint32_t a, uint32_t b, int32_t sum";
   " %0, %1, %2, %3\" : \"=r\"(next) : \"r\"(a), \"r\"(b), \"r\"(sum));\n  return next;"
 #define JOIN(text) \
   "  uint32_t pair;\n  __asm__(\"" text "\" : \"=r\"(pair) : \"r\"(a), \"r\"(b));\n  return pair;"
+#define SATURATE(mnemonic) \
+  "  int32_t near;\n  __asm__(\"" mnemonic " %0, #8, %1\" : \"=r\"(near) : \"r\"(x));\n  return near;"
 #define LOW "((int32_t)(int16_t)(a & 0xffffu) * (int16_t)(b & 0xffffu))"
 #define HIGH "((int32_t)(int16_t)(a >> 16) * (int16_t)(b >> 16))"
 
@@ -79,6 +90,10 @@ const std::vector<Instruction>& instructions() {
        "  return (int32_t)((uint32_t)sum + (uint32_t)" LOW ");"},
       {"add_high_product", Type::kInt32, 0, add_high_product, kDsp, kSum, ADD("smlatt"),
        "  return (int32_t)((uint32_t)sum + (uint32_t)" HIGH ");"},
+      {"saturate_s8", Type::kInt32, 0, saturated<-128, 127>, kSaturates, "int32_t x", SATURATE("ssat"),
+       "  return x < -128 ? -128 : x > 127 ? 127 : x;"},
+      {"saturate_u8", Type::kInt32, 0, saturated<0, 255>, kSaturates, "int32_t x", SATURATE("usat"),
+       "  return x < 0 ? 0 : x > 255 ? 255 : x;"},
   };
   return all;
 }

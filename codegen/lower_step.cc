@@ -59,7 +59,7 @@ std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& l
     LoweredNest nest{{}, operands_of({schedule, lifetimes, plan}, node, nests[k]), {}, false};
     nest.kernel = lower_nest(flat, loops[k], nest.operands);
     if (loops[k].registers == Registers::kScalar)
-      nest.kernel = define_where_set(scalar_lanes(std::move(nest.kernel)));
+      nest.kernel = saturate_bytes(define_where_set(scalar_lanes(std::move(nest.kernel))));
     nest.kernel = fold_constants(std::move(nest.kernel));
     if (stage) {
       const Interval active = active_slabs(std::get<Nests>(node.body)[k], stage->nests[k], stage->slabs);

@@ -7,6 +7,8 @@
 #include <map>
 #include <set>
 
+#include "codegen/instructions.h"
+
 namespace arenac {
 namespace {
 
@@ -162,7 +164,30 @@ Stmts defined(const Stmts& body, const std::map<int, int>& times_set) {
   return made;
 }
 
+// The x of min(max(x, low), high) of ints, where it is that; else empty.
+Expr held_within(const Expr& e, int64_t low, int64_t high) {
+  if (e->op != Op::kMin || e->type != Type::kInt32 || e->args[0]->op != Op::kMax) return {};
+  const Expr &most = e->args[1], &least = e->args[0]->args[1];
+  const bool both = is_constant(most) && is_constant(least) && most->value.i == high && least->value.i == low;
+  return both ? e->args[0]->args[0] : Expr();
+}
+
+Expr saturated(const Expr& e) {
+  return substitute(e, [](const Expr& x) {
+    if (const Expr inner = held_within(x, -128, 127); !inner.empty())
+      return instruction("saturate_s8", {saturated(inner)});
+    if (const Expr inner = held_within(x, 0, 255); !inner.empty())
+      return instruction("saturate_u8", {saturated(inner)});
+    return Expr();
+  });
+}
+
 }  // namespace
+
+Kernel saturate_bytes(Kernel kernel) {
+  kernel.body = with_formulas(kernel.body, [](const Expr& e) { return e.empty() ? e : saturated(e); });
+  return kernel;
+}
 
 Kernel define_where_set(Kernel kernel) {
   std::map<int, int> times_set;

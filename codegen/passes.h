@@ -25,4 +25,9 @@ Kernel fold_constants(Kernel kernel);
 //   r1 = acc1 * 2;                                       const float r1 = acc1 * 2;
 Kernel define_where_set(Kernel kernel);
 
+// What is held within a byte, as an instruction (codegen/instructions.h):
+//
+//   y[i] = min(max(acc0 - 16, -128), 127)                y[i] = saturate_s8(acc0 - 16)
+Kernel saturate_bytes(Kernel kernel);
+
 }  // namespace arenac

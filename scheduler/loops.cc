@@ -370,7 +370,9 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
       plan.tile = tile_for(flat.axes[plan.tile_axis].extent, tile);
     } else if (blocks > 1) {
       plan.tile_axis = plan.vector_axis;
-      plan.tile = static_cast<int>(std::min<int64_t>(blocks, along ? most_pixels : 4));
+      // Cores without vectors have more registers for floats than for ints.
+      const bool few = plan.registers == Registers::kScalar && is_integer(flat.body->type);
+      plan.tile = static_cast<int>(std::min<int64_t>(blocks, along || few ? most_pixels : 4));
     }
   }
   // Without a vector axis scalars can still share what stays in place.

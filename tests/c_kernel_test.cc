@@ -15,7 +15,7 @@ std::string text_of(Kernel kernel) {
 // y[n] = 0 with n the larger of an iteration's number and 3.
 std::string text_of_larger(int64_t trips) {
   const Expr larger = max(iteration(0, trips), integer(3)), n = axis(kInts);
-  Kernel kernel{{}, {{"n", {0, trips}}}, {}, false, {}};
+  Kernel kernel{{}, {{"n", {0, trips}}}, {}, {}, false, {}};
   kernel.body = {{Let{n->index, larger}},
                  {Set{element(kResult, Type::kFloat32, n), constant(Type::kFloat32, 0)}}};
   return text_of(std::move(kernel));

@@ -29,20 +29,20 @@ void PrintTo(const Ceiling& row, std::ostream* out) {
 
 // clang-format off
 constexpr Ceiling kCeilings[] = {
-    {"m4", "conv3x3_int8",       Optimize::kSpeed,    2.67},
-    {"m4", "conv1x1_int8",       Optimize::kSpeed,    2.50},
-    {"m4", "depthwise3x3_int8",  Optimize::kSpeed,    9.00},
+    {"m4", "conv3x3_int8",       Optimize::kSpeed,    2.58},
+    {"m4", "conv1x1_int8",       Optimize::kSpeed,    2.40},
+    {"m4", "depthwise3x3_int8",  Optimize::kSpeed,    7.46},
     {"m4", "dense_int8",         Optimize::kSpeed,    1.77},
-    {"m4", "conv3x3_odd_int8",   Optimize::kSpeed,    4.63},
+    {"m4", "conv3x3_odd_int8",   Optimize::kSpeed,    4.08},
     {"m4", "conv3x3_float",      Optimize::kSpeed,    3.63},
     {"m4", "conv1x1_float",      Optimize::kSpeed,    3.29},
     {"m4", "depthwise3x3_float", Optimize::kSpeed,    6.02},
     {"m4", "dense_float",        Optimize::kSpeed,    3.36},
     {"m4", "conv3x3_odd_float",  Optimize::kSpeed,    4.59},
-    {"m4", "ds_cnn_int8",        Optimize::kSpeed,    2.84},
-    {"m4", "ds_cnn_int8",        Optimize::kBalanced, 3.28},
+    {"m4", "ds_cnn_int8",        Optimize::kSpeed,    2.40},
+    {"m4", "ds_cnn_int8",        Optimize::kBalanced, 2.91},
     {"m4", "ds_cnn_float",       Optimize::kBalanced, 3.78},
-    {"m3", "ds_cnn_int8",        Optimize::kSpeed,    4.10},
+    {"m3", "ds_cnn_int8",        Optimize::kSpeed,    3.93},
 };
 // clang-format on
 
