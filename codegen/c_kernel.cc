@@ -63,7 +63,7 @@ class KernelPrinter {
     for (int operand : result_.reads)
       list += fmt::format("const {} *{}{}, ", info(operands_.read_types[operand]).c_name,
                           only(aliasing[operand] == Aliasing::kApart), pointers_.at(operand));
-    list += fmt::format("{} *{}y", info(operands_.write_type).c_name, only(!mixed));
+    list += fmt::format("{} *{}out", info(operands_.write_type).c_name, only(!mixed));
     for (int symbol : result_.symbols) list += fmt::format(", int t{}", symbol);
     return kernel_.numbers.empty() ? list : list + ", const int *numbers";
   }
@@ -80,12 +80,15 @@ class KernelPrinter {
     CNames all;
     all.axis = [this](int a) {
       if (a >= kInts) return kernel_.ints[static_cast<size_t>(a - kInts)].name;
-      return a == kLane ? std::string("l") : a < 0 ? fmt::format("t{}", -1 - a) : fmt::format("i{}", a);
+      if (a < 0) return fmt::format("t{}", -1 - a);
+      if (a == kLane) return std::string("l");
+      const size_t k = static_cast<size_t>(a);
+      return k < kernel_.names.size() && !kernel_.names[k].empty() ? kernel_.names[k] : fmt::format("i{}", a);
     };
     all.operand = [this](int operand) {
       if (operand >= kRegisters) return register_of(operand - kRegisters).name;
       const auto at = pointers_.find(operand);
-      return at == pointers_.end() ? std::string("y") : at->second;
+      return at == pointers_.end() ? std::string("out") : at->second;
     };
     all.ranges = kernel_.axes;
     all.ranges.resize(kInts, {0, 1});

@@ -1,6 +1,6 @@
 // A kernel's statements as the text of a C function.
 //
-//   (const float *KWS_RESTRICT x0, const float *KWS_RESTRICT x1, float *KWS_RESTRICT y)
+//   (const float *KWS_RESTRICT x0, const float *KWS_RESTRICT x1, float *KWS_RESTRICT out)
 //   {
 //     for (int i0 = 0; i0 < 16; ++i0) {
 //       float acc0;

@@ -216,17 +216,44 @@ std::string upper_case(std::string name) {
   return name;
 }
 
-std::string c_comment(const std::string& text) {
+namespace {
+
+// Without what ends a comment or begins one, without trigraphs and line splices, on one line.
+std::string harmless(const std::string& text) {
   std::string safe;
   for (const unsigned char c : text) {
-    // Neither the end of a comment, nor a new beginning, nor a trigraph, nor a line splice.
     const bool harmful = c < 0x20 || c >= 0x7f || c == '\\' ||
                          (c == '/' && !safe.empty() && safe.back() == '*') ||
-                         (c == '*' && !safe.empty() && safe.back() == '/') || c == '?';
+                         (c == '*' && !safe.empty() && safe.back() == '/') ||
+                         (c == '?' && !safe.empty() && safe.back() == '?');
     safe += harmful ? '_' : static_cast<char>(c);
-    if (safe.size() > 72) return safe + "...";
   }
   return safe;
+}
+
+std::string cut_off(const std::string& text, size_t most) {
+  return text.size() > most ? text.substr(0, most) + "..." : text;
+}
+
+}  // namespace
+
+std::string c_comment(const std::string& text) { return cut_off(harmless(text), 73); }
+
+std::string c_block_comment(const std::vector<std::string>& paragraphs) {
+  constexpr size_t kWidth = 100, kMost = 600;
+  std::string text;
+  for (const std::string& paragraph : paragraphs) {
+    const std::string safe = cut_off(harmless(paragraph), kMost);
+    std::string line = text.empty() ? "/*" : "  ";
+    for (size_t from = 0, to; from <= safe.size(); from = to + 1) {
+      to = std::min(safe.find(' ', from), safe.size());
+      if (line.size() + to - from >= kWidth) text += line + "\n", line = "    ";
+      line += " " + safe.substr(from, to - from);
+    }
+    text += line + "\n";
+  }
+  text.back() = ' ';
+  return text + "*/\n";
 }
 
 std::string c_string(const std::string& bytes) {

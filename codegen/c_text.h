@@ -57,6 +57,8 @@ std::string upper_case(std::string name);
 
 // Any bytes, made harmless inside a /* comment */ and on one line.
 std::string c_comment(const std::string& text);
+// Paragraphs of any bytes as a comment of lines of up to 100 characters; long paragraphs are cut off.
+std::string c_block_comment(const std::vector<std::string>& paragraphs);
 // Any bytes as a C string literal, quotes included.
 std::string c_string(const std::string& bytes);
 

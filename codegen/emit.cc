@@ -7,6 +7,7 @@
 #include <limits>
 #include <set>
 
+#include "codegen/c_formula.h"
 #include "codegen/c_kernel.h"
 #include "codegen/c_ramp.h"
 #include "codegen/c_text.h"
@@ -466,9 +467,19 @@ class Emitter {
     for (int symbol : kernel.symbols) arguments += fmt::format(", t{}", symbol);
     const auto row = shared_.rows.find(kernel.signature);
     if (row == shared_.rows.end())
-      return call(c, s, fmt::format("{}({});", kernel_name(kernel.signature, node.op), arguments));
-    const std::string name = shared_name(shared_.kernels[row->second.kernel], node.op);
+      return call(c, s,
+                  fmt::format("{}({});", kernel_name(kernel.signature, node.op, comment_on(s, nest, kernel)),
+                              arguments));
+    const std::string name =
+        shared_name(shared_.kernels[row->second.kernel], node.op, comment_on(s, nest, kernel));
     call(c, s, fmt::format("{0}({1}, {0}_numbers[{2}]);", name, arguments, row->second.row));
+  }
+
+  // What the kernel computes, in the words of the first nest that it is for.
+  std::string comment_on(size_t s, const LoweredNest& nest, const CKernel& kernel) const {
+    std::vector<std::string> operands(schedule_.steps[s].node->reads.size(), "out");
+    for (size_t k = 0; k < kernel.reads.size(); ++k) operands[kernel.reads[k]] = fmt::format("x{}", k);
+    return c_block_comment(kernel_comment(schedule_, s, nest.number, operands));
   }
 
   // A statement and what it is of: behind it, or above it if the line grew long.
@@ -482,7 +493,7 @@ class Emitter {
     }
   }
 
-  std::string kernel_name(const std::string& signature, const std::string& op) {
+  std::string kernel_name(const std::string& signature, const std::string& op, const std::string& comment) {
     const auto [at, fresh] = kernels_.emplace(signature, "");
     if (fresh) {
       std::string base = c_identifier(op);
@@ -491,15 +502,15 @@ class Emitter {
       const size_t room = kLongestIdentifier - std::string_view("__99999").size();
       base.resize(std::min(base.size(), room - std::min(room - 1, name_.size())));
       at->second = fmt::format("{}_{}_{}", name_, base, kernels_.size() - 1);
-      kernel_text_ += fmt::format("\nstatic {}_NOINLINE void {}{}", upper_, at->second, signature);
+      kernel_text_ += fmt::format("\n{}static {}_NOINLINE void {}{}", comment, upper_, at->second, signature);
     }
     return at->second;
   }
 
   // Of a kernel that reads its numbers from a table, which stands before its first use.
-  std::string shared_name(const SharedKernel& kernel, const std::string& op) {
+  std::string shared_name(const SharedKernel& kernel, const std::string& op, const std::string& comment) {
     const bool fresh = !kernels_.contains(kernel.signature);
-    const std::string name = kernel_name(kernel.signature, op);
+    const std::string name = kernel_name(kernel.signature, op, comment);
     if (fresh) {
       kernel_text_ += fmt::format("\nstatic const int {}_numbers[{}][{}] = {{\n", name, kernel.rows.size(),
                                   kernel.rows[0].size());

@@ -23,8 +23,9 @@ std::vector<Interval> ranges_of(const std::vector<Axis>& axes) {
 
 class NestLowering {
  public:
-  NestLowering(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands)
-      : on_(nest, plan), at_(ranges_of(nest.axes), plan.lanes), operands_(operands) {}
+  NestLowering(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands,
+               std::vector<std::string> names)
+      : on_(nest, plan, std::move(names)), at_(ranges_of(nest.axes), plan.lanes), operands_(operands) {}
 
   Kernel run() {
     if (on_.nest.combine != Combine::kNone && !on_.nest.accumulate)
@@ -33,6 +34,7 @@ class NestLowering {
       pointwise();
     Kernel kernel = at_.finish();
     kernel.widens = widens(on_.nest);
+    kernel.names = on_.names;
     return kernel;
   }
 
@@ -110,7 +112,7 @@ class NestLowering {
     const bool again = std::all_of(operands_.aliasing.begin(), operands_.aliasing.end(),
                                    [](Aliasing s) { return s == Aliasing::kApart; });
     if (rest > 0 && again) {
-      const Expr block = at_.new_int(fmt::format("b{}", a), range);
+      const Expr block = at_.new_int("from_" + on_.names[static_cast<size_t>(a)], range);
       return at_.loop(block->index, integer(range.begin), integer(range.end), width, [&] {
         at_.put(Let{a, min(block, integer(range.end - width))});
         body(width);
@@ -161,8 +163,9 @@ class NestLowering {
 
 }  // namespace
 
-Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands) {
-  return NestLowering(nest, plan, operands).run();
+Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands,
+                  std::vector<std::string> names) {
+  return NestLowering(nest, plan, operands, std::move(names)).run();
 }
 
 }  // namespace arenac

@@ -31,6 +31,8 @@ struct KernelOperands {
   Type write_type;
 };
 
-Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands);
+// `names` are those of the loops over the axes, or none.
+Kernel lower_nest(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands,
+                  std::vector<std::string> names = {});
 
 }  // namespace arenac

@@ -1,5 +1,6 @@
 #include "codegen/lower_step.h"
 
+#include "codegen/c_formula.h"
 #include "codegen/passes.h"
 #include "scheduler/groups.h"
 
@@ -56,8 +57,9 @@ std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& l
   for (size_t k = 0; k < nests.size(); ++k) {
     if (is_elided(nests[k], node, *schedule.graph, schedule.layouts) || is_empty(nests[k])) continue;
     const FlatNest flat = flat_nest(nests[k], node, schedule.layouts);
-    LoweredNest nest{{}, operands_of({schedule, lifetimes, plan}, node, nests[k]), {}, false};
-    nest.kernel = lower_nest(flat, loops[k], nest.operands);
+    LoweredNest nest{{}, operands_of({schedule, lifetimes, plan}, node, nests[k]), {}, false, k};
+    nest.kernel =
+        lower_nest(flat, loops[k], nest.operands, loop_names(std::get<Nests>(node.body)[k], nests[k], flat));
     if (loops[k].registers == Registers::kScalar)
       nest.kernel = saturate_bytes(define_where_set(scalar_lanes(std::move(nest.kernel))));
     nest.kernel = fold_constants(std::move(nest.kernel));

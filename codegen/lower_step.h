@@ -18,6 +18,7 @@ struct LoweredNest {
   KernelOperands operands;
   std::optional<Interval> slabs;  // in which alone it runs
   bool first_chunk_only;
+  size_t number = 0;  // among the nests of the step's node
 };
 
 // Those of the step's nests that do anything.

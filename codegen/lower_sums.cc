@@ -148,7 +148,7 @@ class SumLowering {
     std::erase_if(bounds, [&](const Bound& bound) {
       const auto form = affine_form(bound.index);
       if (!form || !on_.narrows(*form, a)) return false;
-      narrow(bound, a, fmt::format("{}{}", a, n > 0 ? fmt::format("_{}", n) : ""), low, high);
+      narrow(bound, a, fmt::format("{}{}", name(a), n > 0 ? fmt::format("_{}", n) : ""), low, high);
       ++n;
       return true;
     });
@@ -174,17 +174,17 @@ class SumLowering {
       const Limits all = {integer(0), integer(extent)};
       Limits limits = k == 0 ? wanted : whole;
       if (k > 0 && !(same(wanted.low, all.low) && same(wanted.high, all.high)))
-        limits = {at_.let(fmt::format("from{}", a), max(wanted.low, whole.low)),
-                  at_.let(fmt::format("to{}", a), min(wanted.high, whole.high))};
+        limits = {at_.let("from_" + name(a), max(wanted.low, whole.low)),
+                  at_.let("to_" + name(a), min(wanted.high, whole.high))};
       return at_.loop(a, limits.low, limits.high, 1, [&] { content({}, sums); });
     }
     const int64_t width = widths[k];
-    const std::string id = k > 0 ? fmt::format("{}_{}", a, k) : fmt::format("{}", a);
-    const Expr begin = at_.new_int("b" + id, {0, extent});
+    const std::string id = k > 0 ? fmt::format("{}_{}", name(a), k) : name(a);
+    const Expr begin = at_.new_int("part_" + id, {0, extent});
     at_.loop(begin->index, whole.low, whole.high, width, [&] {
       Expr end = begin + integer(width);
       if (extent % width != 0)
-        end = at_.let("e" + id, select(whole.high - begin < integer(width), whole.high, end));
+        end = at_.let("end_" + id, select(whole.high - begin < integer(width), whole.high, end));
       part(sums, [&](const Sums& within) { parts_of(a, k + 1, {begin, end}, wanted, within, content); });
     });
   }
@@ -203,9 +203,11 @@ class SumLowering {
     const auto divided = [&](const Affine& x) {
       return (on_.index_of(x) + integer(step - 1)) / integer(step);
     };
-    low = at_.let("low" + id, max(at_.let("n" + id, divided(near)), low));
-    high = at_.let("high" + id, min(at_.let("f" + id, divided(far)), high));
+    low = at_.let("low_" + id, max(at_.let("first_" + id, divided(near)), low));
+    high = at_.let("high_" + id, min(at_.let("behind_" + id, divided(far)), high));
   }
+
+  const std::string& name(int a) const { return on_.names[static_cast<size_t>(a)]; }
 
   const ScheduledNest& on_;
   StmtBuilder& at_;

@@ -1,5 +1,7 @@
 #include "codegen/scheduled_nest.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "frontend/interpret.h"
@@ -45,12 +47,17 @@ Expr condition(const Bounds& bounds) {
   return all;
 }
 
-ScheduledNest::ScheduledNest(const FlatNest& flat, const LoopPlan& loops)
+ScheduledNest::ScheduledNest(const FlatNest& flat, const LoopPlan& loops, std::vector<std::string> of_axes)
     : nest(flat),
       plan(loops),
       type(flat.body->type),
       bytes(bytes_at_once(flat, loops)),
-      trips_(trips_of(flat)) {}
+      names(std::move(of_axes)),
+      trips_(trips_of(flat)) {
+  names.resize(flat.axes.size());
+  for (size_t a = 0; a < names.size(); ++a)
+    if (names[a].empty()) names[a] = fmt::format("i{}", a);
+}
 
 std::vector<int> ScheduledNest::reduced_axes() const {
   std::vector<int> axes;

@@ -23,13 +23,14 @@ Expr both(const Expr& a, const Expr& b);
 
 class ScheduledNest {
  public:
-  // Refers to both.
-  ScheduledNest(const FlatNest& nest, const LoopPlan& plan);
+  // Refers to the nest and the plan. `names` of the axes may be fewer than these.
+  ScheduledNest(const FlatNest& nest, const LoopPlan& plan, std::vector<std::string> names);
 
   const FlatNest& nest;
   const LoopPlan& plan;
-  Type type;           // of the body
-  ByteProducts bytes;  // the plan's, where the layouts are as it expects
+  Type type;                       // of the body
+  ByteProducts bytes;              // the plan's, where the layouts are as it expects
+  std::vector<std::string> names;  // of the loops over the axes
 
   bool down() const { return plan.sweep == Sweep::kDown; }
   int64_t extent(int a) const { return nest.axes[static_cast<size_t>(a)].extent; }

@@ -112,6 +112,7 @@ struct Kernel {
   std::vector<int> numbers;  // of the ints: those it takes from a table, in its order
   bool widens;               // its sums are of converted values
   Stmts body;
+  std::vector<std::string> names = {};  // of loops over axes; "" or none: i0, i1, ...
 };
 
 // An element without the conversion that read() puts around small types: what Set writes.

@@ -430,26 +430,100 @@ std::string quoted(std::string_view text) {
 
 }  // namespace
 
-std::string to_string(const Expr& e) {
-  switch (e->op) {
-    case Op::kConst:
-      if (e->type == Type::kString) return quoted(text_of(e->value));
-      return is_float(e->type) ? fmt::format("{}", e->value.f) : fmt::format("{}", e->value.i);
-    case Op::kAxis:
-      return e->index >= 0 ? fmt::format("i{}", e->index) : fmt::format("t{}", -1 - e->index);
-    case Op::kAcc:
-      return "acc";
+namespace {
+
+// How tightly an operation that is written between its arguments holds these; higher: tighter. 0: it is
+// written as a function.
+int tightness(Op op) {
+  switch (op) {
+    case Op::kMul:
+    case Op::kDiv:
+      return 4;
+    case Op::kAdd:
+    case Op::kSub:
+      return 3;
+    case Op::kLt:
+    case Op::kLe:
+    case Op::kEq:
+      return 2;
+    case Op::kAnd:
+    case Op::kOr:
+    case Op::kXor:
+    case Op::kShl:
+    case Op::kShr:
+      return 1;
     default:
-      break;
+      return 0;
   }
-  std::string args;
-  for (const Expr& arg : e->args) args += (args.empty() ? "" : ", ") + to_string(arg);
-  if (e->op == Op::kRead) return fmt::format("x{}[{}]", e->index, args);
-  if (e->op == Op::kCast || e->op == Op::kBitCast)
-    return fmt::format("{}<{}>({})", info(e->op).name, info(e->type).name, args);
-  if (info(e->op).arity == 2)
-    return fmt::format("({} {} {})", to_string(e->args[0]), info(e->op).name, to_string(e->args[1]));
-  return fmt::format("{}({})", info(e->op).name, args);
 }
+
+class FormulaText {
+ public:
+  explicit FormulaText(const Notation& notation) : notation_(notation) {}
+
+  std::string of(const Expr& e) const {
+    switch (e->op) {
+      case Op::kConst:
+        if (e->type == Type::kString) return quoted(text_of(e->value));
+        if (e->type == Type::kFloat32) return fmt::format("{}", static_cast<float>(e->value.f));
+        return is_float(e->type) ? fmt::format("{}", e->value.f) : fmt::format("{}", e->value.i);
+      case Op::kAxis:
+        if (notation_.axis) return notation_.axis(e->index);
+        return e->index >= 0 ? fmt::format("i{}", e->index) : fmt::format("t{}", -1 - e->index);
+      case Op::kAcc:
+        return notation_.accumulator;
+      case Op::kRead:
+        return fmt::format("{}[{}]",
+                           notation_.operand ? notation_.operand(e->index) : fmt::format("x{}", e->index),
+                           list(e));
+      case Op::kCast:
+      case Op::kBitCast:
+        if (is_hidden(e)) return of(e->args[0]);
+        return fmt::format("{}<{}>({})", info(e->op).name, info(e->type).name, list(e));
+      default:
+        break;
+    }
+    if (e->op == Op::kNeg) return "-" + beside(e->args[0], 5);
+    if (e->op == Op::kSelect)
+      return fmt::format("({} ? {} : {})", of(e->args[0]), of(e->args[1]), of(e->args[2]));
+    const int holds = tightness(e->op);
+    if (holds == 0 || e->args.size() != 2) return fmt::format("{}({})", info(e->op).name, list(e));
+    if (is_negative(e->args[1]) && (e->op == Op::kAdd || e->op == Op::kSub))
+      return fmt::format("{} {} {}", beside(e->args[0], holds), e->op == Op::kAdd ? '-' : '+',
+                         of(e->args[1]).substr(1));
+    if (holds == 1)
+      return fmt::format("{} {} {}", beside(e->args[0], 5), info(e->op).name, beside(e->args[1], 5));
+    return fmt::format("{} {} {}", beside(e->args[0], holds), info(e->op).name,
+                       beside(e->args[1], holds + 1));
+  }
+
+ private:
+  bool is_hidden(const Expr& e) const {
+    return e->op == Op::kCast && notation_.shows_cast && !notation_.shows_cast(e);
+  }
+  bool is_negative(const Expr& e) const {
+    return (is_hidden(e) && is_negative(e->args[0])) || (e->op == Op::kConst && of(e)[0] == '-');
+  }
+
+  std::string list(const Expr& e) const {
+    std::string all;
+    for (const Expr& arg : e->args) all += (all.empty() ? "" : ", ") + of(arg);
+    return all;
+  }
+
+  // In parentheses unless it holds together at least so tightly.
+  std::string beside(const Expr& e, int least) const {
+    const Expr& seen = is_hidden(e) ? e->args[0] : e;
+    if (is_hidden(seen)) return beside(seen, least);
+    const int holds = tightness(seen->op);
+    return holds > 0 && holds < least ? "(" + of(seen) + ")" : of(seen);
+  }
+
+  const Notation& notation_;
+};
+
+}  // namespace
+
+std::string to_string(const Expr& e, const Notation& notation) { return FormulaText(notation).of(e); }
 
 }  // namespace arenac

@@ -190,6 +190,14 @@ bool any_of(const Expr& e, const std::function<bool(const Expr&)>& predicate);
 Expr finished(const Expr& finish, const Expr& value);
 // The tree with every node for which `replace` returns a non-empty Expr exchanged for it (outermost first).
 Expr substitute(const Expr& e, const std::function<Expr(const Expr&)>& replace);
-std::string to_string(const Expr& e);
+
+// How a formula is written: (i0 + 1) * x0[i0] unless other names are given.
+struct Notation {
+  std::function<std::string(int)> axis = {}, operand = {};
+  std::string accumulator = "acc";
+  std::function<bool(const Expr&)> shows_cast = {};  // none: all are shown
+};
+// The formula with the parentheses that it needs.
+std::string to_string(const Expr& e, const Notation& notation = {});
 
 }  // namespace arenac

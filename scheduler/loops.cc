@@ -151,6 +151,9 @@ void join_axes(FlatNest& nest) {
         if (!joinable(nest, outer) || !joinable(nest, inner) || !seamless(nest, outer, inner)) continue;
         nest.axes[inner].extent *= nest.axes[outer].extent;
         nest.axes[outer].extent = 1;
+        nest.walks[inner].insert(nest.walks[inner].begin(), nest.walks[outer].begin(),
+                                 nest.walks[outer].end());
+        nest.walks[outer].clear();
         nest.store = without_axis(nest.store, outer);
         nest.body = without_axis(nest.body, outer);
         nest.finish = without_axis(nest.finish, outer);
@@ -214,7 +217,9 @@ int tile_axis(const FlatNest& nest, int vector_axis, int tile) {
 
 FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts) {
   const auto axes = axis_intervals(nest);
-  FlatNest flat{nest.axes, nest.combine, nest.accumulate, nest.where, {}, {}, {}};
+  FlatNest flat{nest.axes, nest.combine, nest.accumulate, nest.where, {}, {}, {}, {}};
+  for (int a = 0; a < static_cast<int>(flat.axes.size()); ++a)
+    flat.walks.push_back(flat.axes[a].extent != 1 ? std::vector<int>{a} : std::vector<int>{});
   for (Bound& bound : flat.where) bound.index = flat_expr(bound.index, node, layouts, axes);
   std::vector<Expr> store;
   for (const Expr& index : nest.store) store.push_back(flat_expr(index, node, layouts, axes));

@@ -21,6 +21,7 @@ struct FlatNest {
   bool accumulate;
   std::vector<Bound> where;
   Expr store, body, finish;
+  std::vector<std::vector<int>> walks;  // per axis, the nest's that it runs over, outermost first
 };
 
 FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts);

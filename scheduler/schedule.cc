@@ -72,14 +72,15 @@ const Stage* stage_of(const Schedule& schedule, size_t step) {
 Nests nests_of(const Schedule& schedule, size_t step) {
   Nests nests = std::get<Nests>(schedule.steps[step].node->body);
   if (const Stage* stage = stage_of(schedule, step))
-    for (size_t k = 0; k < nests.size(); ++k) {
-      nests[k] = slab_nest(nests[k], stage->nests[k], kSlabSymbol, stage->slabs);
-      const int a = stage->chunks > 1 ? stage->chunk_axes[k] : -1;
-      if (a < 0) continue;
-      nests[k] =
-          slab_nest(nests[k], {a, nests[k].axes[a].extent / stage->chunks, 0}, kChunkSymbol, stage->chunks);
-    }
+    for (size_t k = 0; k < nests.size(); ++k) nests[k] = nest_in_stage(nests[k], *stage, k);
   return nests;
+}
+
+Nest nest_in_stage(const Nest& nest, const Stage& stage, size_t k) {
+  const Nest slab = slab_nest(nest, stage.nests[k], kSlabSymbol, stage.slabs);
+  const int a = stage.chunks > 1 ? stage.chunk_axes[k] : -1;
+  if (a < 0) return slab;
+  return slab_nest(slab, {a, slab.axes[a].extent / stage.chunks, 0}, kChunkSymbol, stage.chunks);
 }
 
 int64_t span_of(const Layout& layout, const Shape& shape) {

@@ -229,6 +229,8 @@ const Stage* stage_of(const Schedule& schedule, size_t step);
 // Of a guest or a host those of one chunk, whose number is iteration kChunkSymbol.
 constexpr int kSlabSymbol = 0, kChunkSymbol = 1;
 Nests nests_of(const Schedule& schedule, size_t step);
+// The same of one nest of the stage's step, number k.
+Nest nest_in_stage(const Nest& nest, const Stage& stage, size_t k);
 
 // Every tensor's storage holds all its elements; steps nest properly. InternalError otherwise.
 void verify(const Schedule& schedule);

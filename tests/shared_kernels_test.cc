@@ -46,9 +46,9 @@ TEST(SharedKernels, ReadWhatDiffersFromATable) {
   ASSERT_EQ(all.kernels.size(), 1u);
   EXPECT_EQ(
       all.kernels[0].signature,
-      "(const float *x0, float *y, const int *numbers)\n{\n  const int k0 = numbers[0], k1 = numbers[1];\n"
-      "  for (int i0 = 0; i0 < k0; ++i0) {\n    y[i0] = x0[i0 * k1 + 1];\n    y[i0] = x0[i0 * k1 + 1];\n"
-      "    y[i0] = x0[i0 * k1 + 1];\n  }\n}\n");
+      "(const float *x0, float *out, const int *numbers)\n{\n  const int k0 = numbers[0], k1 = numbers[1];\n"
+      "  for (int i0 = 0; i0 < k0; ++i0) {\n    out[i0] = x0[i0 * k1 + 1];\n    out[i0] = x0[i0 * k1 + 1];\n"
+      "    out[i0] = x0[i0 * k1 + 1];\n  }\n}\n");
   EXPECT_THAT(all.kernels[0].rows,
               testing::UnorderedElementsAre(ElementsAre(16, 8), ElementsAre(32, 4), ElementsAre(16, 2)));
   EXPECT_EQ(all.rows.size(), 3u);
