@@ -342,7 +342,9 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
                      const std::function<bool(const Expr&)>& constant) {
   const bool along = plan.bytes == ByteProducts::kAlongSum;
   const int most_lanes = along ? target.byte_lanes : target.lanes;
-  const int most_pixels = along ? target.byte_tile : target.tile;
+  const int most_pixels = along                       ? target.byte_tile
+                          : is_float(flat.body->type) ? target.float_tile
+                                                      : target.tile;
 
   // The vector axis: every streamed read has stride 0 or 1 along it, no bound depends on it, and the result
   // likes it.
@@ -375,9 +377,8 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
       plan.tile = tile_for(flat.axes[plan.tile_axis].extent, tile);
     } else if (blocks > 1) {
       plan.tile_axis = plan.vector_axis;
-      // Cores without vectors have more registers for floats than for ints.
-      const bool few = plan.registers == Registers::kScalar && is_integer(flat.body->type);
-      plan.tile = static_cast<int>(std::min<int64_t>(blocks, along || few ? most_pixels : 4));
+      const bool many = !along && plan.registers == Registers::kVector;
+      plan.tile = static_cast<int>(std::min<int64_t>(blocks, many ? 4 : most_pixels));
     }
   }
   // Without a vector axis scalars can still share what stays in place.

@@ -163,9 +163,10 @@ struct Schedule {
 struct Target {
   const char* name;
   const char* description;
-  int lanes;  // elements of a vector block
-  int tile;   // pixels (rows) that share one read of the weights
-  int align;  // bytes: of the arena and of every buffer
+  int lanes;       // elements of a vector block
+  int tile;        // pixels (rows) that share one read of the weights
+  int float_tile;  // the same of floats, for which scalar cores have registers of their own
+  int align;       // bytes: of the arena and of every buffer
   Registers registers;
   // Where it has instructions for products of bytes along a sum: the lanes and tile that leave registers for
   // these; else 0.

@@ -251,16 +251,16 @@ int64_t work_again(const Schedule& schedule) {
 
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = {
-      {"portable", "any C99 compiler; shaped for 256-bit vectors", 16, 6, 16, Registers::kVector, 0, 0},
-      {"cortex-m", "Arm Cortex-M with DSP instructions, in C that runs on all", 4, 2, 8, Registers::kScalar,
-       2, 2},
-      {"cortex-m0", "Arm Cortex-M0, M0+, M23: no vectors, 8 registers", 2, 1, 8, Registers::kScalar, 0, 0},
-      {"cortex-m3", "Arm Cortex-M3: no vectors, few registers", 4, 2, 8, Registers::kScalar, 0, 0},
-      {"cortex-m4", "Arm Cortex-M4: DSP instructions", 4, 2, 8, Registers::kScalar, 2, 2},
-      {"cortex-m7", "Arm Cortex-M7: DSP instructions", 4, 2, 8, Registers::kScalar, 2, 2},
-      {"cortex-m33", "Arm Cortex-M33: DSP instructions", 4, 2, 8, Registers::kScalar, 2, 2},
-      {"rv32imc", "32-bit RISC-V without floating point", 4, 3, 8, Registers::kScalar, 0, 0},
-      {"rv32imafc", "32-bit RISC-V", 4, 3, 8, Registers::kScalar, 0, 0},
+      {"portable", "any C99 compiler; shaped for 256-bit vectors", 16, 6, 6, 16, Registers::kVector, 0, 0},
+      {"cortex-m", "Arm Cortex-M with DSP instructions, in C that runs on all", 4, 2, 4, 8,
+       Registers::kScalar, 2, 2},
+      {"cortex-m0", "Arm Cortex-M0, M0+, M23: no vectors, 8 registers", 2, 1, 1, 8, Registers::kScalar, 0, 0},
+      {"cortex-m3", "Arm Cortex-M3: no vectors, few registers", 4, 2, 2, 8, Registers::kScalar, 0, 0},
+      {"cortex-m4", "Arm Cortex-M4: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2},
+      {"cortex-m7", "Arm Cortex-M7: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2},
+      {"cortex-m33", "Arm Cortex-M33: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2},
+      {"rv32imc", "32-bit RISC-V without floating point", 4, 3, 3, 8, Registers::kScalar, 0, 0},
+      {"rv32imafc", "32-bit RISC-V", 4, 3, 3, 8, Registers::kScalar, 0, 0},
   };
   return all;
 }
