@@ -1,7 +1,10 @@
-// Signal processing: Fourier transforms as plain sums in float64, and the windows and matrices around them.
+// Signal processing: Fourier transforms as sums in float64 (fast ones as sums of sums), and the windows and
+// matrices around them.
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
+#include <map>
 
 #include "frontend/ops.h"
 #include "frontend/steps.h"
@@ -18,39 +21,181 @@ int64_t one_int(const Lowering& node, TensorId id, const std::string& what) {
   return values[0];
 }
 
-// cos, or sin, of k/n turns.
-template <double (*kFunction)(double)>
-TensorId turns(const Lowering& node, int64_t n) {
-  Value table = node.table(Type::kFloat64, {n});
-  for (int64_t k = 0; k < n; ++k)
-    store(table, k, {.f = kFunction(kTurn * static_cast<double>(k) / static_cast<double>(n))});
-  return node.constant(std::move(table));
+// The signal of a transform, as the first step reads it.
+struct Signal {
+  Shape before, after;  // extents of the result around those of the bins and of the components
+  int64_t given;        // elements along the axis; the rest are zeros
+  int components;       // of an element
+  // Component c of element n as float64; `before` and `after` are the other indices.
+  std::function<Expr(Formula&, const std::vector<Expr>& before, const Expr& n, const std::vector<Expr>& after,
+                     int c)>
+      element;
+};
+
+// What is asked of it: the bins [0, produced) of a transform, both of their components or the real one.
+struct Spectrum {
+  int64_t length, produced;
+  int components;
+  bool inverse;
+};
+
+// A factor of the length for each step of its transform (mixed radix, after Cooley and Tukey), and about how
+// long the steps take. A single one is the definition. With R = r1 .. rj and M = length / R, step j makes
+//
+//   S_j[m, K] = sum(n < rj) S_(j-1)[m + n M, K mod (R / rj)] * w(n K / R)       m < M, K < R, w: turns
+//
+// of S_0[m, 0], the signal; S_last[0, K] is the spectrum. Of a real signal S_j[m, R - K] is the conjugate of
+// S_j[m, K], so bins 0 .. R/2 are kept. A step keeps the signal's other dimensions: frames of a stream come
+// one by one.
+struct Steps {
+  double cost;
+  std::vector<int64_t> factors;
+};
+
+// Whether a step has a table of its own, of all its turns by n and K; else a remainder finds them.
+bool is_dense(int64_t factor, int64_t bins) { return factor <= (int64_t{1} << 14) / bins; }
+
+int64_t kept_bins(int64_t turn, bool real) { return real ? turn / 2 + 1 : turn; }
+
+// The cheapest steps behind those that have turned the signal into sums over R = `done` elements.
+Steps cheapest(const Spectrum& s, bool real, int64_t done, std::map<int64_t, Steps>& known) {
+  if (const auto at = known.find(done); at != known.end()) return at->second;
+  constexpr double kTable = 4, kPartialSum = 160, kRemainder = 8;
+  const auto cost = [](int64_t factor, int64_t bins, int64_t sums) {
+    const double products = 4 * static_cast<double>(factor) * static_cast<double>(sums);
+    return is_dense(factor, bins) ? products + kTable * static_cast<double>(factor * bins)
+                                  : products * kRemainder;
+  };
+  const int64_t left = s.length / done;
+  Steps best{cost(left, s.produced, s.produced), {left}};
+  const auto consider = [&](int64_t factor) {
+    Steps steps = cheapest(s, real, done * factor, known);
+    const int64_t bins = kept_bins(done * factor, real), sums = left / factor * bins;
+    steps.cost += cost(factor, bins, sums) + kPartialSum * static_cast<double>(sums);
+    if (steps.cost >= best.cost) return;
+    steps.factors.insert(steps.factors.begin(), factor);
+    best = std::move(steps);
+  };
+  for (int64_t d = 2; d * d <= left; ++d)
+    if (left % d == 0) {
+      consider(d);
+      if (d != left / d) consider(left / d);
+    }
+  return known[done] = best;
 }
 
-// The nests of a transform, one for each component of the result, [.., 1 or 2]: out[.., 0] and out[.., 1] are
-// sums over n of re(n) + i im(n), turned by -k n / length (or forwards, for the inverse). `begin` opens a
-// nest, and yields what it needs to know.
-struct Point {
-  std::vector<Expr> out;  // all indices but the component
-  Expr k, n, re, im;      // im may be empty
-};
-template <typename Begin>
-TensorId transform(Lowering& node, int64_t length, bool inverse, Type type, Shape shape, const Begin& begin) {
-  const TensorId cosines = turns<std::cos>(node, length), sines = turns<std::sin>(node, length);
-  Formula f(node);
-  for (int component = 0; component < shape.back(); ++component) {
-    if (component) f.next_nest();
-    Point p = begin(f);
-    const Expr at = (p.k * p.n) % integer(length);
-    const Expr c = f.read(cosines, {at}), s = inverse ? -f.read(sines, {at}) : f.read(sines, {at});
-    Expr term = component ? -(p.re * s) : p.re * c;
-    if (!p.im.empty()) term = term + p.im * (component ? c : s);
-    f.sum(term);
-    if (inverse) f.finish(f.acc() / static_cast<double>(length));
-    p.out.push_back(integer(component));
-    f.store(std::move(p.out));
+// w(k / n), [2 components, n of a sum, bins]; or, where that is too large, [2, R], to be read at n K mod R.
+struct Turns {
+  TensorId table;
+  bool dense;
+  int64_t turn;  // R
+
+  Expr read(Formula& f, const Expr& component, const Expr& n, const Expr& bin) const {
+    if (dense) return f.read(table, {component, n, bin});
+    return f.read(table, {component, (n * bin) % integer(turn)});
   }
-  return f.emit(type, std::move(shape));
+};
+Turns turns(const Lowering& node, int64_t factor, int64_t turn, int64_t bins, bool inverse) {
+  const bool dense = is_dense(factor, bins);
+  Value table = node.table(Type::kFloat64, dense ? Shape{2, factor, bins} : Shape{2, turn});
+  const int64_t rows = dense ? factor : 1, columns = dense ? bins : turn;
+  for (int64_t n = 0; n < rows; ++n)
+    for (int64_t k = 0; k < columns; ++k) {
+      const double x = kTurn * static_cast<double>((dense ? n : 1) * k % turn) / static_cast<double>(turn);
+      store(table, n * columns + k, {.f = std::cos(x)});
+      store(table, (rows + n) * columns + k, {.f = inverse ? std::sin(x) : -std::sin(x)});
+    }
+  return {node.constant(std::move(table)), dense, turn};
+}
+
+std::vector<Expr> joined(std::vector<Expr> a, const std::vector<Expr>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+// Bins done k + K of a step's result for k in [begin, end): K is the bin of the step before (`done` of them),
+// in [first, last), or, where that is not kept, done less such a one.
+struct Block {
+  int64_t begin, end, first, last;
+  bool mirrored;
+};
+std::vector<Block> blocks_of(int64_t bins, int64_t done, bool real) {
+  const int64_t kept = kept_bins(done, real), whole = bins / done, rest = bins % done;
+  std::vector<Block> all{{0, whole, 0, kept, false},
+                         {whole, whole + 1, 0, std::min(rest, kept), false},
+                         {0, whole, 1, done - kept + 1, true},
+                         {whole, whole + 1, done - rest + 1, done - kept + 1, true}};
+  std::erase_if(all, [](const Block& b) { return b.begin >= b.end || b.first >= b.last; });
+  return all;
+}
+
+// A step and what it turns into what.
+struct Stage {
+  int64_t factor = 1, done = 1, apart = 1;  // rj, R / rj, M
+  int64_t bins = 1;                         // of the result
+  int components = 2, parts = 2;            // of the result, of what is read
+  TensorId sums = kAbsent;  // what is read, [before.., 2, rj M, bins, after..]; kAbsent: the signal
+  Turns turns = {};
+};
+
+// Component c of a block of bins, both where what is read has one.
+void write_block(Formula& f, const Signal& signal, const Spectrum& s, const Stage& stage, const Block& block,
+                 int c) {
+  const std::vector<Expr> before = f.axes(signal.before);
+  const Expr m = f.axis(stage.apart), k = f.axis(block.end - block.begin) + integer(block.begin),
+             bin = f.axis(block.last - block.first) + integer(block.first);
+  const std::vector<Expr> after = f.axes(signal.after);
+  const Expr component = stage.parts == 1 ? f.axis(stage.components) : integer(c),
+             n = f.reduced(stage.factor), at = m + n * integer(stage.apart),
+             to = k * integer(stage.done) + (block.mirrored ? integer(stage.done) - bin : bin);
+  const auto part = [&](int p) {
+    return stage.sums == kAbsent ? signal.element(f, before, at, after, p)
+                                 : f.read(stage.sums, joined(joined(before, {integer(p), at, bin}), after));
+  };
+  const auto turn = [&](const Expr& p) { return stage.turns.read(f, p, n, to); };
+  if (stage.sums == kAbsent && signal.given < s.length) f.where(at, 0, signal.given);
+  if (stage.parts == 1) {
+    f.sum(part(0) * turn(component));
+  } else {
+    const Expr re = part(0) * turn(integer(c)), im = part(1) * turn(integer(1 - c));
+    f.sum((c == 0) == block.mirrored ? re + im : re - im);
+  }
+  const bool last = stage.apart == 1;
+  if (last && s.inverse) f.finish(f.acc() / static_cast<double>(s.length));
+  f.store(last ? joined(joined(before, {to}), joined(after, {component}))
+               : joined(joined(before, {component, m, to}), after));
+}
+
+// The spectrum, [before.., produced, after.., components].
+TensorId transform(Lowering& node, const Signal& signal, const Spectrum& s, Type type) {
+  const bool real = signal.components == 1;
+  std::map<int64_t, Steps> known;
+  Stage stage;
+  stage.parts = signal.components;
+  for (const int64_t factor : cheapest(s, real, 1, known).factors) {
+    const int64_t turn = stage.done * factor;
+    stage.factor = factor, stage.apart = s.length / turn;
+    const bool last = stage.apart == 1;
+    stage.bins = last ? s.produced : kept_bins(turn, real);
+    if (last) stage.components = s.components;
+    stage.turns = turns(node, factor, turn, stage.bins, s.inverse);
+    Formula f(node);
+    bool first = true;
+    for (const Block& block : blocks_of(stage.bins, stage.done, real))
+      for (int c = 0; c < (stage.parts == 1 ? 1 : stage.components); ++c) {
+        if (!first) f.next_nest();
+        first = false;
+        write_block(f, signal, s, stage, block, c);
+      }
+    Shape shape = signal.before;
+    const Shape own = last ? Shape{stage.bins} : Shape{2, stage.apart, stage.bins};
+    shape.insert(shape.end(), own.begin(), own.end());
+    shape.insert(shape.end(), signal.after.begin(), signal.after.end());
+    if (last) shape.push_back(stage.components);
+    stage.sums = f.emit(last ? type : Type::kFloat64, std::move(shape));
+    stage.done = turn, stage.parts = 2;
+  }
+  return stage.sums;
 }
 
 // What a DFT does along its axis, as `inverse` and `onesided` have it. A one-sided spectrum holds the bins
@@ -64,7 +209,7 @@ TensorId transform(Lowering& node, int64_t length, bool inverse, Type type, Shap
 struct Dft {
   int64_t length;            // of the transform
   int64_t used, produced;    // extents of the axis: elements that count at most, elements of the result
-  int64_t components;        // of the result
+  int components;            // of the result
   bool inverse, conjugates;  // whether every bin but 0 and length/2 counts for its conjugate, too
 };
 Dft dft_of(Lowering& node, int64_t extent, int64_t components) {
@@ -91,25 +236,17 @@ void dft(Lowering& node) {
   axis = node.normalized_axis(axis, rank);
   node.require(axis != rank - 1, "the last dimension holds the components: it is no axis to transform");
   const Dft d = dft_of(node, shape[axis], shape.back());
-  const int64_t given = std::min(d.used, shape[axis]);  // the rest are zeros
-  Shape out = shape;
-  out[axis] = d.produced;
-  out.back() = d.components;
-  node.out(0, transform(node, d.length, d.inverse, node.type(x), out, [&](Formula& f) {
-             Point p{f.axes(Shape(out.begin(), out.end() - 1)), {}, f.reduced(given), {}, {}};
-             p.k = p.out[axis];
-             std::vector<Expr> in = p.out;
-             in[axis] = p.n;
-             const auto part = [&](int64_t component) {
-               std::vector<Expr> at = in;
-               at.push_back(integer(component));
-               const Expr e = cast(Type::kFloat64, f.read(x, at));
-               return d.conjugates ? select(p.n == 0 || p.n * 2 == integer(d.length), e, e * 2) : e;
-             };
-             p.re = part(0);
-             if (shape.back() == 2) p.im = part(1);
-             return p;
-           }));
+  Signal signal{Shape(shape.begin(), shape.begin() + axis),
+                Shape(shape.begin() + axis + 1, shape.end() - 1),
+                std::min(d.used, shape[axis]),
+                static_cast<int>(shape.back()),
+                {}};
+  signal.element = [&](Formula& f, const std::vector<Expr>& before, const Expr& n,
+                       const std::vector<Expr>& after, int c) {
+    const Expr e = cast(Type::kFloat64, f.read(x, joined(joined(before, {n}), joined(after, {integer(c)}))));
+    return d.conjugates ? select(n == 0 || n * 2 == integer(d.length), e, e * 2) : e;
+  };
+  node.out(0, transform(node, signal, {d.length, d.produced, d.components, d.inverse}, node.type(x)));
 }
 
 void stft(Lowering& node) {
@@ -128,16 +265,16 @@ void stft(Lowering& node) {
                "the window must be as long as the frame");
   const int64_t frames = (shape[1] - length) / step + 1;
   const int64_t bins = node.int_attr("onesided", 1) != 0 ? length / 2 + 1 : length;
-  node.out(0, transform(node, length, false, node.type(x), {shape[0], frames, bins, 2}, [&](Formula& f) {
-             const Expr b = f.axis(shape[0]), t = f.axis(frames), k = f.axis(bins), n = f.reduced(length);
-             const Expr at = t * integer(step) + n;
-             const auto part = [&](int64_t component) {
-               Expr e = f.read(x, rank == 2 ? std::vector{b, at} : std::vector{b, at, integer(component)});
-               e = cast(Type::kFloat64, e);
-               return windowed ? e * cast(Type::kFloat64, f.read(node.in(2), {n})) : e;
-             };
-             return Point{{b, t, k}, k, n, part(0), rank == 3 && shape[2] == 2 ? part(1) : Expr()};
-           }));
+  const int components = rank == 3 && shape[2] == 2 ? 2 : 1;
+  const auto element = [&](Formula& f, const std::vector<Expr>& before, const Expr& n,
+                           const std::vector<Expr>&, int c) {
+    const Expr at = before[1] * integer(step) + n;
+    Expr e = f.read(x, rank == 2 ? std::vector{before[0], at} : std::vector{before[0], at, integer(c)});
+    e = cast(Type::kFloat64, e);
+    return windowed ? e * cast(Type::kFloat64, f.read(node.in(2), {n})) : e;
+  };
+  node.out(0, transform(node, {{shape[0], frames}, {}, length, components, element}, {length, bins, 2, false},
+                        node.type(x)));
 }
 
 Type output_type(const Lowering& node) {

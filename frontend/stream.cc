@@ -23,7 +23,8 @@ struct Time {
   bool operator==(const Time&) const = default;
 };
 
-// How a nest reads a tensor of the stream: at moment step * t + offset + k, where t is an axis of the result.
+// How a nest reads a tensor of the stream: at moment step * t + offset + k, where t is the axis of the result
+// that steps furthest, and k what the others and the reduced ones add.
 struct TimeRead {
   TensorId tensor;
   Time time;
@@ -174,14 +175,16 @@ class Streamer {
     read.earliest = read.latest = form->constant;
     for (const auto& [a, factor] : form->terms) {
       if (a < 0) throw Fault{"reads in a loop; give its state by --state"};
-      if (nest.axes[a].reduced) {
-        const int64_t far = factor * (nest.axes[a].extent - 1);
-        read.earliest += std::min<int64_t>(far, 0), read.latest += std::max<int64_t>(far, 0);
-        continue;
-      }
-      if (read.axis >= 0 || factor < 1) throw Fault{"does not read moment after moment"};
-      read.axis = a, read.step = factor;
+      if (!nest.axes[a].reduced && (read.axis < 0 || factor > read.step)) read.axis = a, read.step = factor;
     }
+    for (const auto& [a, factor] : form->terms) {
+      if (a == read.axis) continue;
+      if (!nest.axes[a].reduced && std::abs(factor) >= read.step)
+        throw Fault{"does not read moment after moment"};
+      const int64_t far = factor * (nest.axes[a].extent - 1);
+      read.earliest += std::min<int64_t>(far, 0), read.latest += std::max<int64_t>(far, 0);
+    }
+    if (read.axis >= 0 && read.step < 1) throw Fault{"does not read moment after moment"};
     return read;
   }
 

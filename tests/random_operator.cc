@@ -966,11 +966,12 @@ void top_k(OneNode& n) {
 void dft(OneNode& n) {
   const bool inverse = n.one_in(2), onesided = n.one_in(2), real = inverse && onesided;
   n.in(kF, {n.between(1, 3), n.between(real ? 2 : 1, 9), real ? 2 : n.pick({1, 2})});
-  if (n.one_in(2)) n.scalar(Type::kInt64, n.between(1, 12));
+  // Some lengths take several steps.
+  if (n.one_in(2)) n.scalar(Type::kInt64, n.one_in(2) ? n.pick({64, 75, 90, 105, 128}) : n.between(1, 12));
   n.attribute("inverse", int{inverse}), n.attribute("onesided", int{onesided});
 }
 void stft(OneNode& n) {
-  const int64_t frame = n.between(2, 6);
+  const int64_t frame = n.one_in(4) ? n.pick({64, 81}) : n.between(2, 6);
   n.in(kF, {n.between(1, 2), frame + n.between(0, 9), 1});
   n.scalar(Type::kInt64, n.between(1, 3));
   n.one_in(2) ? n.none() : static_cast<void>(n.in(kF, {frame}));

@@ -73,6 +73,11 @@ const std::vector<Model>& causal_models() {
            "  a = MatMul(x, m)  b = LayerNormalization(a, g)  c = Transpose(b)  d = Unsqueeze(c, zero)\n"
            "  e = Conv<pads = [2, 0]>(d, w)  f = Squeeze(e, zero)  h = Transpose(f)  y = Softmax(h) }",
        0, 0},
+      {"frames",  // whose transform takes two steps: each frame's moments are then along two axes
+       "(float[1, $T] x) => (float[1, $N, 65, 2] y) <int64[4] p = {0, 126, 0, 0}, int64 step = {2}, int64 n "
+       "= "
+       "{128}> { a = Pad(x, p)  y = STFT(a, step, , n) }",
+       1, 1, 2},
       // Of what it reads nothing is behind the last moment of a call, though its operand has more.
       {"cut_off_later", "(float[1, 3, $T] x) => (float[1, 3, $N] y) <float[3, 3, 3] w = " + numbers(27) +
                             ", int64[1] from = {0}, int64[1] to = {-2}, int64[1] axis = {2}> {\n"
