@@ -344,11 +344,12 @@ class Partition {
     return storages;
   }
 
-  // Whether the reader of a storage sees each of its rows once, so that to keep its windows alone takes no
-  // work.
+  // Whether to keep the windows of a storage alone takes no work: its writer multiplies nothing, or its
+  // reader sees each of its rows once.
   bool are_free(TensorId storage) const {
-    const int reader = facts_.last_reader[storage];
+    const int writer = facts_.writer[storage], reader = facts_.last_reader[storage];
     if (reader < 0 || reader >= count_ || facts_.slabs[reader].count == 0) return false;
+    if (writer >= 0 && writer < count_ && multiply_accumulates(*steps_[writer].node) == 0) return true;
     for (const RowAccess& read : facts_.slabs[reader].reads) {
       if (layouts_[read.tensor].root != storage) continue;
       const auto meet = [](const Interval& a, const Interval& b) { return a.end > b.begin; };
