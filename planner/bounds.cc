@@ -17,13 +17,15 @@ struct Sharing {
   int64_t bytes;
 };
 
-// `footprint` per buffer: its size on the pool's grid.
-std::vector<Sharing> sharings(const Problem& problem, const std::vector<int64_t>& footprint) {
+// `footprint` per buffer: its size on the pool's grid, of which all offsets and so their distances are
+// multiples.
+std::vector<Sharing> sharings(const Problem& problem, const std::vector<int64_t>& footprint, int64_t grid) {
   std::map<std::pair<int, int>, int64_t> most;  // of a pair with an overlap in both directions
   for (const Overlap& o : problem.overlaps) {
     // offset(above) >= offset(below) + distance: what is left of `below` from there on, and no more than
     // either.
-    int64_t bytes = std::min(footprint[o.above], footprint[o.below] - std::max<int64_t>(o.distance, 0));
+    int64_t bytes =
+        std::min(footprint[o.above], footprint[o.below] - round_up(std::max<int64_t>(o.distance, 0), grid));
     if (bytes > 0) {
       int64_t& known = most[std::minmax(o.above, o.below)];
       known = std::max(known, bytes);
@@ -72,6 +74,7 @@ int64_t load(const Problem& problem, const std::vector<int>& members) {
 int64_t lower_bound(const Problem& problem, int pool, const std::vector<int>& members) {
   // Every offset is a multiple of `grid`, so every buffer but the topmost covers its size rounded up to it,
   // unless a window that starts anywhere can use the padding.
+  if (members.empty()) return 0;
   int64_t grid = 0, bound = 0;
   for (int id : members) {
     grid = std::gcd(grid, std::lcm(problem.buffers[id].align, problem.pools[pool].align));
@@ -85,7 +88,7 @@ int64_t lower_bound(const Problem& problem, int pool, const std::vector<int>& me
     if (b.fixed_offset) bound = std::max(bound, *b.fixed_offset + b.size);
   }
   std::vector<std::vector<Sharing>> sharings_of(problem.overlaps.empty() ? 0 : problem.buffers.size());
-  for (const Sharing& s : sharings(problem, footprint)) {
+  for (const Sharing& s : sharings(problem, footprint, grid)) {
     sharings_of[s.a].push_back(s);
     sharings_of[s.b].push_back(s);
   }

@@ -206,8 +206,9 @@ bool share_bytes(const Lifetimes& lifetimes, const Plan& plan, TensorId a, Tenso
 
 const StorageOverlap* overlap_in_use(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
                                      int step) {
-  for (const StorageOverlap& o : schedule.overlaps) {
-    if (o.step != step || !share_bytes(lifetimes, plan, o.above, o.below)) continue;
+  for (const StorageOverlap& o :
+       std::ranges::equal_range(schedule.overlaps, step, {}, &StorageOverlap::step)) {
+    if (!share_bytes(lifetimes, plan, o.above, o.below)) continue;
     const int64_t above = plan.placements[lifetimes.buffer_of[o.above]].offset;
     if (above - plan.placements[lifetimes.buffer_of[o.below]].offset >= o.distance) return &o;
   }

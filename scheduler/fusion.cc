@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -15,6 +16,7 @@ constexpr int kLongestGroup = 96;            // steps
 constexpr int64_t kSteps = 20;               // the least difference of two peaks: one part in as many
 constexpr int64_t kMostRuns = 60'000'000;    // of slabs traced in the search for groups
 constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again
+constexpr int64_t kMostFree = 4'000'000;     // of these, for windows that take no work
 constexpr int64_t kMostFormed = 1'500'000;   // of steps in groups that are formed in either, of all searches
 constexpr int64_t kWidestChunk = 48;         // columns
 constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
@@ -114,7 +116,7 @@ class Partition {
     LimitsHit hit;
     if (runs_ > kMostRuns) hit.insert({"groups of layers", kMostRuns, "slab"});
     if (formed_ > most_formed_) hit.insert({"groups of layers", most_formed_, "stage"});
-    if (cut_trials_) hit.insert({"what to compute again", kMostTrials, "slab"});
+    for (const int64_t count : trials_cut_at_) hit.insert({"what to compute again", count, "slab"});
     return hit;
   }
 
@@ -313,9 +315,11 @@ class Partition {
     return nullptr;
   }
 
+  int64_t most_trials() const { return windows_ == Windows::kFree ? kMostFree : kMostTrials; }
+
   // Whether windows may still be tried at all.
   bool may_try() const {
-    return windows_ != Windows::kNone && trials_ <= kMostTrials && formed_ <= most_formed_ &&
+    return windows_ != Windows::kNone && trials_ <= most_trials() && formed_ <= most_formed_ &&
            !has_passed(deadline_);
   }
 
@@ -362,7 +366,7 @@ class Partition {
     if (!may_try()) return std::nullopt;
     formed_ += end - begin;
     for (int s = begin; s < end; ++s) trials_ += facts_.slabs[s].count;
-    cut_trials_ |= trials_ > kMostTrials;
+    if (trials_ > most_trials()) trials_cut_at_.insert(most_trials());
     const auto plan = form(begin, end, keep);
     if (!plan) return std::nullopt;
     return Option{std::move(keep), bytes_of(*plan), work_again(*plan)};
@@ -523,7 +527,7 @@ class Partition {
   Windows windows_ = Windows::kNone;                           // that may be kept alone
   std::optional<int64_t> searched_ = {};
   int64_t runs_ = 0, trials_ = 0, formed_ = 0;
-  bool cut_trials_ = false;  // of any question
+  std::set<int64_t> trials_cut_at_;  // the limits that a question met
 };
 
 int64_t constant_bytes(const Node& node, const Graph& graph) {

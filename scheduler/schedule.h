@@ -152,7 +152,7 @@ struct Schedule {
   std::vector<Step> steps;
   std::vector<Layout> layouts;               // per tensor
   std::vector<std::vector<LoopPlan>> loops;  // per step, per nest of its node (cut into slabs, in a group)
-  std::vector<StorageOverlap> overlaps = {};
+  std::vector<StorageOverlap> overlaps = {};  // by ascending step
   std::vector<Group> groups = {};  // ascending
   OrderReport order = {};
   LimitsHit limits_hit = {};

@@ -58,7 +58,7 @@ Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Tar
   }
   for (Layout& layout : schedule.layouts) layout.ring = schedule.layouts[layout.root].ring;
   plan_walks(schedule, target);
-  schedule.overlaps.insert(schedule.overlaps.end(), overlaps.begin(), overlaps.end());
+  schedule.overlaps.insert(schedule.overlaps.begin(), overlaps.begin(), overlaps.end());
   verify(schedule);
   return schedule;
 }

@@ -139,6 +139,15 @@ std::string shared_matmul_chain(int length) {
   return net.bytes();
 }
 
+std::string matmul_relu_chain(int length) {
+  Net net;
+  std::string x = net.input({1, kRow});
+  const std::string w = net.weights({kRow, kRow});
+  for (int k = 0; k < length; ++k) x = net.apply("Relu", {net.apply("MatMul", {x, w})});
+  net.output(x, {1, kRow});
+  return net.bytes();
+}
+
 std::string tiny_constants(int count) {
   Net net;
   std::string x = net.input({1, kRow});
@@ -394,6 +403,7 @@ const std::vector<Case>& cases() {
        }},
       {"matmul_chain", [] { return matmul_chain(scaled(10'000)); }},
       {"shared_matmul_chain", [] { return shared_matmul_chain(scaled(10'000)); }},
+      {"matmul_relu_chain", [] { return matmul_relu_chain(scaled(50'000)); }},
       {"tiny_constants", [] { return tiny_constants(scaled(5'000)); }},
       {"residual_chain", [] { return residual_chain(300, 16); }},
       {"pool_chain",
