@@ -150,10 +150,10 @@ struct OrderReport {
 struct Schedule {
   std::shared_ptr<const Graph> graph;  // the scheduler's input, or a rewriting of its own
   std::vector<Step> steps;
-  std::vector<Layout> layouts;               // per tensor
-  std::vector<std::vector<LoopPlan>> loops;  // per step, per nest of its node (cut into slabs, in a group)
+  std::vector<Layout> layouts;                // per tensor
+  std::vector<std::vector<LoopPlan>> loops;   // per step, per nest of its node (cut into slabs, in a group)
   std::vector<StorageOverlap> overlaps = {};  // by ascending step
-  std::vector<Group> groups = {};  // ascending
+  std::vector<Group> groups = {};             // ascending
   OrderReport order = {};
   LimitsHit limits_hit = {};
   bool cut_off = false;  // the deadline passed before the searches for order and groups were done
