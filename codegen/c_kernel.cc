@@ -193,10 +193,14 @@ class KernelPrinter {
   void print(const Barrier& barrier) {
     const bool loads = barrier.against == Barrier::Against::kEarlyLoads;
     const std::string name = upper_case(prefix_) + (loads ? "_LOADS_STAY" : "_BARRIER");
-    helpers_[name] = fmt::format(
-        "#if defined(__GNUC__){1}\n#define {0} __asm__ __volatile__(\"\"{2})\n"
-        "#else\n#define {0} (void)0\n#endif\n",
-        name, loads ? "" : " && !defined(__clang__)", loads ? " ::: \"memory\"" : "");
+    const std::string none = fmt::format("#else\n#define {} (void)0\n#endif\n", name);
+    const std::string define = fmt::format("#define {} __asm__ __volatile__(\"\"", name);
+    helpers_[name] = loads
+                         ? fmt::format(
+                               "#if defined(__GNUC__) && defined(__OPTIMIZE_SIZE__)\n{0} ::: \"memory\")\n"
+                               "#elif defined(__GNUC__) && !defined(__clang__)\n{0})\n{1}",
+                               define, none)
+                         : fmt::format("#if defined(__GNUC__) && !defined(__clang__)\n{})\n{}", define, none);
     text_.line("{};", name);
   }
 

@@ -64,13 +64,23 @@ class TermLowering {
     });
   }
 
-  // The terms along axis a, kBytes at once.
+  // The terms along axis a, kBytes at once. Of a tile half by half: not all of both fits the registers.
   void add_along(int a, const Sums& sums, const Expr& term) {
     const auto factors = *byte_factors(term);
-    Expr sum = accumulator(on_.type);
-    for (const char* half : {"even", "odd"})
-      sum = instruction("add_products", {half_of(half, factors[0]), half_of(half, factors[1]), sum});
-    blocks_along(a, sums, term, [&] { accumulate(sums, sum); });
+    const auto add = [&](const char* half, const Expr& sum) {
+      return instruction("add_products", {half_of(half, factors[0]), half_of(half, factors[1]), sum});
+    };
+    const bool is_tile = sums.lanes > 1 && sums.registers.size() > 1;
+    if (!is_tile || on_.plan.tile_axis == on_.plan.vector_axis)
+      return blocks_along(a, sums, term,
+                          [&] { accumulate(sums, add("odd", add("even", accumulator(on_.type)))); });
+    blocks_along(a, sums, term, [&] {
+      for (const char* half : {"even", "odd"})
+        at_.put(Braces{at_.body_of([&] {
+          at_.put(Barrier{Barrier::Against::kEarlyLoads});
+          accumulate(sums, add(half, accumulator(on_.type)));
+        })});
+    });
   }
 
   // The same for each of kBytes pixels: of two rows of one factor, which lies side by side along the pixels,

@@ -84,8 +84,9 @@ struct Set {
   Expr target, value;
 };
 
-// Nothing; keeps a C compiler from vectorising the loop it is in (lower_nest.cc says why), or from moving
-// loads up over it, where scalars already fill the registers.
+// Nothing; keeps a C compiler from vectorising the loop it is in (lower_terms.cc says why), or, where it
+// makes small code, from moving loads up over it, where scalars already fill the registers. (Where it makes
+// fast code, it finds room for some of them.)
 struct Barrier {
   enum class Against : uint8_t { kVectors, kEarlyLoads } against;
 };
