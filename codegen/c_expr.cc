@@ -164,7 +164,7 @@ std::string CExpr::binary_helper(const char* name, Type type, const std::string&
   return helper(id, fmt::format("static inline {0} {1}_{2}({0} a, {0} b) {{ {3} }}", t, prefix_, id, body));
 }
 
-std::string CExpr::cast(Type to, Type from, const std::string& x) const {
+CExpr::Piece CExpr::cast(Type to, Type from, const Piece& x) const {
   const char* t = c_value_type(to);
   if (from == Type::kFloat16 || from == Type::kBFloat16) {
     // The 16 bits of storage.
@@ -185,7 +185,7 @@ std::string CExpr::cast(Type to, Type from, const std::string& x) const {
     const std::string call = fmt::format(
         "{}({})",
         helper(name, fmt::format("static inline float {}_{}(uint16_t h) {{\n{}\n}}", prefix_, name, body)),
-        x);
+        x.text);
     return to == Type::kFloat32 ? call : cast(to, Type::kFloat32, call);
   }
   if (is_small_float(from)) {
@@ -194,12 +194,12 @@ std::string CExpr::cast(Type to, Type from, const std::string& x) const {
         fmt::format("{}({})",
                     helper(name, fmt::format("static inline float {}_{}(uint8_t h) {{\n{}\n}}", prefix_, name,
                                              small_to_float_body(from))),
-                    x);
+                    x.text);
     return to == Type::kFloat32 ? call : cast(to, Type::kFloat32, call);
   }
   if (to != compute_type(to)) return cast(compute_type(to), to, stored(to, from, x));
-  if (to == Type::kBool) return fmt::format("({} != 0)", x);
-  if (!is_float(from) || is_float(to)) return fmt::format("({}){}", t, x);
+  if (to == Type::kBool) return {x.in(Binds::kSum) + " != 0", Binds::kCompare};
+  if (!is_float(from) || is_float(to)) return {fmt::format("({}){}", t, x.in(Binds::kUnary)), Binds::kUnary};
   // Float to integer: truncates and saturates.
   const std::string name = fmt::format("{}_to_{}", suffix_of(from), suffix_of(to));
   const TypeInfo& target = info(to);
@@ -222,12 +222,16 @@ std::string CExpr::cast(Type to, Type from, const std::string& x) const {
   return fmt::format("{}({})",
                      helper(name, fmt::format("static inline {} {}_{}({} x) {{\n{}\n}}", t, prefix_, name,
                                               c_value_type(from), body)),
-                     x);
+                     x.text);
 }
 
-std::string CExpr::stored(Type to, Type from, const std::string& value) const {
+std::string CExpr::stored(Type to, const Expr& value) const {
+  return stored(to, value->type, piece(value)).text;
+}
+
+CExpr::Piece CExpr::stored(Type to, Type from, const Piece& value) const {
   if (to == Type::kFloat16 || to == Type::kBFloat16) {
-    const std::string x = from == Type::kFloat32 ? value : cast(Type::kFloat32, from, value);
+    const std::string x = (from == Type::kFloat32 ? value : cast(Type::kFloat32, from, value)).text;
     const bool half = to == Type::kFloat16;
     const std::string name = half ? "float_to_half" : "float_to_bfloat";
     const std::string body =
@@ -257,16 +261,17 @@ std::string CExpr::stored(Type to, Type from, const std::string& value) const {
     return fmt::format("{}({})",
                        helper(name, fmt::format("static inline uint8_t {}_{}(float x) {{\n{}\n}}", prefix_,
                                                 name, float_to_small_body(to))),
-                       from == Type::kFloat32 ? value : cast(Type::kFloat32, from, value));
+                       (from == Type::kFloat32 ? value : cast(Type::kFloat32, from, value)).text);
   }
   if (const int bits = info(to).bits) {
-    const std::string x = cast(compute_type(to), from, value);
+    const std::string x = cast(compute_type(to), from, value).in(Binds::kUnary);
     const int mask = (1 << bits) - 1, half = 1 << (bits - 1);
-    if (!info(to).is_signed) return fmt::format("(uint8_t)({} & {})", x, mask);
-    return fmt::format("(int8_t)((({} & {}) ^ {}) - {})", x, mask, half, half);
+    if (!info(to).is_signed) return {fmt::format("(uint8_t)({} & {})", x, mask), Binds::kUnary};
+    return {fmt::format("(int8_t)((({} & {}) ^ {}) - {})", x, mask, half, half), Binds::kUnary};
   }
   if (to == Type::kBool)
-    return fmt::format("(uint8_t){}", from == Type::kBool ? value : cast(to, from, value));
+    return {"(uint8_t)" + (from == Type::kBool ? value : cast(to, from, value)).in(Binds::kUnary),
+            Binds::kUnary};
   return to == from ? value : cast(to, from, value);
 }
 
@@ -287,7 +292,16 @@ std::string CExpr::equal_texts(const std::string& a, const std::string& b) const
   return fmt::format("{}({}, {})", helper("equal_texts", definition), a, b);
 }
 
-std::string CExpr::operation(Op op, Type type, const std::string& a, const std::string& b) const {
+// A sum, difference, product or quotient as C's operators compute it.
+CExpr::Piece CExpr::arithmetic(Op op, const Piece& a, const Piece& b) const {
+  const bool sums = op == Op::kAdd || op == Op::kSub;
+  return {fmt::format("{} {} {}", a.in(sums ? Binds::kSum : Binds::kProduct), info(op).name,
+                      b.in(sums ? Binds::kProduct : Binds::kUnary)),
+          sums ? Binds::kSum : Binds::kProduct};
+}
+
+CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& right) const {
+  const std::string &a = left.text, &b = right.text;  // as arguments
   const bool f = is_float(type), is_signed = info(type).is_signed;
   const char* t = c_value_type(type);
   const char* name = info(op).name;
@@ -296,29 +310,33 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
       case Op::kAnd:
       case Op::kMul:
       case Op::kMin:
-        return fmt::format("({} && {})", a, b);
+        return {left.in(Binds::kAnd) + " && " + right.in(Binds::kAnd), Binds::kAnd};
       case Op::kOr:
       case Op::kAdd:
       case Op::kMax:
-        return fmt::format("({} || {})", a, b);
+        return {left.in(Binds::kCompare) + " || " + right.in(Binds::kCompare), Binds::kOr};
       case Op::kXor:
-        return fmt::format("({} != {})", a, b);
+        return {left.in(Binds::kSum) + " != " + right.in(Binds::kSum), Binds::kCompare};
       case Op::kNot:
-        return fmt::format("(!{})", a);
+        return {"!" + left.in(Binds::kUnary), Binds::kCompare};  // compilers warn of !a == b
       default:
         break;
     }
   }
   switch (op) {
     case Op::kNeg:
-      return f ? fmt::format("(-{})", a) : fmt::format("({})(0u - ({}){})", t, wrapping_type(type), a);
+      if (f) return {"-" + left.in(Binds::kPrimary), Binds::kUnary};
+      return {fmt::format("({})(0u - ({}){})", t, wrapping_type(type), left.in(Binds::kUnary)),
+              Binds::kUnary};
     case Op::kAdd:
     case Op::kSub:
     case Op::kMul:
-      if (f) return fmt::format("({} {} {})", a, name, b);
-      return fmt::format("({0})(({1}){2} {3} ({1}){4})", t, wrapping_type(type), a, name, b);
+      if (f) return arithmetic(op, left, right);
+      return {fmt::format("({0})(({1}){2} {3} ({1}){4})", t, wrapping_type(type), left.in(Binds::kUnary),
+                          name, right.in(Binds::kUnary)),
+              Binds::kUnary};
     case Op::kDiv:
-      if (f) return fmt::format("({} / {})", a, b);
+      if (f) return arithmetic(op, left, right);
       return fmt::format(
           "{}({}, {})",
           binary_helper(
@@ -363,7 +381,8 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
     case Op::kAnd:
     case Op::kOr:
     case Op::kXor:
-      return fmt::format("({})({} {} {})", t, a, name, b);
+      return {fmt::format("({})({} {} {})", t, left.in(Binds::kUnary), name, right.in(Binds::kUnary)),
+              Binds::kUnary};
     case Op::kShl:
       return fmt::format("{}({}, {})",
                          binary_helper("shl", type,
@@ -380,18 +399,18 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
       return fmt::format("{}({}, {})", helper("requantize", requantize_text(prefix_)), a, b);
     case Op::kEq:
       if (type == Type::kString) return equal_texts(a, b);
-      return fmt::format("({} == {})", a, b);
+      return {left.in(Binds::kSum) + " == " + right.in(Binds::kSum), Binds::kCompare};
     case Op::kLt:
     case Op::kLe:
-      return fmt::format("({} {} {})", a, name, b);
+      return {fmt::format("{} {} {}", left.in(Binds::kSum), name, right.in(Binds::kSum)), Binds::kCompare};
     case Op::kNot:
-      return fmt::format("({})~{}", t, a);
+      return {fmt::format("({})~{}", t, left.in(Binds::kUnary)), Binds::kUnary};
     case Op::kIsNan:
-      return f ? fmt::format("(isnan({}) != 0)", a) : "0";
+      return f ? Piece("isnan(" + a + ") != 0", Binds::kCompare) : Piece("0");
     case Op::kIsInf:
-      return f ? fmt::format("(isinf({}) != 0)", a) : "0";
+      return f ? Piece("isinf(" + a + ") != 0", Binds::kCompare) : Piece("0");
     case Op::kAbs:
-      if (!f && !is_signed) return a;
+      if (!f && !is_signed) return left;
       if (!f)
         return fmt::format("{0}({1}, {1})",
                            binary_helper("abs", type,
@@ -400,7 +419,7 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
                            a);
       break;
     case Op::kRound: {
-      if (!f) return a;
+      if (!f) return left;
       // Nearest even: one instruction where there is one, else without libm and without branches, so that
       // loops still vectorise. What is 2^23 (2^52) and more is whole already; `a - c` restores it.
       const bool wide = type == Type::kFloat64;
@@ -421,7 +440,7 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
     case Op::kFloor:
     case Op::kCeil:
     case Op::kTrunc:
-      if (!f) return a;
+      if (!f) return left;
       break;
     default:
       break;
@@ -430,18 +449,18 @@ std::string CExpr::operation(Op op, Type type, const std::string& a, const std::
   return fmt::format("{}({})", math_name(op, type), a);
 }
 
-std::string CExpr::call(const Expr& e) const {
-  const std::string a = value(e->args[0]);
+CExpr::Piece CExpr::call(const Expr& e) const {
+  const Piece a = piece(e->args[0]);
   const bool clamps = (e->op == Op::kMin || e->op == Op::kMax) && is_float(e->type) &&
                       e->args[1]->op == Op::kConst && !std::isnan(e->args[1]->value.f);
   if (clamps) {  // only the NaN on the left remains
     const bool low = e->op == Op::kMax;
     const std::string body = fmt::format("return a {} b ? b : a;", low ? "<=" : ">=");
-    return fmt::format("{}({}, {})", binary_helper(low ? "at_least" : "at_most", e->type, body), a,
+    return fmt::format("{}({}, {})", binary_helper(low ? "at_least" : "at_most", e->type, body), a.text,
                        value(e->args[1]));
   }
-  if (is_exact(e)) return fmt::format("({} {} {})", a, info(e->op).name, value(e->args[1]));
-  return operation(e->op, e->args[0]->type, a, e->args.size() > 1 ? value(e->args[1]) : a);
+  if (is_exact(e)) return arithmetic(e->op, a, piece(e->args[1]));
+  return operation(e->op, e->args[0]->type, a, e->args.size() > 1 ? piece(e->args[1]) : a);
 }
 
 // Whether it is a sum, difference or product that cannot leave its type, of which C promotes nothing.
@@ -452,19 +471,23 @@ bool CExpr::is_exact(const Expr& e) const {
   return e->type == Type::kInt64 && (range.low > INT64_MIN || range.high < INT64_MAX);
 }
 
-std::string CExpr::value(const Expr& e) const {
+std::string CExpr::value(const Expr& e) const { return piece(e).text; }
+
+CExpr::Piece CExpr::piece(const Expr& e) const {
   switch (e->op) {
     case Op::kConst:
       return e->type == Type::kString ? text(e->value) : c_literal(e->type, e->value);
     case Op::kAxis:
-      return fmt::format("(int64_t){}", names_.axis(e->index));
+      return {"(int64_t)" + names_.axis(e->index), Binds::kUnary};
     case Op::kRead:
-      return e->type == Type::kBool ? fmt::format("({} != 0)", element(e)) : element(e);
+      return e->type == Type::kBool ? Piece(element(e) + " != 0", Binds::kCompare) : Piece(element(e));
     case Op::kSelect:
-      return fmt::format("({} ? {} : {})", value(e->args[0]), value(e->args[1]), value(e->args[2]));
+      return {fmt::format("{} ? {} : {}", piece(e->args[0]).in(Binds::kOr), piece(e->args[1]).in(Binds::kOr),
+                          piece(e->args[2]).in(Binds::kOr)),
+              Binds::kChoice};
     case Op::kCast:
       if (e->type == Type::kInt32 && e->args[0]->op == Op::kAxis) return names_.axis(e->args[0]->index);
-      return cast(e->type, e->args[0]->type, value(e->args[0]));
+      return cast(e->type, e->args[0]->type, piece(e->args[0]));
     case Op::kBitCast: {
       const Type from = e->args[0]->type;
       const std::string id = fmt::format("bits_{}_{}", suffix_of(from), suffix_of(e->type));
@@ -534,7 +557,8 @@ std::string CExpr::index(const Expr& e) const {
 std::string CExpr::alone(const Expr& e) const {
   if (!chooses_int(e)) return index(e);
   if (e->op == Op::kSelect)
-    return fmt::format("{} ? {} : {}", condition(e->args[0]), index(e->args[1]), index(e->args[2]));
+    return fmt::format("{} ? {} : {}", piece_of_condition(e->args[0]).in(Binds::kOr), index(e->args[1]),
+                       index(e->args[2]));
   return fmt::format("{0} {2} {1} ? {0} : {1}", index(e->args[0]), index(e->args[1]),
                      e->op == Op::kMin ? '<' : '>');
 }
@@ -578,19 +602,25 @@ std::string CExpr::quotient(const Expr& e) const {
   return fmt::format("({} + {}) % {}", index(a), factor(by * integer(times)), b);
 }
 
-std::string CExpr::condition(const Expr& e) const {
+std::string CExpr::condition(const Expr& e) const { return piece_of_condition(e).text; }
+
+CExpr::Piece CExpr::piece_of_condition(const Expr& e) const {
   const bool comparable = !e->args.empty() && e->args[0]->type == Type::kInt64 && of_ints(e);
   switch (e->op) {
     case Op::kAnd:
-      return fmt::format("{} && {}", condition(e->args[0]), condition(e->args[1]));
+      return {fmt::format("{} && {}", piece_of_condition(e->args[0]).in(Binds::kAnd),
+                          piece_of_condition(e->args[1]).in(Binds::kAnd)),
+              Binds::kAnd};
     case Op::kLt:
     case Op::kLe:
-      if (comparable) return fmt::format("{} {} {}", index(e->args[0]), info(e->op).name, index(e->args[1]));
+      if (comparable)
+        return {fmt::format("{} {} {}", index(e->args[0]), info(e->op).name, index(e->args[1])),
+                Binds::kCompare};
       break;
     default:
       break;
   }
-  return value(e);
+  return piece(e);
 }
 
 std::string CExpr::element(const Expr& read) const {

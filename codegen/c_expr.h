@@ -28,26 +28,42 @@ class CExpr {
   CExpr(std::string prefix, Helpers& helpers, CNames names)
       : prefix_(std::move(prefix)), helpers_(helpers), names_(std::move(names)) {}
 
-  std::string value(const Expr& e) const;  // of the C type for e's type; bool as int
+  std::string value(const Expr& e) const;  // of the C type for e's type; bool as int; as an argument
   std::string index(const Expr& e) const;  // of type int; a sum: what stands beside it may bind looser only
   std::string alone(const Expr& e) const;  // the same where nothing stands beside it
   std::string condition(const Expr& e) const;   // on ints: to stand in parentheses
   std::string element(const Expr& read) const;  // as it is stored
-  // `value` of type `from`, converted to be stored in an element of type `to`.
-  std::string stored(Type to, Type from, const std::string& value) const;
+  // Converted to be stored in an element of type `to`.
+  std::string stored(Type to, const Expr& value) const;
 
  private:
+  // How tightly the outermost operator of a text holds its operands, the loosest first.
+  enum class Binds : uint8_t { kChoice, kOr, kAnd, kCompare, kSum, kProduct, kUnary, kPrimary };
+  struct Piece {
+    Piece(std::string of) : text(std::move(of)) {}
+    Piece(std::string of, Binds how) : text(std::move(of)), binds(how) {}
+    // As an operand: in parentheses if it binds looser than that.
+    std::string in(Binds least) const { return binds < least ? "(" + text + ")" : text; }
+
+    std::string text;
+    Binds binds = Binds::kPrimary;
+  };
+
+  Piece piece(const Expr& e) const;
+  Piece piece_of_condition(const Expr& e) const;
+  Piece arithmetic(Op op, const Piece& a, const Piece& b) const;
+  Piece stored(Type to, Type from, const Piece& value) const;
   bool is_exact(const Expr& e) const;
   bool of_ints(const Expr& e) const;
   bool chooses_int(const Expr& e) const;
   std::string factor(const Expr& e) const;
   std::string quotient(const Expr& e) const;
-  std::string call(const Expr& e) const;
+  Piece call(const Expr& e) const;
   std::string instruct(const Expr& e) const;
-  std::string cast(Type to, Type from, const std::string& x) const;
+  Piece cast(Type to, Type from, const Piece& x) const;
   std::string text(Scalar value) const;
   std::string equal_texts(const std::string& a, const std::string& b) const;
-  std::string operation(Op op, Type type, const std::string& a, const std::string& b) const;
+  Piece operation(Op op, Type type, const Piece& left, const Piece& right) const;
   std::string helper(const std::string& name, const std::string& definition) const;
   std::string binary_helper(const char* name, Type type, const std::string& body) const;
 

@@ -10,7 +10,7 @@
 namespace arenac {
 namespace {
 
-constexpr size_t kLaneLine = 100;  // letters of statements that stand behind the head of a loop over lanes
+constexpr size_t kLaneLine = 50;  // letters of statements that stand behind the head of a loop over lanes
 
 bool is_operand(int number) { return number < kResult; }
 
@@ -217,7 +217,7 @@ class KernelPrinter {
     const bool copies = value->op == Op::kRead && holds_elements(value) && value->type == set.target->type;
     if (copies) return fmt::format("{} = {};", target, c_.element(value));
     if (holds_values(set.target)) return fmt::format("{} = {};", target, c_.value(value));
-    return fmt::format("{} = {};", target, c_.stored(set.target->type, value->type, c_.value(value)));
+    return fmt::format("{} = {};", target, c_.stored(set.target->type, value));
   }
 
   const Register& register_of(int number) const { return kernel_.registers[static_cast<size_t>(number)]; }

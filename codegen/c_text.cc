@@ -297,7 +297,7 @@ std::vector<size_t> breaks_of(const std::string& line, bool& in_comment) {
 }  // namespace
 
 std::string with_short_lines(const std::string& text) {
-  constexpr size_t kWidth = 110;
+  constexpr size_t kWidth = 100;
   std::string result;
   bool in_comment = false, in_directive = false;
   for (size_t from = 0, to; from < text.size(); from = to + 1) {
@@ -321,6 +321,19 @@ std::string with_short_lines(const std::string& text) {
     in_directive = in_directive && line.ends_with('\\');
   }
   return result;
+}
+
+bool names_identifier(const std::string& code, const std::string& identifier) {
+  for (size_t at = 0; (at = code.find(identifier, at)) != std::string::npos; at += identifier.size()) {
+    const size_t end = at + identifier.size();
+    const char before = at == 0 ? ' ' : code[at - 1];
+    const bool begins = !is_plain(static_cast<unsigned char>(before)) && before != '>' && before != '.';
+    const bool ends = end == code.size() || !is_plain(static_cast<unsigned char>(code[end]));
+    const size_t opened = code.rfind("/*", at);
+    const bool in_comment = opened != std::string::npos && code.find("*/", opened) > at;
+    if (begins && ends && !in_comment) return true;
+  }
+  return false;
 }
 
 std::string c_literal(Type type, Scalar value) {

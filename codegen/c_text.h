@@ -62,8 +62,11 @@ std::string c_block_comment(const std::vector<std::string>& paragraphs);
 // Any bytes as a C string literal, quotes included.
 std::string c_string(const std::string& bytes);
 
-// C text with lines of over 110 characters broken at blanks, behind commas and semicolons if there are any.
+// C text with lines of over 100 characters broken at blanks, behind commas and semicolons if there are any.
 std::string with_short_lines(const std::string& text);
+
+// Whether C code names this identifier; comments and members (p->it) apart.
+bool names_identifier(const std::string& code, const std::string& identifier);
 
 // A literal of the type that arithmetic on `type` uses, float16 as its bit pattern; of text an initializer.
 std::string c_literal(Type type, Scalar value);

@@ -27,7 +27,7 @@ std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools) {
   return distinct_identifiers(names);
 }
 
-constexpr size_t kLongLine = 96;           // without its indentation
+constexpr size_t kLongLine = 90;           // without its indentation
 constexpr size_t kLongestIdentifier = 63;  // that C99 tells apart
 
 class Emitter {
@@ -211,6 +211,7 @@ class Emitter {
     c.line("extern const {0}_tensor {0}_tensors[{1}];", name_, std::max<size_t>(map_.buffers.size(), 1));
     c.line("#endif\n");
     c.put("#ifdef __cplusplus\n}\n#endif\n#endif");
+    c.put(weight_declarations(weights_, schedule_, name_));
     return c.text();
   }
 
@@ -318,6 +319,11 @@ class Emitter {
 
   // ---- groups
 
+  // What the function of a stage that others see through a window takes.
+  struct ChunkArguments {
+    bool group, slab, chunk;
+  };
+
   // What the stages of a group share: pointers and, per stage, the slabs done. Then each as a function that
   // first pulls what it reads.
   void run_group(CText& c, size_t number) {
@@ -392,18 +398,22 @@ class Emitter {
     };
     const std::string slab = numbers("slab", "t0", guest.slabs_at);
     const std::string chunk = numbers("chunk", "t1", guest.chunks_at);
-    c.line("{}_step_{}(g, {}, {});", name_, guest.step, slab, chunk);
+    const ChunkArguments& takes = chunk_arguments_.at(guest.step);
+    std::vector<std::string> arguments;
+    if (takes.group) arguments.push_back("g");
+    if (takes.slab) arguments.push_back(slab);
+    if (takes.chunk) arguments.push_back(chunk);
+    c.line("{}_step_{}({});", name_, guest.step, fmt::join(arguments, ", "));
     while (loops-- > 0) c.close();
   }
 
   // What a stage's function needs of the group's.
   void shared_pointers(CText& f, const std::string& body) const {
-    const auto uses = [&](const std::string& word) { return body.find(word) != std::string::npos; };
     for (const std::string& pool : pools_)
-      if (uses("(pool_" + pool + " + "))
-        f.line("unsigned char *const pool_{0} = g->pool_{0};\n  (void)pool_{0};", pool);
-    if (uses("in->")) f.line("const {}_inputs *const in = g->in;\n  (void)in;", name_);
-    if (uses("out->")) f.line("const {}_outputs *const out = g->out;\n  (void)out;", name_);
+      if (names_identifier(body, "pool_" + pool))
+        f.line("unsigned char *const pool_{0} = g->pool_{0};", pool);
+    if (names_identifier(body, "in")) f.line("const {}_inputs *const in = g->in;", name_);
+    if (names_identifier(body, "out")) f.line("const {}_outputs *const out = g->out;", name_);
   }
 
   // One chunk of a stage that others see through a window.
@@ -412,9 +422,18 @@ class Emitter {
     CText body;
     run_chunk(body, group, k);
     f.put("");
-    f.open("static void {0}_step_{2}({0}_group_{1} *g, int t0, int t1)", name_, number, group.stages[k].step);
-    shared_pointers(f, body.text());
-    for (const char* unused : {"g", "t0", "t1"}) f.line("(void){};", unused);
+    CText pointers;
+    shared_pointers(pointers, body.text());
+    std::vector<std::string> parameters;
+    ChunkArguments& takes = chunk_arguments_[group.stages[k].step];
+    takes.group = !pointers.text().empty() || names_identifier(body.text(), "g");
+    takes.slab = names_identifier(body.text(), "t0"), takes.chunk = names_identifier(body.text(), "t1");
+    if (takes.group) parameters.push_back(fmt::format("{}_group_{} *g", name_, number));
+    if (takes.slab) parameters.push_back("int t0");
+    if (takes.chunk) parameters.push_back("int t1");
+    f.open("static void {}_step_{}({})", name_, group.stages[k].step,
+           parameters.empty() ? "void" : fmt::format("{}", fmt::join(parameters, ", ")));
+    for (const std::string& line : lines_of(pointers.text())) f.put(line);
     for (const std::string& line : lines_of(body.text())) f.put(line);
     f.close();
   }
@@ -426,7 +445,6 @@ class Emitter {
     if (stage.chunks > 1) body.open("for (int t1 = 0; t1 < {}; ++t1)", stage.chunks);
     run_chunk(body, group, k);
     if (stage.chunks > 1) body.close();
-    const auto uses = [&](const char* word) { return body.text().find(word) != std::string::npos; };
     f.put("");
     f.open("static void {0}_step_{2}({0}_group_{1} *g, int last)", name_, number, stage.step);
     shared_pointers(f, body.text());
@@ -436,11 +454,11 @@ class Emitter {
       if (!ramps.back().declaration.empty()) f.put(ramps.back().declaration);
     }
     f.open("for (; g->done[{0}] <= last; ++g->done[{0}])", k);
-    const bool numbered = uses("t0") || std::any_of(ramps.begin(), ramps.end(), [](const CRamp& ramp) {
-                            return ramp.expression.find("t0") != std::string::npos;
-                          });
+    const bool numbered =
+        names_identifier(body.text(), "t0") || std::any_of(ramps.begin(), ramps.end(), [](const CRamp& ramp) {
+          return names_identifier(ramp.expression, "t0");
+        });
     if (numbered) f.line("const int t0 = g->done[{}];", k);
-    if (numbered) f.put("(void)t0;");  // a comment may only look like a use
     for (size_t p = 0; p < ramps.size(); ++p)
       f.line("{}_step_{}(g, {});", name_, group.stages[stage.pulls[p].producer].step, ramps[p].expression);
     for (const std::string& line : lines_of(body.text())) f.put(line);
@@ -561,12 +579,20 @@ class Emitter {
   std::string source(const std::string& steps) const {
     CText c;
     c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(graph_.name), options_.version);
+    c.line("#define {}_INTERNAL", upper_);
     c.line("#include \"{}.h\"\n\n#include <float.h>\n#include <limits.h>\n#include <math.h>\n", name_);
     c.line(
         "#if CHAR_BIT != 8 || UINT_MAX < 0xffffffffu || FLT_RADIX != 2 || FLT_MANT_DIG != 24 || "
         "FLT_MAX_EXP != 128{}\n#error \"{}.c takes bytes of 8 bits, an int of at least 32 and IEEE 754 "
         "numbers for granted\"\n#endif",
         mentions(steps, "double") ? " || DBL_MANT_DIG != 53" : "", name_);
+    c.line(
+        "/* It also takes for granted that negative numbers are two's complement and that >> keeps the sign. "
+        "*/\n"
+        "typedef char {}_takes_for_granted[(int32_t)0xfffffffeu == -2 && -2 >> 1 == -1 && sizeof(float) == 4 "
+        "? 1 "
+        ": -1];\n",
+        name_);
     c.put(weight_guard(weights_, schedule_, name_));
     c.line(
         "#if defined(__GNUC__)\n#define {0}_RESTRICT __restrict__\n#define {0}_ALIGNED(n) "
@@ -590,7 +616,6 @@ class Emitter {
           "!defined(__clang__)\n"
           "#define ARENAC_NATIVE_HALF\n__extension__ typedef _Float16 arenac_half;\n#endif\n");
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
-    c.put(weight_declarations(weights_, schedule_, name_));
     offsets(c);
     for (const auto& [name, text] : helpers_) c.put(text);
     c.put(kernel_text_);
@@ -615,6 +640,8 @@ class Emitter {
 
   void run_function(CText& c, const std::string& steps) const {
     c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{", name_);
+    const std::string states = copied_states();
+    const std::string code = steps + states;
     c.put(for_pools("  unsigned char *{local};", "\n"));
     std::string null = "!w" + for_pools(" || !w->{member}");
     if (options_.io == Io::kExternal) {
@@ -626,11 +653,17 @@ class Emitter {
     c.line("  if ({}) return {}_ENULL;", null, upper_);
     c.put(for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
     c.put(for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
-    c.put(for_pools("  (void){local};", "\n"));
-    c.line("  (void)in;\n  (void)out;");
+    unused_pools(c, code);
+    for (const char* caller : {"in", "out"})
+      if (!names_identifier(null + code, caller)) c.line("  (void){};", caller);
     std::string indented;
     for (const std::string& line : lines_of(steps)) indented += (line.empty() ? "" : "  ") + line + "\n";
-    c.put(indented + copied_states() + "  return 0;\n}\n");
+    c.put(indented + states + fmt::format("  return {}_OK;\n}}\n", upper_));
+  }
+
+  void unused_pools(CText& c, const std::string& code) const {
+    for (const std::string& pool : pools_)
+      if (!names_identifier(code, "pool_" + pool)) c.line("  (void)pool_{};", pool);
   }
 
   // ---- states
@@ -658,12 +691,14 @@ class Emitter {
     c.line("int {0}_reset(const {0}_workspace *w)\n{{", name_);
     c.put(for_pools("  unsigned char *{local};", "\n"));
     c.line("  if (!w{}) return {}_ENULL;", for_pools(" || !w->{member}"), upper_);
-    c.put(for_pools("  {local} = (unsigned char *)w->{member};\n  (void){local};", "\n"));
+    c.put(for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
+    std::string states;
     for (const State& state : lifetimes_.states)
       if (const int b = lifetimes_.buffer_of[state.input]; b >= 0)
-        c.line("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {};", lifetimes_.problem.buffers[b].size,
-               bytes_at(b), state.initial);
-    c.put("  return 0;\n}\n");
+        states += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {};\n",
+                              lifetimes_.problem.buffers[b].size, bytes_at(b), state.initial);
+    unused_pools(c, states);
+    c.put(states + fmt::format("  return {}_OK;\n}}\n", upper_));
   }
 
   void static_arena(CText& c) const {
@@ -726,6 +761,7 @@ class Emitter {
   std::vector<std::vector<LoweredNest>> lowered_;  // per step, where they are wanted together
   SharedKernels shared_;                           // empty: none
   std::set<std::string> called_;                   // C kernel instances
+  std::map<int, ChunkArguments> chunk_arguments_;  // per step
   std::string kernel_text_;
 };
 

@@ -14,6 +14,7 @@ namespace {
 constexpr int64_t kReadableBytes = 64 << 10;
 constexpr int64_t kLiteralBytes = 4 << 20;
 constexpr int64_t kBlobAlign = 64;
+constexpr int kConstantAlign = 8;  // bytes, of arrays in C
 
 // Elements in the order of the layout's strides, which are dense.
 std::string laid_out(const Tensor& tensor, const Layout& layout) {
@@ -54,13 +55,14 @@ std::set<TensorId> constants_read(const Schedule& schedule) {
 
 std::string readable_array(const Weight& weight, const Tensor& tensor, const std::string& name) {
   const int64_t count = static_cast<int64_t>(weight.bytes.size()) / size_of(tensor.type);
-  std::string text = fmt::format("\n/* {} {} */\nconst {} {}_{}[{}] = {{", c_comment(tensor.name),
-                                 to_string(tensor.shape), info(tensor.type).c_name, name, weight.name, count);
+  std::string text = fmt::format("\n/* {} {} */\n{}_CONST {} {}_{}[{}] = {{", c_comment(tensor.name),
+                                 to_string(tensor.shape), upper_case(name), info(tensor.type).c_name, name,
+                                 weight.name, count);
   std::string line;
   for (int64_t k = 0; k < count; ++k) {
     const auto* at = reinterpret_cast<const std::byte*>(weight.bytes.data()) + k * size_of(tensor.type);
     const std::string literal = c_literal(tensor.type, load(tensor.type, at)) + (k + 1 < count ? "," : "");
-    if (line.size() + literal.size() > 108 || line.empty()) text += line + "\n ", line.clear();
+    if (line.size() + literal.size() > 98 || line.empty()) text += line + "\n ", line.clear();
     line += " " + literal;
   }
   return text + line + "\n};\n";
@@ -185,18 +187,29 @@ std::string weight_guard(const Weights& weights, const Schedule& schedule, const
 
 std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name) {
   if (weights.all.empty()) return "";
+  const std::string upper = upper_case(name);
+  std::string text = fmt::format(
+      "\n/* The constants, for {1}.c and {1}_weights.c. {0}_CONST stands before each of them: define it to "
+      "place "
+      "them,\n   -D'{0}_CONST=const __attribute__((section(\".qspi\")))'. */\n"
+      "#if defined({0}_INTERNAL) && !defined({0}_CONSTANTS_H)\n#define {0}_CONSTANTS_H\n"
+      "#if !defined({0}_CONST) && defined(__GNUC__)\n#define {0}_CONST const __attribute__((aligned({2})))\n"
+      "#elif !defined({0}_CONST)\n#define {0}_CONST const\n#endif\n"
+      "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
+      upper, name, kConstantAlign);
   if (!weights.readable && weights.form == WeightsForm::kC)
-    return fmt::format("extern const {} {}_weights;\n", blob_type(weights, name), name);
-  if (!weights.readable)
-    return fmt::format("extern const unsigned char {}_weights[{}];\n", name, weights.total);
-  std::string text;
-  for (const Weight& weight : weights.all) {
-    const Type type = schedule.graph->tensors[weight.tensor].type;
-    text += fmt::format("extern const {} {}_{}[{}]; /* {} */\n", info(type).c_name, name, weight.name,
-                        weight.bytes.size() / size_of(type),
-                        c_comment(schedule.graph->tensors[weight.tensor].name));
-  }
-  return text;
+    text += fmt::format("{};\nextern {}_CONST union {}_weights_blob {}_weights;\n", blob_type(weights, name),
+                        upper, name, name);
+  else if (!weights.readable)
+    text += fmt::format("extern const unsigned char {}_weights[{}];\n", name, weights.total);
+  else
+    for (const Weight& weight : weights.all) {
+      const Type type = schedule.graph->tensors[weight.tensor].type;
+      text += fmt::format("extern {}_CONST {} {}_{}[{}]; /* {} */\n", upper, info(type).c_name, name,
+                          weight.name, weight.bytes.size() / size_of(type),
+                          c_comment(schedule.graph->tensors[weight.tensor].name));
+    }
+  return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
 std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedule& schedule,
@@ -212,23 +225,20 @@ std::vector<File> weight_files(const Weights& weights, const Schedule& schedule,
   std::vector<File> files;
   if (weights.form == WeightsForm::kC) {
     std::string text = fmt::format(
-        "/* Constants of {}, written by arenac. */\n#include <math.h>\n#include <stdint.h>\n\n"
-        "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
-        name);
-    if (weights.readable) text += text_type(*schedule.graph);
+        "/* Constants of {0}, written by arenac. */\n#define {1}_INTERNAL\n#include \"{0}.h\"\n\n"
+        "#include <math.h>\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
+        name, upper_case(name));
     if (weights.all.empty()) {
       text += fmt::format("\ntypedef int {}_has_no_weights;\n", name);
     } else if (weights.readable) {
-      text += weight_declarations(weights, schedule, name);
       for (const Weight& weight : weights.all)
         text += readable_array(weight, schedule.graph->tensors[weight.tensor], name);
     } else {
       text += fmt::format(
           "\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n{3}"
-          "/* The bytes as they lie in memory. */\n"
-          "{0};\nextern const union {1}_weights_blob {1}_weights;\nconst union {1}_weights_blob {1}_weights "
-          "= {{\n{2}}};\n",
-          blob_type(weights, name), name, blob_text(weights, schedule, upper_case(name)),
+          "/* The bytes as they lie in memory. */\n{2}_CONST union {0}_weights_blob {0}_weights = "
+          "{{\n{1}}};\n",
+          name, blob_text(weights, schedule, upper_case(name)), upper_case(name),
           byte_order(upper_case(name)));
     }
     text += "\n#ifdef __cplusplus\n}\n#endif\n";

@@ -34,7 +34,8 @@ Weights collect_weights(const Schedule& schedule, const EmitOptions& options);
 // Constants in C are right for any.
 std::string weight_guard(const Weights& weights, const Schedule& schedule, const std::string& name);
 
-// Declarations for NAME.c, and the expression for a pointer to the first element.
+// Declarations for NAME.c and NAME_weights.c, which define NAME_INTERNAL before they include NAME.h; and the
+// expression for a pointer to the first element.
 std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name);
 std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedule& schedule,
                            const std::string& name);

@@ -53,6 +53,11 @@ TEST(CFormula, HasOnlyTheParenthesesThatItNeeds) {
   EXPECT_EQ(to_string((y < x && y <= y) || x < y).find("(x1[i1] < "), 1u);
 }
 
+TEST(CFormula, FindsIdentifiersInCodeAlone) {
+  EXPECT_TRUE(names_identifier("f(t0, 1);", "t0"));
+  EXPECT_FALSE(names_identifier("f(out0, t00); /* t0 */ p->t0 = q.t0;", "t0"));
+}
+
 TEST(CFormula, StaysAComment) {
   EXPECT_EQ(c_block_comment({"a */ b",
                              "?"

@@ -26,5 +26,26 @@ TEST(CKernel, ComparesIntsAsSuchAndWhatMayBeBeyondThemWhole) {
   EXPECT_THAT(text_of_larger(int64_t{1} << 40), testing::HasSubstr("const int n = (int)(k_max_i64("));
 }
 
+// y[0] = value, as text.
+std::string text_of_value(const Expr& value) {
+  Kernel kernel{{}, {}, {}, {}, false, {}};
+  kernel.body = {{Set{element(kResult, value->type, integer(0)), value}}};
+  Helpers helpers;
+  return c_kernel(kernel, {{value->type, value->type}, {Aliasing::kApart, Aliasing::kApart}, value->type},
+                  "k", helpers)
+      .signature;
+}
+
+TEST(CKernel, HasTheParenthesesThatThePrecedenceOfOperatorsAndCompilersAskFor) {
+  const Expr a = read(0, Type::kFloat32, {integer(1)}), b = read(1, Type::kFloat32, {integer(2)});
+  EXPECT_THAT(text_of_value((a + b) * a - (a - b)),
+              testing::HasSubstr("= (x0[1] + x1[2]) * x0[1] - (x0[1] - x1[2]);"));
+  EXPECT_THAT(text_of_value(-(-a) / (b * a)), testing::HasSubstr("/ (x1[2] * x0[1]);"));
+  EXPECT_THAT(text_of_value((a < b && b <= a) || !(a == b)),
+              testing::HasSubstr("(x0[1] < x1[2] && x1[2] <= x0[1]) || !(x0[1] == x1[2]))"));
+  EXPECT_THAT(text_of_value(select(a < b, a + b, b)),
+              testing::HasSubstr("= x0[1] < x1[2] ? x0[1] + x1[2] : x1[2];"));
+}
+
 }  // namespace
 }  // namespace arenac
