@@ -1,0 +1,36 @@
+// The rows of a storage, cut into the pieces that tensors and parts of nests tell apart.
+//
+//   concat of a (2 channels) and b (1), two columns:   a a b  a a b     cells 0 0 1  0 0 1
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "scheduler/slabs.h"
+
+namespace arenac {
+
+// The indices [begin, end) of a tensor, per dimension.
+using Box = std::vector<Interval>;
+Box whole(const Shape& shape);
+
+// Where the elements of a box of a tensor lie: in these rows of its storage, in each at these places.
+struct Area {
+  std::vector<int64_t> rows, places;
+};
+Area area_of(const Layout& layout, const Box& box, const Rows& rows);
+
+// The columns of a row, and in each of them the cells: places that the same of the areas hold.
+struct RowCells {
+  Rows columns;             // one, of all of the row, where none need to be told apart
+  std::vector<int> counts;  // of cells, per column
+  // Of an area that does not hold every place of the row: its cells, per column.
+  std::map<int, std::vector<std::vector<int>>> parts = {};
+
+  int most() const { return *std::ranges::max_element(counts); }
+};
+// `areas` by numbers that the caller gives them.
+RowCells cells_of(const Rows& rows, const Rows& columns, const std::map<int, Area>& areas);
+
+}  // namespace arenac
