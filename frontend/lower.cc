@@ -111,17 +111,35 @@ TensorId Lowering::constant(Value value) const {
   return importer_.add_constant(node_.origin, std::make_shared<const Value>(std::move(value)));
 }
 
-Value Lowering::table(Type type, const Shape& shape) const {
-  if (element_count(shape) * size_of(type) > importer_.room_for_tables)
+namespace {
+
+int64_t bytes_of(const Attribute& attribute) {
+  int64_t bytes = std::ssize(attribute.ints) * 8 + std::ssize(attribute.floats) * 4;
+  for (const std::string& text : attribute.strings) bytes += std::ssize(text) + 1;
+  return attribute.tensor ? bytes + std::ssize(attribute.tensor->bytes) : bytes;
+}
+
+}  // namespace
+
+void Lowering::take_room(Type type, const Shape& shape) const {
+  constexpr int64_t kTimes = 4;
+  int64_t left = -accounted_;
+  for (const auto& [name, attribute] : node_.attributes) left += kTimes * bytes_of(attribute);
+  const int64_t bytes = element_count(shape) * size_of(type), counted = bytes - std::min(bytes, left);
+  if (counted > importer_.room_for_tables)
     fail(fmt::format("a constant {} {} is to be worked out: a model may have {} MB of such constants",
                      info(type).name, to_string(shape), kMaxTableBytes >> 20));
-  Value value(type, shape);
-  importer_.room_for_tables -= static_cast<int64_t>(value.bytes.size());
-  return value;
+  importer_.room_for_tables -= counted;
+  accounted_ += bytes - counted;
+}
+
+Value Lowering::table(Type type, const Shape& shape) const {
+  take_room(type, shape);
+  return Value(type, shape);
 }
 
 TensorId Lowering::constant_ints(const std::vector<int64_t>& values) const {
-  return constant(vector_value(values));
+  return constant(listed(values));
 }
 
 TensorId Lowering::scalar(Type type, double value) const {

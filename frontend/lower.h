@@ -126,9 +126,16 @@ class Lowering {
   TensorId result(int k) const { return results_.at(k); }
 
   TensorId constant(Value value) const;
-  // Room for a constant that lowering works out. Whatever has a size that the model's numbers choose, and not
-  // its bytes, is made here: fails once the model has too much of it.
+  // Room for a constant that lowering works out, and a list as one. Beyond a few times the bytes of the
+  // node's attributes, as tables of trees have them, these count for the model: fails once it has too much of
+  // them.
   Value table(Type type, const Shape& shape) const;
+  template <typename T>
+  Value listed(const std::vector<T>& elements) const {
+    Value value = vector_value(elements);
+    take_room(value.type, value.shape);
+    return value;
+  }
   TensorId constant_ints(const std::vector<int64_t>& values) const;  // int64, rank 1
   TensorId scalar(Type type, double value) const;                    // rank 0
   TensorId add(Type type, Shape shape, std::vector<TensorId> reads, Nests nests) const;
@@ -151,9 +158,12 @@ class Lowering {
   const OnnxNode& onnx_node() const { return node_; }
 
  private:
+  void take_room(Type type, const Shape& shape) const;
+
   Importer& importer_;
   const OnnxNode& node_;
   std::vector<TensorId>& results_;
+  mutable int64_t accounted_ = 0;  // bytes of constants that the node's attributes account for
 };
 
 // The nests of one graph node, being written. Axes, body and finish belong to the current nest.

@@ -9,16 +9,16 @@ namespace {
 
 // One side of the mapping, whatever it is spelt as.
 Value mapping(const Lowering& node, const std::string& side) {
-  if (node.has(side + "_strings")) return vector_value(node.attribute(side + "_strings").strings);
+  if (node.has(side + "_strings")) return node.listed(node.attribute(side + "_strings").strings);
   if (node.has(side + "_tensor")) {
     const auto& tensor = node.attribute(side + "_tensor").tensor;
     node.require(tensor != nullptr, fmt::format("'{}_tensor' is no tensor", side));
     return *tensor;
   }
-  if (node.has(side + "_floats")) return vector_value(node.attribute(side + "_floats").floats);
+  if (node.has(side + "_floats")) return node.listed(node.attribute(side + "_floats").floats);
   node.require(node.has(side + "_int64s"),
                fmt::format("'{0}_int64s', '{0}_floats' or '{0}_strings' is missing", side));
-  return vector_value(node.attribute(side + "_int64s").ints);
+  return node.listed(node.attribute(side + "_int64s").ints);
 }
 
 Expr default_value(const Lowering& node, Type type) {
@@ -70,9 +70,9 @@ void mapped(Lowering& node, Value keys, Value values) {
 // Between text and the numbers 0, 1, ... (the first version of LabelEncoder), or those that are given.
 void text_mapped(Lowering& node, const std::vector<std::string>& texts, const std::vector<int64_t>& numbers) {
   if (node.type(node.in(0)) == Type::kString)
-    mapped(node, vector_value(texts), vector_value(numbers));
+    mapped(node, node.listed(texts), node.listed(numbers));
   else
-    mapped(node, vector_value(numbers), vector_value(texts));
+    mapped(node, node.listed(numbers), node.listed(texts));
 }
 
 void category_mapper(Lowering& node) {
@@ -91,7 +91,7 @@ void one_hot_encoder(Lowering& node) {
   const char* side = is_text ? "cats_strings" : "cats_int64s";
   node.require(node.has(side), fmt::format("'{}' is missing", side));
   Value categories =
-      is_text ? vector_value(node.attribute(side).strings) : vector_value(node.attribute(side).ints);
+      is_text ? node.listed(node.attribute(side).strings) : node.listed(node.attribute(side).ints);
   const int64_t count = categories.count();
   node.require(count > 0, "there are no categories");
   node.require(node.int_attr("zeros", 1) != 0,

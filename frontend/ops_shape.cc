@@ -63,17 +63,17 @@ void constant_node(Lowering& node) {
   if (node.has("value") && node.attribute("value").tensor)
     node.out(0, node.constant(*node.attribute("value").tensor));
   else if (node.has("value_float"))
-    node.out(0, scalar(vector_value(std::vector{node.attribute("value_float").f})));
+    node.out(0, scalar(node.listed(std::vector{node.attribute("value_float").f})));
   else if (node.has("value_floats"))
-    node.out(0, node.constant(vector_value(node.attribute("value_floats").floats)));
+    node.out(0, node.constant(node.listed(node.attribute("value_floats").floats)));
   else if (node.has("value_int"))
-    node.out(0, scalar(vector_value(std::vector{node.attribute("value_int").i})));
+    node.out(0, scalar(node.listed(std::vector{node.attribute("value_int").i})));
   else if (node.has("value_ints"))
-    node.out(0, node.constant(vector_value(node.attribute("value_ints").ints)));
+    node.out(0, node.constant(node.listed(node.attribute("value_ints").ints)));
   else if (node.has("value_string"))
-    node.out(0, scalar(vector_value(std::vector{node.attribute("value_string").s})));
+    node.out(0, scalar(node.listed(std::vector{node.attribute("value_string").s})));
   else if (node.has("value_strings"))
-    node.out(0, node.constant(vector_value(node.attribute("value_strings").strings)));
+    node.out(0, node.constant(node.listed(node.attribute("value_strings").strings)));
   else
     node.fail("sparse tensors are not supported");
 }

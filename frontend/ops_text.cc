@@ -22,7 +22,7 @@ struct Grams {
 Value pool_of(const Lowering& node, Type type) {
   const bool is_text = type == Type::kString;
   const Attribute& given = node.attribute(is_text ? "pool_strings" : "pool_int64s");
-  Value pool = is_text ? vector_value(given.strings) : vector_value(given.ints);
+  Value pool = is_text ? node.listed(given.strings) : node.listed(given.ints);
   node.require(pool.count() <= kLargestPool, "the pool is too large");
   return pool;
 }
@@ -149,7 +149,7 @@ void string_normalizer(Lowering& node) {
   const TensorId row = node.apply("Reshape", {x, node.constant_ints({count})}, {{"allowzero", as_it_is}});
   const bool folds = node.int_attr("is_case_sensitive", 0) == 0;
   TensorId stops = node.constant(
-      vector_value(node.has("stopwords") ? node.attribute("stopwords").strings : std::vector<std::string>{}));
+      node.listed(node.has("stopwords") ? node.attribute("stopwords").strings : std::vector<std::string>{}));
   if (folds) stops = in_case(node, stops, false);
   const TensorId kept = is_none_of(node, folds ? in_case(node, row, false) : row, stops);
   const auto found =
@@ -192,7 +192,7 @@ void string_split(Lowering& node) {
   const auto rank = static_cast<int64_t>(shape.size());
   shape.push_back(pieces);
   const auto parts =
-      node.call("text_split", Type::kString, {x, node.constant(vector_value(std::vector{delimiter}))},
+      node.call("text_split", Type::kString, {x, node.constant(node.listed(std::vector{delimiter}))},
                 {element_count(node.shape(x)), kStringBytes, pieces},
                 {{Type::kString, shape}, {Type::kInt64, node.shape(x)}, {Type::kInt64, {}}});
   put_bounded(node, 0, parts[0], {rank, parts[2]});

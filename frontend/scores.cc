@@ -40,7 +40,7 @@ Expr logistic(const Expr& x) { return 1 / (1 + exp(-x)); }
 TensorId float_table(Lowering& node, Shape shape, const std::vector<float>& elements) {
   node.require(element_count(shape) == static_cast<int64_t>(elements.size()),
                fmt::format("{} numbers are given where {} are needed", elements.size(), to_string(shape)));
-  Value value = vector_value(elements);
+  Value value = node.listed(elements);
   value.shape = std::move(shape);
   return node.constant(std::move(value));
 }
@@ -72,9 +72,9 @@ TensorId transformed(Lowering& node, TensorId scores) {
 
 Value class_labels(Lowering& node) {
   for (const char* name : {"classlabels_int64s", "classlabels_ints"})
-    if (node.has(name) && !node.attribute(name).ints.empty()) return vector_value(node.attribute(name).ints);
-  if (!node.has("classlabels_strings")) return vector_value(std::vector<int64_t>{});
-  return vector_value(node.attribute("classlabels_strings").strings);
+    if (node.has(name) && !node.attribute(name).ints.empty()) return node.listed(node.attribute(name).ints);
+  if (!node.has("classlabels_strings")) return node.listed(std::vector<int64_t>{});
+  return node.listed(node.attribute("classlabels_strings").strings);
 }
 
 TensorId best_label(Lowering& node, TensorId scores, const Value& labels) {

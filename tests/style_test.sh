@@ -59,10 +59,11 @@ offences 'types of one name (each program may hold one):' < <(
       else first[name] = FILENAME
     }')
 
-# Files that lower operators make a constant by Lowering::table, which counts its bytes, or of what the model gives.
+# Files that lower operators make a constant by Lowering::table or listed, which count its bytes, or of a tensor that
+# the model gives.
 lowering=$(grep -lE '(Lowering& |Formula )[a-z]+[,;()]' $(sources frontend) | grep -vE '^frontend/lower\.(cc|h)$')
-offences 'constants beside the limit of all (Lowering::table has it):' < <(
-  xargs grep -nE '^ .*\bValue( [a-z_]+)?[({]|make_shared<(const )?Value>|\bbytes\.resize' <<<"$lowering")
+offences 'constants beside the limit of all (Lowering::table and listed have it):' < <(
+  xargs grep -nE '^ .*\bValue( [a-z_]+)?[({]|make_shared<(const )?Value>|\bbytes\.resize|\bvector_value\(' <<<"$lowering")
 
 offences 'a name that says nothing:' < <(
   sources "${all[@]}" | xargs grep -nE '(class|struct|enum) +[A-Za-z]*(Context|Manager|Helper|Util|Utils|Base)\b')
