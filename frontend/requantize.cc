@@ -185,9 +185,19 @@ class Requantizer {
 
   bool is_fixed(const Expr& e) const { return arenac::is_fixed(e, operands_, graph_); }
 
+  // Fixed, and to be worked out: not many numbers that the model holds in one or two bytes each, which stay.
+  bool is_shift(const Expr& e) const {
+    constexpr int64_t kMany = 16;
+    return is_fixed(e) && !any_of(e, [&](const Expr& x) {
+             if (x->op != Op::kRead) return false;
+             const Tensor& t = graph_.tensors[operands_.ids[x->index]];
+             return is_integer(t.type) && size_of(t.type) <= 2 && element_count(t.shape) > kMany;
+           });
+  }
+
   std::optional<Linear> linear(const Expr& e) const {
     if (e->type != Type::kFloat32) return std::nullopt;
-    if (is_fixed(e)) return Linear{{}, e};
+    if (is_shift(e)) return Linear{{}, e};
     switch (e->op) {
       case Op::kCast: {
         const Expr& x = e->args[0];
@@ -227,8 +237,8 @@ class Requantizer {
   }
 
   std::optional<Linear> product(const Expr& e) const {
-    const bool left = is_fixed(e->args[0]);
-    if (left || is_fixed(e->args[1])) {
+    const bool left = is_shift(e->args[0]);
+    if (left || is_shift(e->args[1])) {
       if (left && e->op == Op::kDiv) return std::nullopt;
       auto x = linear(e->args[left]);
       const Expr& by = e->args[!left];

@@ -196,6 +196,24 @@ TEST(Requantize, LeavesACopyOfWhatIsQuantisedAsBefore) {
       << dump(graph);
 }
 
+// Numbers of 8 bits that are added stay what they are: as sums of 64 bits they would take eight times the
+// room.
+TEST(Requantize, KeepsNarrowOperandsNarrow) {
+  std::string numbers;
+  for (int k = 0; k < 64; ++k) numbers += fmt::format("{}{}", k == 0 ? "" : ", ", k * 37 % 256 - 128);
+  const Graph graph = import_text(fmt::format(
+      R"(<ir_version: 8, opset_import: ["" : 17, "com.microsoft" : 1]> g (int8[64] x) => (int8[64] y)
+<float s = {{0.1}}, float t = {{0.05}}, float u = {{0.3}}, int8 z = {{5}}, int8[64] c = {{{}}}> {{
+  y = com.microsoft.QLinearAdd(x, s, z, c, t, z, u, z) }})",
+      numbers));
+  const Graph after = in_integers(graph);
+  EXPECT_FALSE(has_floats(after)) << dump(after);
+  for (TensorId id : after.block.at(0).reads)
+    if (after.tensors[id].constant) {
+      EXPECT_LE(after.tensors[id].constant->bytes.size(), 64u) << dump(after);
+    }
+}
+
 // Scales that no requantisation takes, and those that round everything to nothing.
 TEST(Requantize, TakesSaneScalesOnly) {
   const auto graph_with = [](const char* scale) {
