@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <boost/algorithm/string.hpp>
 #include <limits>
 #include <set>
 
@@ -594,6 +595,7 @@ class Emitter {
         ": -1];\n",
         name_);
     c.put(weight_guard(weights_, schedule_, name_));
+    if (!options_.features.empty()) turn_on_features(c);
     c.line(
         "#if defined(__GNUC__)\n#define {0}_RESTRICT __restrict__\n#define {0}_ALIGNED(n) "
         "__attribute__((aligned(n)))\n#define {0}_SLACK(n) 0u\n"
@@ -624,7 +626,30 @@ class Emitter {
     static_arena(c);
     tensor_table(c);
     c.put("#ifdef __cplusplus\n}\n#endif");
+    if (!options_.features.empty())
+      c.line(
+          "\n#ifdef {0}_FEATURES\n#ifdef __clang__\n#pragma clang attribute pop\n#else\n"
+          "#pragma GCC pop_options\n#endif\n#endif",
+          upper_);
     return c.text();
+  }
+
+  // The target's features, where the compiler's options do not say that the processor has them, and of gcc at
+  // -O2 the loops of -O3.
+  void turn_on_features(CText& c) const {
+    std::vector<std::string> names, has;
+    boost::split(names, options_.features, boost::is_any_of(","));
+    for (const std::string& feature : names)
+      has.push_back(fmt::format("defined(__{}__)", upper_case(boost::replace_all_copy(feature, ".", "_"))));
+    c.line(
+        "#if defined(__GNUC__) && defined(__x86_64__)\n"
+        "#ifdef __clang__\n"
+        "#if !({2})\n#define {0}_FEATURES\n"
+        "#pragma clang attribute push(__attribute__((target(\"{1}\"))), apply_to = function)\n#endif\n"
+        "#else\n#define {0}_FEATURES\n#pragma GCC push_options\n"
+        "#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)\n#pragma GCC optimize(\"O3\")\n#endif\n"
+        "#if !({2})\n#pragma GCC target(\"{1}\")\n#endif\n#endif\n#endif\n",
+        upper_, options_.features, fmt::join(has, " && "));
   }
 
   void offsets(CText& c) const {

@@ -173,8 +173,9 @@ Compilation compile(const CompileOptions& options) {
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
 
-  c.files = emit(c.schedule, c.lifetimes, c.plan, c.map,
-                 {c.name, options.io, options.weights, ARENAC_VERSION, options.code, options.sections});
+  c.files = emit(
+      c.schedule, c.lifetimes, c.plan, c.map,
+      {c.name, options.io, options.weights, ARENAC_VERSION, options.code, options.sections, target.features});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
   return c;
 }

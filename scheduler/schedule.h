@@ -171,8 +171,11 @@ struct Target {
   // Where it has instructions for products of bytes along a sum: the lanes and tile that leave registers for
   // these; else 0.
   int byte_lanes, byte_tile;
+  const char* features = "";  // of x86-64, as compilers call them ("avx2,fma"): the C turns them on
 };
 const std::vector<Target>& targets();
+// Whether C for it runs on the processor that runs this.
+bool runs_here(const Target& target);
 
 // One row of the table of schedulers. What it searches, it searches until the deadline.
 struct SchedulerRow {

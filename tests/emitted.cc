@@ -73,7 +73,10 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   const auto wrong = verify(c.lifetimes.problem, c.plan);
   ARENAC_CHECK(!wrong, *wrong);
   c.map = make_map(c.schedule, c.lifetimes, c.plan, way.io);
-  c.files = emit(c.schedule, c.lifetimes, c.plan, c.map, {name, way.io, WeightsForm::kC, "test", way.code});
+  const Target& target = targets().at(way.target);
+  c.files =
+      emit(c.schedule, c.lifetimes, c.plan, c.map,
+           {name, way.io, WeightsForm::kC, "test", way.code, {}, runs_here(target) ? target.features : ""});
   return c;
 }
 
