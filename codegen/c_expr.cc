@@ -8,6 +8,7 @@
 
 #include "codegen/c_text.h"
 #include "codegen/instructions.h"
+#include "codegen/stmt.h"
 #include "frontend/error.h"
 #include "frontend/interpret.h"
 
@@ -506,16 +507,21 @@ CExpr::Piece CExpr::piece(const Expr& e) const {
   }
 }
 
-// A call of the instruction's function, which every compiler inlines that knows how to be told.
-std::string CExpr::instruct(const Expr& e) const {
-  const Instruction& row = instructions()[static_cast<size_t>(e->index)];
+// Functions of instructions, which every compiler inlines that knows how to be told.
+std::string CExpr::inlined() const {
   const std::string inlined = upper_case(prefix_) + "_INLINE";
   helpers_[inlined] = fmt::format(
       "#if defined(__GNUC__)\n#define {0} static inline __attribute__((always_inline))\n#else\n"
       "#define {0} static inline\n#endif",
       inlined);
+  return inlined;
+}
+
+// A call of the instruction's function.
+std::string CExpr::instruct(const Expr& e) const {
+  const Instruction& row = instructions()[static_cast<size_t>(e->index)];
   const std::string definition = fmt::format("{0} {1} {2}_{3}({4}) {{\n#if {5}\n{6}\n#else\n{7}\n#endif\n}}",
-                                             inlined, info(row.result).c_name, prefix_, row.name,
+                                             inlined(), info(row.result).c_name, prefix_, row.name,
                                              row.parameters, row.guard, row.native, row.portable);
   std::string arguments;
   for (size_t k = 0; k < e->args.size(); ++k) {
@@ -523,6 +529,21 @@ std::string CExpr::instruct(const Expr& e) const {
     arguments += (k > 0 ? ", " : "") + (address ? "&" + element(e->args[k]) : value(e->args[k]));
   }
   return fmt::format("{}({})", helper(row.name, definition), arguments);
+}
+
+std::string CExpr::over_lanes(const Expr& e, int lanes) const {
+  if (e->op != Op::kInstruction) return "";
+  const Instruction& row = instructions()[static_cast<size_t>(e->index)];
+  if (!row.over_lanes || names_axis(e->args[0], kLane) || e->args[1]->args.empty()) return "";
+  instruct(e);  // for the rest of the lanes
+  const std::string parameters = row.parameters, id = fmt::format("{}_lanes", row.name);
+  const std::string definition = fmt::format(
+      "{0} void {1}_{2}({3} *sum, {4}, const uint32_t *b, int n) {{\n  int l = 0;\n{5}"
+      "  for (; l < n; ++l) sum[l] = {1}_{6}(a, b[l], sum[l]);\n}}",
+      inlined(), prefix_, id, info(row.result).c_name, parameters.substr(0, parameters.find(',')),
+      row.over_lanes, row.name);
+  return fmt::format("{}({}, {}, {}, {});", helper(id, definition), names_.operand(e->args[2]->index),
+                     value(e->args[0]), names_.operand(e->args[1]->index), lanes);
 }
 
 std::string CExpr::index(const Expr& e) const {

@@ -35,6 +35,9 @@ class CExpr {
   std::string element(const Expr& read) const;  // as it is stored
   // Converted to be stored in an element of type `to`.
   std::string stored(Type to, const Expr& value) const;
+  // The statement that sets so many lanes of a register to an instruction of each, at once; "": there is
+  // none.
+  std::string over_lanes(const Expr& e, int lanes) const;
 
  private:
   // How tightly the outermost operator of a text holds its operands, the loosest first.
@@ -61,6 +64,7 @@ class CExpr {
   Piece call(const Expr& e) const;
   std::string instruct(const Expr& e) const;
   Piece cast(Type to, Type from, const Piece& x) const;
+  std::string inlined() const;
   std::string text(Scalar value) const;
   std::string equal_texts(const std::string& a, const std::string& b) const;
   Piece operation(Op op, Type type, const Piece& left, const Piece& right) const;

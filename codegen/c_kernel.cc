@@ -116,7 +116,22 @@ class KernelPrinter {
     text_.close();
   }
 
+  // Whether all of it are instructions over lanes, which it prints.
+  bool printed_over_lanes(const Lanes& lanes) {
+    std::vector<std::string> calls;
+    for (const Stmt& s : lanes.body) {
+      const Set* set = std::get_if<Set>(&s.is);
+      const bool adds =
+          set && set->value->op == Op::kInstruction && same(set->value->args.back(), set->target);
+      calls.push_back(adds ? c_.over_lanes(set->value, lanes.count) : "");
+      if (calls.back().empty()) return false;
+    }
+    for (const std::string& call : calls) text_.put(call);
+    return true;
+  }
+
   void print(const Lanes& lanes) {
+    if (printed_over_lanes(lanes)) return;
     std::vector<std::string> lines;
     size_t letters = 0;
     for (const Stmt& s : lanes.body) {

@@ -595,6 +595,8 @@ class Emitter {
         ": -1];\n",
         name_);
     c.put(weight_guard(weights_, schedule_, name_));
+    if (mentions(steps, "_mm512_"))
+      c.line("#if defined(__GNUC__) && defined(__x86_64__)\n#include <immintrin.h>\n#endif\n");
     if (!options_.features.empty()) turn_on_features(c);
     c.line(
         "#if defined(__GNUC__)\n#define {0}_RESTRICT __restrict__\n#define {0}_ALIGNED(n) "

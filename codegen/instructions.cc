@@ -38,6 +38,19 @@ Scalar add_high_product(std::span<const Scalar> x) {
 Scalar join_low(std::span<const Scalar> x) { return pair_of(low_half(x[0]), low_half(x[1])); }
 Scalar join_high(std::span<const Scalar> x) { return pair_of(high_half(x[0]), high_half(x[1])); }
 
+template <int64_t kMore>
+Scalar word(std::span<const Scalar> x) {
+  uint32_t bytes = 0;
+  for (int k = 0; k < 4; ++k) bytes |= static_cast<uint32_t>((x[k].i + kMore) & 0xff) << 8 * k;
+  return {.i = static_cast<int64_t>(bytes)};
+}
+Scalar add_byte_products(std::span<const Scalar> x) {
+  int64_t sum = 0;
+  for (int k = 0; k < 4; ++k)
+    sum += ((x[0].i >> 8 * k) & 0xff) * static_cast<int8_t>((x[1].i >> 8 * k) & 0xff);
+  return apply(Op::kAdd, Type::kInt32, x[2], {.i = sum});
+}
+
 template <int64_t kLow, int64_t kHigh>
 Scalar saturated(std::span<const Scalar> x) {
   return {.i = std::clamp(x[0].i, kLow, kHigh)};
@@ -68,6 +81,39 @@ constexpr const char* kSum = "uint32_t a, uint32_t b, int32_t sum";
 #define LOW "((int32_t)(int16_t)(a & 0xffffu) * (int16_t)(b & 0xffffu))"
 #define HIGH "((int32_t)(int16_t)(a >> 16) * (int16_t)(b >> 16))"
 
+constexpr const char* kLittleEndian =
+    "defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__";
+#define WORD(change) "  uint32_t word;\n  __builtin_memcpy(&word, a, 4);\n  return word" change ";"
+#define BYTES(more)                                                     \
+  "  return ((uint32_t)(a[0]" more ") & 0xffu) | ((uint32_t)(a[1]" more \
+  ") & 0xffu) << 8 |\n"                                                 \
+  "         ((uint32_t)(a[2]" more ") & 0xffu) << 16 | ((uint32_t)(a[3]" more ") & 0xffu) << 24;"
+#define PRODUCT(k) "(uint32_t)((int32_t)(a >> " k " & 0xffu) * (int8_t)(b >> " k " & 0xffu))"
+
+// In vectors of so many lanes: products of bytes, or of 16 bits each, where there are these.
+#define VECTORS(bits, lanes, bytes, words, load, store)                                  \
+  "#if defined(__GNUC__) && " bytes                                                      \
+  "\n"                                                                                   \
+  "  for (; l + " lanes " <= n; l += " lanes                                             \
+  ")\n"                                                                                  \
+  "    " store "(sum + l), _mm" bits "_dpbusd_epi32(" load "(sum + l)), _mm" bits        \
+  "_set1_epi32((int)a),\n      " load                                                    \
+  "(b + l))));\n"                                                                        \
+  "#elif defined(__GNUC__) && " words                                                    \
+  "\n"                                                                                   \
+  "  for (; l + " lanes " <= n; l += " lanes                                             \
+  ") {\n"                                                                                \
+  "    __m" bits "i w = " load                                                           \
+  "(b + l)),\n"                                                                          \
+  "      even = _mm" bits "_srai_epi16(_mm" bits "_slli_epi16(w, 8), 8), odd = _mm" bits \
+  "_srai_epi16(w, 8);\n"                                                                 \
+  "    even = _mm" bits "_madd_epi16(even, _mm" bits                                     \
+  "_set1_epi32((int)(a & 0x00ff00ffu)));\n"                                              \
+  "    odd = _mm" bits "_madd_epi16(odd, _mm" bits                                       \
+  "_set1_epi32((int)(a >> 8 & 0x00ff00ffu)));\n"                                         \
+  "    " store "(sum + l), _mm" bits "_add_epi32(" load "(sum + l)), _mm" bits           \
+  "_add_epi32(even, odd)));\n  }\n#endif\n"
+
 }  // namespace
 
 const std::vector<Instruction>& instructions() {
@@ -90,6 +136,19 @@ const std::vector<Instruction>& instructions() {
        "  return (int32_t)((uint32_t)sum + (uint32_t)" LOW ");"},
       {"add_high_product", Type::kInt32, 0, add_high_product, kDsp, kSum, ADD("smlatt"),
        "  return (int32_t)((uint32_t)sum + (uint32_t)" HIGH ");"},
+      {"word_s8", Type::kUint32, 4, word<128>, kLittleEndian, "const int8_t *a", WORD(" ^ 0x80808080u"),
+       BYTES(" + 128")},
+      {"word_u8", Type::kUint32, 4, word<0>, kLittleEndian, "const uint8_t *a", WORD(""), BYTES("")},
+      {"join_bytes", Type::kUint32, 0, word<0>, "0", "int32_t a, int32_t b, int32_t c, int32_t d", "",
+       "  return ((uint32_t)a & 0xffu) | ((uint32_t)b & 0xffu) << 8 | ((uint32_t)c & 0xffu) << 16 | "
+       "(uint32_t)d << 24;"},
+      {"add_byte_products", Type::kInt32, 0, add_byte_products, "0", kSum, "",
+       "  return (int32_t)((uint32_t)sum + " PRODUCT("0") " + " PRODUCT("8") " +\n    " PRODUCT(
+           "16") " + " PRODUCT("24") ");",
+       VECTORS("512", "16", "defined(__AVX512VNNI__)", "defined(__AVX512BW__)",
+               "_mm512_loadu_si512((const void *)", "_mm512_storeu_si512((void *)")
+           VECTORS("256", "8", "defined(__AVX512VNNI__) && defined(__AVX512VL__)", "defined(__AVX2__)",
+                   "_mm256_loadu_si256((const __m256i *)", "_mm256_storeu_si256((__m256i *)")},
       {"saturate_s8", Type::kInt32, 0, saturated<-128, 127>, kSaturates, "int32_t x", SATURATE("ssat"),
        "  return x < -128 ? -128 : x > 127 ? 127 : x;"},
       {"saturate_u8", Type::kInt32, 0, saturated<0, 255>, kSaturates, "int32_t x", SATURATE("usat"),

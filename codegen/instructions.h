@@ -18,6 +18,13 @@
 //     acc0, acc2   add_low_product(even a, even b, acc0), add_high_product(even a, even b, acc2)
 //     acc1, acc3   the same of odd a, odd b
 //
+// A sum of four products of bytes in each lane of a vector, of words of the one factor from 0 to 255 and of
+// the other from -128 to 127, which lies side by side for the lanes:
+//
+//     word_u8     x0 x1 x2 x3                          of memory
+//     join_bytes  w0 w1 w2 w3                          of a lane
+//     acc[l] = add_byte_products(x, w[l], acc[l])      of all lanes at once: over_lanes
+//
 // A row is chosen by what a nest computes (scheduler/loops.h), for targets that have it.
 #pragma once
 
@@ -37,6 +44,10 @@ struct Instruction {
   const char* parameters;  // in C
   const char* native;      // body of a C function with that result: where there is, and
   const char* portable;    // where there is not
+  // Body of a C function of (TYPE *sum, first parameter, const UINT32 *b, int n) for lanes [l, n) that first
+  // does as many as vectors hold, from int l = 0 on, the rest of which are done one by one; null: only one by
+  // one.
+  const char* over_lanes = nullptr;
 };
 const std::vector<Instruction>& instructions();
 

@@ -33,7 +33,7 @@ class NestLowering {
     else
       pointwise();
     Kernel kernel = at_.finish();
-    kernel.widens = widens(on_.nest);
+    kernel.widens = widens(on_.nest, on_.plan.vector_axis);
     kernel.names = on_.names;
     return kernel;
   }

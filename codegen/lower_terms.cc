@@ -123,6 +123,64 @@ class TermLowering {
     });
   }
 
+  // The same for the lanes of vectors, which hold a word of kBytes of the one factor each, times a word of
+  // the other for all. Words hold this as it is or plus 128, from 0 to 255; what that and its zero add is the
+  // sum of the lanes' factor times a constant.
+  void add_along_of_lanes(int a, const Sums& sums, const Expr& term) {
+    const auto factors = *byte_factors(term);
+    const bool first = names_axis(factors[0].read, on_.plan.vector_axis);
+    const ByteFactor &lanes = factors[first ? 0 : 1], &pixels = factors[first ? 1 : 0];
+    const bool is_signed = pixels.read->type == Type::kInt8;
+    const int64_t zero = pixels.zero - (is_signed ? 128 : 0);
+    std::vector<Expr> reads;  // of the lanes' factor that differ
+    std::vector<size_t> read_by;
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+      const Expr read = on_.at_point(lanes.read, j, sums.lanes);
+      const auto at = std::find_if(reads.begin(), reads.end(), [&](const Expr& e) { return same(e, read); });
+      read_by.push_back(static_cast<size_t>(at - reads.begin()));
+      if (at == reads.end()) reads.push_back(read);
+    }
+    std::vector<int> totals, words;
+    for (size_t k = 0; k < reads.size(); ++k)
+      totals.push_back(at_.new_register(fmt::format("total{}", k), Type::kInt32, sums.lanes)),
+          words.push_back(at_.new_register(fmt::format("words{}", k), Type::kUint32, sums.lanes));
+    if (zero != 0) at_.put(Declare{totals, constant(Type::kInt32, Scalar{.i = 0})});
+    blocks_along(a, sums, term, [&] {
+      at_.put(Barrier{Barrier::Against::kVectors});
+      at_.put(Declare{words, {}});
+      const auto add_products = [&](int to, const Expr& word, size_t k) {
+        at_.lanes(sums.lanes, [&] {
+          at_.put(Set{at_.at(to), instruction("add_byte_products", {word, at_.at(words[k]), at_.at(to)})});
+        });
+      };
+      for (size_t k = 0; k < reads.size(); ++k) {
+        at_.lanes(
+            sums.lanes,
+            [&] {
+              at_.put(Set{at_.at(words[k]), word_of({reads[k], lanes.zero}, a)});
+            },
+            Lanes::Of::kOperands);
+        if (zero != 0) add_products(totals[k], constant(Type::kUint32, Scalar{.i = 0x01010101}), k);
+      }
+      Exchange known;
+      for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+        const Expr read = on_.at_point(pixels.read, j, 1);
+        if (known.empty() || !same(known.back().first, read))
+          known.emplace_back(read, at_.define(fmt::format("pixel{}", j),
+                                              instruction(is_signed ? "word_s8" : "word_u8", {read})));
+        add_products(sums.reg(j), known.back().second, read_by[static_cast<size_t>(j - sums.pixels.begin)]);
+      }
+    });
+    if (zero == 0) return;
+    at_.lanes(sums.lanes, [&] {
+      for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+        const Expr sum = at_.at(sums.reg(j)),
+                   total = at_.at(totals[read_by[static_cast<size_t>(j - sums.pixels.begin)]]);
+        at_.put(Set{sum, sum + total * constant(Type::kInt32, Scalar{.i = zero})});
+      }
+    });
+  }
+
   // A term of each of kBytes lanes: even lanes from one half, odd ones from the other.
   void add_across(const Sums& sums, const Expr& term) {
     Exchange halves;
@@ -178,6 +236,18 @@ class TermLowering {
     return {};
   }
 
+  // A word of kBytes of the factor along axis a.
+  static Expr word_of(const ByteFactor& factor, int a) {
+    std::vector<Expr> bytes;
+    for (int row = 0; row < kBytes; ++row) {
+      const Expr read = substitute(factor.read, [&](const Expr& e) {
+        return e->op == Op::kAxis && e->index == a ? e + integer(row) : Expr();
+      });
+      bytes.push_back(cast(Type::kInt32, read) + constant(Type::kInt32, Scalar{.i = factor.zero}));
+    }
+    return instruction("join_bytes", std::move(bytes));
+  }
+
   // Half of the kBytes elements from the factor's on.
   static Expr half_of(const char* half, const ByteFactor& factor) {
     return instruction(fmt::format("{}_{}", half, factor.read->type == Type::kInt8 ? "s8" : "u8"),
@@ -211,6 +281,8 @@ void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Su
   TermLowering lowering(nest, at);
   if (nest.bytes == ByteProducts::kAlongSumOfPixels)
     lowering.add_along_of_pixels(a, sums, term);
+  else if (nest.bytes == ByteProducts::kAlongSumOfLanes)
+    lowering.add_along_of_lanes(a, sums, term);
   else
     lowering.add_along(a, sums, term);
 }

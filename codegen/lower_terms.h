@@ -16,7 +16,7 @@ namespace arenac {
 // One term.
 void add_term(const ScheduledNest& nest, StmtBuilder& at, const Sums& sums, const Expr& term);
 
-// All terms along reduced axis a, kBytes at once (ByteProducts::kAlongSum and kAlongSumOfPixels).
+// All terms along reduced axis a, kBytes at once (is_along_sum()).
 void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Sums& sums, const Expr& term);
 
 }  // namespace arenac

@@ -13,6 +13,8 @@ ByteProducts bytes_at_once(const FlatNest& nest, const LoopPlan& plan) {
   const auto as_it_is = [](const Expr&) { return false; };
   const bool along = plan.bytes == ByteProducts::kAlongSum;
   const int a = along ? innermost_reduced(nest, plan.order) : plan.vector_axis;
+  if (plan.bytes == ByteProducts::kAlongSumOfLanes)
+    return walks_bytes_of_lanes(nest, plan, as_it_is) ? plan.bytes : ByteProducts::kOne;
   const bool fits = plan.bytes == ByteProducts::kAlongSumOfPixels
                         ? walks_bytes_of_pixels(nest, plan, as_it_is)
                         : walks_bytes(nest, a, as_it_is);

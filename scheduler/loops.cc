@@ -241,7 +241,10 @@ bool widens_read(const Expr& e) {
   return e->op == Op::kCast && size_of(e->type) != size_of(e->args[0]->type) && !reads_of(e).empty();
 }
 
-bool widens(const FlatNest& nest) { return any_of(nest.body, widens_read); }
+bool widens(const FlatNest& nest, int vector_axis) {
+  return vector_axis >= 0 &&
+         any_of(nest.body, [&](const Expr& e) { return widens_read(e) && names_axis(e, vector_axis); });
+}
 
 namespace {
 
@@ -300,6 +303,28 @@ bool walks_bytes_of_pixels(const FlatNest& nest, const LoopPlan& plan,
   return fit((*factors)[0], (*factors)[1]) || fit((*factors)[1], (*factors)[0]);
 }
 
+bool fits_int8(const ByteFactor& factor) {
+  return factor.zero == (factor.read->type == Type::kInt8 ? 0 : -128);
+}
+
+bool walks_bytes_of_lanes(const FlatNest& nest, const LoopPlan& plan,
+                          const std::function<bool(const Expr&)>& any_layout) {
+  const int a = innermost_reduced(nest, plan.order), v = plan.vector_axis;
+  const auto factors = byte_factors(nest.body);
+  if (a < 0 || v < 0 || !factors || nest.combine != Combine::kSum || nest.axes[a].extent < kBytes)
+    return false;
+  for (const Bound& bound : nest.where)
+    if (names_axis(bound.index, a) || names_axis(bound.index, v)) return false;
+  const auto stride = [](const ByteFactor& factor, int axis) {
+    return coefficient_along(factor.read->args[0], axis);
+  };
+  const auto fit = [&](const ByteFactor& pixels, const ByteFactor& lanes) {
+    return stride(pixels, a) == 1 && stride(pixels, v) == 0 && fits_int8(lanes) &&
+           stride(lanes, a).value_or(0) != 0 && (stride(lanes, v) == 1 || any_layout(lanes.read));
+  };
+  return fit((*factors)[0], (*factors)[1]) || fit((*factors)[1], (*factors)[0]);
+}
+
 namespace {
 
 // Kept axes: the rest, then the vector blocks, then the tiles.
@@ -340,7 +365,7 @@ std::optional<LoopPlan> of_pixels(const FlatNest& nest, LoopPlan plan, const Tar
 // The vector axis, the tile axis and their widths, as plan.bytes wants them.
 LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
                      const std::function<bool(const Expr&)>& constant) {
-  const bool along = plan.bytes == ByteProducts::kAlongSum;
+  const bool along = is_along_sum(plan.bytes);
   const int most_lanes = along ? target.byte_lanes : target.lanes;
   const int most_pixels = along                       ? target.byte_tile
                           : is_float(flat.body->type) ? target.float_tile
@@ -364,9 +389,11 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
     if (score > best) best = score, plan.vector_axis = a;
   }
   if (plan.vector_axis >= 0) {
-    const int lanes = widens(flat) ? std::min(most_lanes, kWidenedLanes) : most_lanes;
+    const int lanes =
+        widens(flat, plan.vector_axis) && !along ? std::min(most_lanes, kWidenedLanes) : most_lanes;
     plan.lanes = lanes_for(flat.axes[plan.vector_axis].extent, lanes);
-    if (target.byte_lanes > 0 && plan.lanes == kBytes && walks_bytes(flat, plan.vector_axis, constant))
+    const bool scalars = target.byte_lanes > 0 && plan.registers == Registers::kScalar;
+    if (scalars && plan.lanes == kBytes && walks_bytes(flat, plan.vector_axis, constant))
       plan.bytes = ByteProducts::kAcrossLanes;
     // Narrow blocks leave room for more of them.
     const int tile =
@@ -421,6 +448,14 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     return key(a) > key(b);
   });
   if (flat.combine == Combine::kNone || flat.accumulate) return plan;
+  if (target.byte_lanes > 0 && target.registers == Registers::kVector) {
+    LoopPlan of_lanes = plan;
+    of_lanes.bytes = ByteProducts::kAlongSumOfLanes;
+    of_lanes = with_blocks(flat, std::move(of_lanes), target, constant);
+    return walks_bytes_of_lanes(flat, of_lanes, constant)
+               ? of_lanes
+               : with_blocks(flat, std::move(plan), target, constant);
+  }
   const int inner = innermost_reduced(flat, plan.order);
   if (target.byte_lanes > 0 && walks_bytes(flat, inner, constant)) {
     LoopPlan along = plan;
@@ -443,7 +478,7 @@ void pack_constants(const Nests& nests, const Node& node, const std::vector<Loop
     const LoopPlan& plan = plans[k];
     std::vector<int> depth(nests[k].axes.size());
     for (size_t p = 0; p < plan.order.size(); ++p) depth[plan.order[p]] = static_cast<int>(p);
-    if (plan.vector_axis >= 0 && !is_along_sum(plan.bytes))
+    if (plan.vector_axis >= 0 && (!is_along_sum(plan.bytes) || plan.bytes == ByteProducts::kAlongSumOfLanes))
       depth[plan.vector_axis] = static_cast<int>(plan.order.size());
     auto reads = reads_of(nests[k].body);
     for (const Expr* read : reads_of(nests[k].finish)) reads.push_back(read);

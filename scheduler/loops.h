@@ -28,8 +28,8 @@ FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>
 
 // Whether it is what was read, or computed of it, converted to a type of another size.
 bool widens_read(const Expr& e);
-// Whether any of the sums' terms is.
-bool widens(const FlatNest& nest);
+// Whether any of the sums' terms is, of what lies along the vector axis.
+bool widens(const FlatNest& nest, int vector_axis);
 
 // A factor of the terms of a sum of products of bytes: (element of the read) + zero, as an int32.
 struct ByteFactor {
@@ -46,6 +46,12 @@ bool walks_bytes(const FlatNest& nest, int a, const std::function<bool(const Exp
 // axis, kBytes of them or more inside of all bounds, and the other along the tile axis.
 bool walks_bytes_of_pixels(const FlatNest& nest, const LoopPlan& plan,
                            const std::function<bool(const Expr&)>& any_layout);
+// Whether one of the factors lies side by side along the innermost reduced axis, kBytes of them or more, and
+// the other, with its zero within int8, along the vector axis, and bounds name neither.
+bool walks_bytes_of_lanes(const FlatNest& nest, const LoopPlan& plan,
+                          const std::function<bool(const Expr&)>& any_layout);
+// Whether a factor with its zero is within int8.
+bool fits_int8(const ByteFactor& factor);
 // The innermost of the reduced axes in that order; -1: none.
 int innermost_reduced(const FlatNest& nest, const std::vector<int>& order);
 

@@ -61,10 +61,12 @@ enum class Registers : uint8_t { kVector, kScalar };
 
 // How many terms of a sum of products of bytes are added at once: one; kBytes along the innermost reduced
 // axis, where both factors lie side by side; the same of kBytes pixels, where one factor does and the other
-// lies side by side for the pixels; or one of each of kBytes lanes.
-enum class ByteProducts : uint8_t { kOne, kAlongSum, kAlongSumOfPixels, kAcrossLanes };
+// lies side by side for the pixels; one of each of kBytes lanes; or kBytes along that axis, where one factor
+// lies side by side along it and the other along the lanes of a vector.
+enum class ByteProducts : uint8_t { kOne, kAlongSum, kAlongSumOfPixels, kAcrossLanes, kAlongSumOfLanes };
 inline bool is_along_sum(ByteProducts bytes) {
-  return bytes == ByteProducts::kAlongSum || bytes == ByteProducts::kAlongSumOfPixels;
+  return bytes == ByteProducts::kAlongSum || bytes == ByteProducts::kAlongSumOfPixels ||
+         bytes == ByteProducts::kAlongSumOfLanes;
 }
 constexpr int kBytes = 4;
 

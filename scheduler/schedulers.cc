@@ -291,8 +291,8 @@ const std::vector<Target>& targets() {
       {"rv32imc", "32-bit RISC-V without floating point", 4, 3, 3, 8, Registers::kScalar, 0, 0},
       {"rv32imafc", "32-bit RISC-V", 4, 3, 3, 8, Registers::kScalar, 0, 0},
       {"x86-64-v2", "x86-64 with SSE4.2", 8, 4, 4, 16, Registers::kVector, 0, 0, "sse4.2"},
-      {"x86-64-v3", "x86-64 with AVX2 and FMA", 16, 6, 6, 32, Registers::kVector, 0, 0, "avx2,fma,f16c"},
-      {"x86-64-v4", "x86-64 with AVX-512", 32, 12, 12, 64, Registers::kVector, 0, 0,
+      {"x86-64-v3", "x86-64 with AVX2 and FMA", 16, 6, 6, 32, Registers::kVector, 16, 4, "avx2,fma,f16c"},
+      {"x86-64-v4", "x86-64 with AVX-512", 32, 12, 12, 64, Registers::kVector, 32, 12,
        "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"},
   });
   return all;
