@@ -452,7 +452,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     LoopPlan of_lanes = plan;
     of_lanes.bytes = ByteProducts::kAlongSumOfLanes;
     of_lanes = with_blocks(flat, std::move(of_lanes), target, constant);
-    return walks_bytes_of_lanes(flat, of_lanes, constant)
+    return of_lanes.tile >= kBytes && walks_bytes_of_lanes(flat, of_lanes, constant)
                ? of_lanes
                : with_blocks(flat, std::move(plan), target, constant);
   }
