@@ -303,8 +303,7 @@ class Emitter {
   // The nests of a step that does anything by nests.
   std::vector<LoweredNest> lowered(size_t s) const {
     const Step& step = schedule_.steps[s];
-    const bool runs = step.kind == StepKind::kRun && std::holds_alternative<Nests>(step.node->body) &&
-                      element_count(graph_.tensors[step.node->writes[0]].shape) > 0;
+    const bool runs = step.kind == StepKind::kRun && runs_nests(*step.node, graph_);
     return runs ? lower_step(schedule_, lifetimes_, plan_, s) : std::vector<LoweredNest>{};
   }
 

@@ -65,5 +65,7 @@ std::string offset_name(const std::string& prefix, int64_t buffer);
 MapOrder map_order(const OrderReport& order);
 MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, Io io,
                    std::optional<int64_t> layerwise_arena = {});
+// The map with the cycles of its steps (cycles.h) on the target of that name.
+MemoryMap with_cycles(MemoryMap map, const std::vector<double>& cycles, const std::string& target);
 
 }  // namespace arenac

@@ -44,6 +44,7 @@ struct Instruction {
   const char* parameters;  // in C
   const char* native;      // body of a C function with that result: where there is, and
   const char* portable;    // where there is not
+  double cycles;           // where there is
   // Body of a C function of (TYPE *sum, first parameter, const UINT32 *b, int n) for lanes [l, n) that first
   // does as many as vectors hold, from int l = 0 on, the rest of which are done one by one; null: only one by
   // one.

@@ -9,6 +9,7 @@
 #include "codegen/lower_sums.h"
 #include "codegen/scheduled_nest.h"
 #include "codegen/stmt_builder.h"
+#include "frontend/interpret.h"
 
 namespace arenac {
 namespace {

@@ -46,6 +46,10 @@ KernelOperands operands_of(const Planned& in, const Node& node, const Nest& nest
 
 }  // namespace
 
+bool runs_nests(const Node& node, const Graph& graph) {
+  return std::holds_alternative<Nests>(node.body) && element_count(graph.tensors[node.writes[0]].shape) > 0;
+}
+
 std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
                                     size_t step) {
   const Node& node = *schedule.steps[step].node;

@@ -21,6 +21,9 @@ struct LoweredNest {
   size_t number = 0;  // among the nests of the step's node
 };
 
+// Whether a node is of nests and has elements to write.
+bool runs_nests(const Node& node, const Graph& graph);
+
 // Those of the step's nests that do anything.
 std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
                                     size_t step);

@@ -41,21 +41,9 @@ std::vector<int64_t> work_again_of(const Schedule& schedule) {
   return all;
 }
 
-// How often each step runs at most: the trips of the loops around it, as far as a map's numbers go.
-std::vector<int64_t> iterations_of(const Schedule& schedule) {
-  std::vector<int64_t> around = {1}, all;
-  for (const Step& step : schedule.steps) {
-    if (step.kind == StepKind::kEndLoop) around.pop_back();
-    all.push_back(around.back());
-    if (step.kind == StepKind::kLoop)
-      around.push_back(product_in_map(around.back(), std::get<Loop>(step.node->body).trips));
-  }
-  return all;
-}
-
 std::vector<MapStep> map_steps(const Schedule& schedule, const std::vector<Rows>& rows) {
   std::vector<MapStep> steps;
-  const std::vector<int64_t> again = work_again_of(schedule), iterations = iterations_of(schedule);
+  const std::vector<int64_t> again = work_again_of(schedule), iterations = iterations_of(schedule.steps);
   int64_t left = kMapNumberLimit - 1;  // of what the steps may add up to
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     const Step& step = schedule.steps[s];
@@ -194,6 +182,17 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
     for (size_t k : of_caller(lifetimes, graph.outputs))
       map.io.push_back(io_entry(graph, graph.outputs[k], graph.output_names[k], IoKind::kOutput));
   }
+  return map;
+}
+
+MemoryMap with_cycles(MemoryMap map, const std::vector<double>& cycles, const std::string& target) {
+  int64_t left = kMapNumberLimit - 1;  // of what the steps may add up to
+  for (size_t s = 0; s < map.steps.size(); ++s) {
+    map.steps[s].cycles = static_cast<int64_t>(std::min(cycles[s], static_cast<double>(left)));
+    left -= map.steps[s].cycles;
+    map.totals.cycles += map.steps[s].cycles;
+  }
+  map.target = target;
   return map;
 }
 

@@ -103,6 +103,10 @@ Fault check_totals(const MemoryMap& map) {
           check_total("weights", map.totals.weights, map.constants, [](auto& c) { return c.size; })) {
     return fault;
   }
+  if (auto fault =
+          check_total("cycles", map.totals.cycles, map.steps, [](auto& step) { return step.cycles; })) {
+    return fault;
+  }
   return check_total("macs", map.totals.macs, map.steps, [](auto& step) { return step.macs; });
 }
 

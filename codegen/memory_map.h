@@ -91,6 +91,7 @@ struct MapStep {
   std::string op;
   std::optional<RowRange> rows = {};  // none: the whole node at once
   int64_t macs = 0;                   // of one run; in a loop's body those of all the trips that there can be
+  int64_t cycles = 0;                 // of the same on the map's target, by the cost model; 0: not known
 
   bool operator==(const MapStep&) const = default;
 };
@@ -121,6 +122,7 @@ struct MapChoice {
   int64_t read_again = 0;  // bytes of constants that are read for every slab instead of once
   int64_t stages = 0;      // steps in groups
   int64_t code = 0;        // bytes of C emitted, constants apart
+  int64_t cycles = 0;      // of one run, by the cost model; 0: not known
 
   bool operator==(const MapChoice&) const = default;
 };
@@ -158,6 +160,7 @@ struct MapTotals {
   int64_t arena = 0;            // bytes of all pools
   int64_t weights = 0;          // bytes of all constants
   int64_t macs = 0;             // multiply-accumulates of one run
+  int64_t cycles = 0;           // of the steps; 0: not known
   int64_t macs_again = 0;       // of these, those done again for what lay under a window before
   int64_t layerwise_arena = 0;  // bytes of the arena without row fusion
 
@@ -183,21 +186,22 @@ struct MemoryMap {
   // What made the map, e.g. "arenac 0.1.0", and the options that its result follows from, as words of a
   // shell.
   std::string tool = {}, options = {};
-  bool cut_off = false;  // the time allowed ended the search for a schedule: there may be a smaller arena
+  std::string target = {};  // whose cycles they are
+  bool cut_off = false;     // the time allowed ended the search for a schedule: there may be a smaller arena
 
   bool operator==(const MemoryMap&) const = default;
 };
 
 // The file format: keys in the order of the structures above, one array element a line. Bytes that are not
 // UTF-8 become U+FFFD, so the result is always valid JSON. `groups`, `order`, `frontier`, `cut_off`,
-// `tool` and `options` are left out where there are none.
+// `tool`, `options`, `target` and cycles are left out where there are none.
 std::string to_json(const MemoryMap& map);
 
 // Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `writer`,
-// `writers`, `readers`, `type`, `shape`, `c`, `groups`, `order`, `frontier`, `cut_off`, `tool` and
-// `options` may be absent. `origin` begins
-// every message. Throws UserError with the field's path: "kws_map.json: buffers[3].size: ...". Judges the
-// form only: colliding buffers or dangling names are for `verify`, and no report stumbles over them.
+// `writers`, `readers`, `type`, `shape`, `c`, `groups`, `order`, `frontier`, `cut_off`, `tool`, `options`,
+// `target` and cycles may be absent. `origin` begins every message. Throws UserError with the field's path:
+// "kws_map.json: buffers[3].size: ...". Judges the form only: colliding buffers or dangling names are for
+// `verify`, and no report stumbles over them.
 MemoryMap memory_map_from_json(std::string_view text, std::string_view origin = "memory map");
 
 // The first fault of the map in words, or nothing if it is right: unique names and ids, lives not empty and

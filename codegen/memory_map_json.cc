@@ -48,11 +48,13 @@ Json json_of(const MapBuffer& buffer) {
 }
 
 Json json_of(const MapStep& step) {
-  return {{"time", step.time},
-          {"node", step.node},
-          {"op", step.op},
-          {"rows", json_of_rows(step.rows)},
-          {"macs", step.macs}};
+  Json json = {{"time", step.time},
+               {"node", step.node},
+               {"op", step.op},
+               {"rows", json_of_rows(step.rows)},
+               {"macs", step.macs}};
+  if (step.cycles > 0) json["cycles"] = step.cycles;
+  return json;
 }
 
 Json json_of(const MapConstant& constant) {
@@ -74,6 +76,7 @@ Json json_of(const MapIo& io) {
 Json json_of(const MapTotals& totals) {
   Json json = {{"arena", totals.arena}, {"weights", totals.weights}, {"macs", totals.macs}};
   if (totals.macs_again > 0) json["macs_again"] = totals.macs_again;
+  if (totals.cycles > 0) json["cycles"] = totals.cycles;
   json["layerwise_arena"] = totals.layerwise_arena;
   return json;
 }
@@ -93,7 +96,8 @@ Json json_of(const MapChoice& choice) {
           {"macs_again", choice.macs_again},
           {"read_again", choice.read_again},
           {"stages", choice.stages},
-          {"code", choice.code}};
+          {"code", choice.code},
+          {"cycles", choice.cycles}};
 }
 
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
@@ -173,6 +177,8 @@ class Field {
     return values;
   }
 
+  int64_t count_or_zero(const std::string& key) const { return has(key) ? at(key).count() : 0; }
+
   template <typename Read>
   auto list_or_empty(const std::string& key, Read read) const -> std::vector<decltype(read(*this))> {
     if (!has(key)) return {};
@@ -235,7 +241,8 @@ MapStep read_step(const Field& f) {
           .node = f.at("node").text(),
           .op = f.at("op").text(),
           .rows = read_rows<RowRange>(f),
-          .macs = f.at("macs").count()};
+          .macs = f.at("macs").count(),
+          .cycles = f.count_or_zero("cycles")};
 }
 
 MapConstant read_constant(const Field& f) {
@@ -260,7 +267,8 @@ MapTotals read_totals(const Field& f) {
   return {.arena = f.at("arena").count(),
           .weights = f.at("weights").count(),
           .macs = f.at("macs").count(),
-          .macs_again = f.has("macs_again") ? f.at("macs_again").count() : 0,
+          .cycles = f.count_or_zero("cycles"),
+          .macs_again = f.count_or_zero("macs_again"),
           .layerwise_arena = f.at("layerwise_arena").count()};
 }
 
@@ -279,7 +287,8 @@ MapChoice read_choice(const Field& f) {
           .macs_again = f.at("macs_again").count(),
           .read_again = f.at("read_again").count(),
           .stages = f.at("stages").count(),
-          .code = f.at("code").count()};
+          .code = f.at("code").count(),
+          .cycles = f.count_or_zero("cycles")};
 }
 
 // Reports and judges add sizes and work without care, so what they add is bounded here.
@@ -318,7 +327,8 @@ std::string to_json(const MemoryMap& map) {
   if (!map.groups.empty()) entries.push_back(json_list("groups", map.groups));
   if (map.order) entries.push_back(fmt::format(" \"order\": {}", dump(json_of(*map.order))));
   if (!map.frontier.empty()) entries.push_back(json_list("frontier", map.frontier));
-  for (const auto& [key, text] : {std::pair("tool", &map.tool), std::pair("options", &map.options)})
+  for (const auto& [key, text] :
+       {std::pair("tool", &map.tool), std::pair("options", &map.options), std::pair("target", &map.target)})
     if (!text->empty()) entries.push_back(fmt::format(" \"{}\": {}", key, dump(*text)));
   if (map.cut_off) entries.push_back(" \"cut_off\": true");
   return fmt::format("{{\n{}\n}}\n", fmt::join(entries, ",\n"));
@@ -345,10 +355,12 @@ MemoryMap memory_map_from_json(std::string_view text, std::string_view origin) {
   if (file.has("order")) map.order = read_order(file.at("order"));
   if (file.has("tool")) map.tool = file.at("tool").text();
   if (file.has("options")) map.options = file.at("options").text();
+  if (file.has("target")) map.target = file.at("target").text();
   if (file.has("cut_off")) map.cut_off = file.at("cut_off").truth();
   check_sum(origin, "buffers", map.buffers, [](const MapBuffer& buffer) { return buffer.size; });
   check_sum(origin, "constants", map.constants, [](const MapConstant& constant) { return constant.size; });
   check_sum(origin, "steps", map.steps, [](const MapStep& step) { return step.macs; });
+  check_sum(origin, "steps", map.steps, [](const MapStep& step) { return step.cycles; });
   check_sum(origin, "pools", map.pools, [](const MapPool& pool) { return pool.size; });
   return map;
 }

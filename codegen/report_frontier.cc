@@ -1,8 +1,8 @@
 // The schedules to choose from, for a terminal:
 //
-//    arena bytes  of first  work again  read again  grouped steps  bytes of C
-//         55,296   100.0 %           0           0              0      19,482
-//         12,896    23.3 %           0     417,792             28      31,001
+//  arena bytes of first  cycles work again    read again grouped steps bytes of C
+//       55,296  100.0 %   12.1M          0             0             0     19,482
+//       12,896   23.3 %   12.9M          0       417,792            28     31,001
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,17 +13,17 @@
 namespace arenac {
 
 std::string frontier_text(const MemoryMap& map) {
-  std::string text =
-      "Schedules to choose from, by the multiply-accumulates done again and the bytes\n"
-      "of constants read again\n";
-  text += fmt::format("{:>15}{:>10}{:>12}{:>15}{:>15}{:>12}\n", "arena bytes", "of first", "work again",
-                      "read again", "grouped steps", "bytes of C");
+  std::string text = "Schedules to choose from, by the multiply-accumulates done again and the bytes\n";
+  text += map.target.empty() ? "of constants read again\n"
+                             : fmt::format("of constants read again; estimated cycles on {}\n", map.target);
+  text += fmt::format("{:>13}{:>9}{:>8}{:>11}{:>14}{:>14}{:>11}\n", "arena bytes", "of first", "cycles",
+                      "work again", "read again", "grouped steps", "bytes of C");
   for (const MapChoice& choice : map.frontier) {
     const double share = 100.0 * static_cast<double>(choice.arena) /
                          static_cast<double>(std::max<int64_t>(1, map.frontier.front().arena));
-    text += fmt::format("{:>15}{:>8.1f} %{:>12}{:>15}{:>15}{:>12}\n", grouped(choice.arena), share,
-                        short_count(choice.macs_again), grouped(choice.read_again), grouped(choice.stages),
-                        grouped(choice.code));
+    text += fmt::format("{:>13}{:>7.1f} %{:>8}{:>11}{:>14}{:>14}{:>11}\n", grouped(choice.arena), share,
+                        choice.cycles > 0 ? short_count(choice.cycles) : "", short_count(choice.macs_again),
+                        grouped(choice.read_again), grouped(choice.stages), grouped(choice.code));
   }
   return text;
 }

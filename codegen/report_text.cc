@@ -29,6 +29,7 @@ constexpr size_t kAtPeak = 30;
 constexpr int kWithTypes = 110;  // columns from which on there is room for types and shapes
 constexpr size_t kMaxIo = 8;
 constexpr size_t kMaxGroups = 20;
+constexpr size_t kAllStepsUpTo = 16, kLongestSteps = 12;  // in the table of steps
 constexpr std::string_view kKeys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 static_assert(kAllUpTo <= kKeys.size() && kLargest + kAtPeak <= kKeys.size());
 
@@ -334,6 +335,12 @@ std::string order_line(const MemoryMap& map) {
   return line + (known.empty() ? "" : "; " + known) + "\n";
 }
 
+// "cycles   8.9M on cortex-m4, estimated"
+std::string cycles_line(const MemoryMap& map) {
+  if (map.totals.cycles == 0) return {};
+  return fmt::format("cycles   about {} on {}, estimated\n", short_count(map.totals.cycles), map.target);
+}
+
 std::string search_line(const MemoryMap& map) {
   return map.cut_off ? "search   cut off by --time: given more, there may be a smaller arena\n" : "";
 }
@@ -356,6 +363,31 @@ std::string group_section(const MemoryMap& map, int columns) {
   return text.empty() ? text : "\nGroups, whose steps run a few rows at a time\n" + text;
 }
 
+// Where the time goes:
+//
+//   Steps by estimated cycles on cortex-m4
+//     step  cycles  share   MACs  node
+//       2     2.5M    29%   512K  block1_pointwise (QLinearConv)
+std::string step_section(const MemoryMap& map, int columns) {
+  if (map.totals.cycles == 0) return {};
+  std::vector<size_t> steps(map.steps.size());
+  std::iota(steps.begin(), steps.end(), 0);
+  std::stable_sort(steps.begin(), steps.end(),
+                   [&](size_t a, size_t b) { return map.steps[a].cycles > map.steps[b].cycles; });
+  std::string text = fmt::format("\nSteps by estimated cycles on {}\n  {:>5}{:>8}{:>7}{:>8}  node\n",
+                                 map.target, "step", "cycles", "share", "MACs");
+  const size_t listed = steps.size() <= kAllStepsUpTo ? steps.size() : kLongestSteps;
+  for (size_t k = 0; k < listed; ++k) {
+    const MapStep& step = map.steps[steps[k]];
+    const double share = 100.0 * static_cast<double>(step.cycles) / static_cast<double>(map.totals.cycles);
+    text += fmt::format("  {:>5}{:>8}{:>6.1f}%{:>8}  {}\n", step.time, short_count(step.cycles), share,
+                        short_count(step.macs), shortened(step_title(map, step.time), columns - 30));
+  }
+  if (listed < steps.size())
+    text += fmt::format("  and {} more\n", grouped(static_cast<int64_t>(steps.size() - listed)));
+  return text;
+}
+
 std::string header(const MemoryMap& map) {
   const MapTotals& totals = map.totals;
   std::string arena = bytes_words(totals.arena);
@@ -370,7 +402,7 @@ std::string header(const MemoryMap& map) {
              counted(map.constants.size(), "constant"), short_count(totals.macs),
              totals.macs_again > 0 ? fmt::format(", {} of them again,", short_count(totals.macs_again)) : "",
              counted(map.steps.size(), "step")) +
-         order_line(map) + search_line(map) + tool_line(map) + io_lines(map);
+         cycles_line(map) + order_line(map) + search_line(map) + tool_line(map) + io_lines(map);
 }
 
 // The last word on width, for names and numbers beyond all expectation.
@@ -390,7 +422,7 @@ std::string text_report(const MemoryMap& map, const TextStyle& style) {
   const int columns = std::clamp(style.columns, kLeastColumns, kMostColumns);
   std::string text = header(map);
   for (const MapPool& pool : map.pools) text += "\n" + pool_section(map, pool, columns);
-  text += group_section(map, columns);
+  text += group_section(map, columns) + step_section(map, columns);
   if (!map.frontier.empty()) text += "\n" + frontier_text(map);
   text = laid_out(text, columns);
   return style.charset == Charset::kAscii ? in_ascii(text) : text;

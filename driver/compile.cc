@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <numeric>
 
 #include "codegen/c_text.h"
+#include "codegen/cycles.h"
 #include "codegen/report_words.h"
 #include "codegen/reports.h"
 #include "driver/choose.h"
@@ -164,7 +166,8 @@ Compilation compile(const CompileOptions& options) {
       "plan", bytes_words(total_size(c.plan)), [&] { return dump(problem, c.plan); }, c.times.plan);
 
   progress.begins("map and files");
-  c.map = make_map(c.schedule, c.lifetimes, c.plan, options.io, chosen.layerwise_arena);
+  c.map = with_cycles(make_map(c.schedule, c.lifetimes, c.plan, options.io, chosen.layerwise_arena),
+                      cycles_of(c.schedule, c.lifetimes, c.plan, target), target.name);
   c.map.model = title_of(options);
   c.map.tool = "arenac " ARENAC_VERSION;
   c.map.options = options.words;
@@ -194,6 +197,8 @@ std::vector<MapChoice> frontier_of(const Compilation& compilation, const Compile
                         .read_again = bytes_read_again(schedule)};
     for (const Group& group : schedule.groups) choice.stages += group.end - group.begin;
     const MemoryMap map = make_map(schedule, c.lifetimes, c.plan, options.io);
+    const std::vector<double> cycles = cycles_of(schedule, c.lifetimes, c.plan, target);
+    choice.cycles = static_cast<int64_t>(std::accumulate(cycles.begin(), cycles.end(), 0.0));
     for (const File& file : emit(schedule, c.lifetimes, c.plan, map,
                                  {compilation.name, options.io, WeightsForm::kBin, ARENAC_VERSION}))
       if (file.name == compilation.name + ".c") choice.code = static_cast<int64_t>(file.bytes.size());

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "frontend/error.h"
 #include "frontend/nearest.h"
@@ -153,6 +154,20 @@ void verify(const Schedule& schedule) {
                  "a tensor with another ring than its storage");
   }
   verify_rings(schedule);
+}
+
+std::vector<int64_t> iterations_of(const std::vector<Step>& steps) {
+  std::vector<int64_t> around = {1}, all;
+  for (const Step& step : steps) {
+    if (step.kind == StepKind::kEndLoop) around.pop_back();
+    all.push_back(around.back());
+    if (step.kind != StepKind::kLoop) continue;
+    int64_t trips = 0;
+    const bool overflows =
+        __builtin_mul_overflow(around.back(), std::get<Loop>(step.node->body).trips, &trips);
+    around.push_back(overflows ? std::numeric_limits<int64_t>::max() : trips);
+  }
+  return all;
 }
 
 std::string dump(const Schedule& schedule) {

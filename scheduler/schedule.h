@@ -161,6 +161,17 @@ struct Schedule {
   bool cut_off = false;  // the deadline passed before the searches for order and groups were done
 };
 
+// Cycles of what kernels are made of, as compilers at -O2 emit it; where nothing better is known, an
+// instruction is taken for a cycle. What the processor has no instruction for is a call.
+struct Costs {
+  double load, store, add, multiply, choose, divide;  // integers; choose: minimum, maximum, selection
+  double float_add, float_multiply, float_choose, float_divide;
+  double convert;               // from integer to float or back
+  double requantize, function;  // function: exp, ...
+  double loop, call;            // an iteration; a function of the emitted C
+  int registers, vector_bytes;  // of integers; that one operation takes
+};
+
 // What kernels are shaped for.
 struct Target {
   const char* name;
@@ -173,6 +184,7 @@ struct Target {
   // Where it has instructions for products of bytes along a sum: the lanes and tile that leave registers for
   // these; else 0.
   int byte_lanes, byte_tile;
+  Costs costs;
   const char* features = "";  // of x86-64, as compilers call them ("avx2,fma"): the C turns them on
 };
 const std::vector<Target>& targets();
@@ -227,6 +239,9 @@ std::vector<Interval> storage_lives(const Schedule& schedule);
 
 // The steps of a group at which a ring is in use whose steps, one by one, are `life`.
 Interval steps_of_ring(const Group& group, Interval life, const Ring& ring);
+
+// How often each step runs at most: the trips of the loops around it, or INT64_MAX where they are more.
+std::vector<int64_t> iterations_of(const std::vector<Step>& steps);
 
 // The stage of a step in a group, or null.
 const Stage* stage_of(const Schedule& schedule, size_t step);

@@ -249,55 +249,6 @@ int64_t work_again(const Schedule& schedule) {
   return work;
 }
 
-bool runs_here(const Target& target) {
-  const std::string features = target.features;
-#if defined(__x86_64__) && defined(__GNUC__)
-  if (features.find("avx512") != std::string::npos)
-    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-           __builtin_cpu_supports("avx512vl");
-  if (features.find("avx2") != std::string::npos)
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  return features.empty() || __builtin_cpu_supports("sse4.2");
-#else
-  return features.empty();
-#endif
-}
-
-namespace {
-
-// And the last row that has features of the processor that runs this, or the first of all.
-std::vector<Target> with_native(std::vector<Target> rows) {
-  Target native = rows.front();
-  for (const Target& row : rows)
-    if (row.features[0] != '\0' && runs_here(row)) native = row;
-  native.name = "native",
-  native.description = "the processor that arenac runs on: as its row of x86-64, or portable";
-  rows.push_back(native);
-  return rows;
-}
-
-}  // namespace
-
-const std::vector<Target>& targets() {
-  static const std::vector<Target> all = with_native({
-      {"portable", "any C99 compiler; shaped for 256-bit vectors", 16, 6, 6, 16, Registers::kVector, 0, 0},
-      {"cortex-m", "Arm Cortex-M with DSP instructions, in C that runs on all", 4, 2, 4, 8,
-       Registers::kScalar, 2, 2},
-      {"cortex-m0", "Arm Cortex-M0, M0+, M23: no vectors, 8 registers", 2, 1, 1, 8, Registers::kScalar, 0, 0},
-      {"cortex-m3", "Arm Cortex-M3: no vectors, few registers", 4, 2, 2, 8, Registers::kScalar, 0, 0},
-      {"cortex-m4", "Arm Cortex-M4: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2},
-      {"cortex-m7", "Arm Cortex-M7: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2},
-      {"cortex-m33", "Arm Cortex-M33: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2},
-      {"rv32imc", "32-bit RISC-V without floating point", 4, 3, 3, 8, Registers::kScalar, 0, 0},
-      {"rv32imafc", "32-bit RISC-V", 4, 3, 3, 8, Registers::kScalar, 0, 0},
-      {"x86-64-v2", "x86-64 with SSE4.2", 8, 4, 4, 16, Registers::kVector, 0, 0, "sse4.2"},
-      {"x86-64-v3", "x86-64 with AVX2 and FMA", 16, 6, 6, 32, Registers::kVector, 16, 4, "avx2,fma,f16c"},
-      {"x86-64-v4", "x86-64 with AVX-512", 32, 12, 12, 64, Registers::kVector, 32, 12,
-       "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"},
-  });
-  return all;
-}
-
 const std::vector<SchedulerRow>& schedulers() {
   static const std::vector<SchedulerRow> all = {
       {"layerwise", "one whole layer a step, in the order of the lowest peak", schedule_layerwise},

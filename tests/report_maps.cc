@@ -100,8 +100,13 @@ MemoryMap grouped_map() {
   map.model = "grouped.onnx";
   map.groups = {{.begin = 1, .end = 3}};
   map.order = MapOrder{.peak = 96, .file_peak = 1120, .found_peak = 96, .lower_bound = 96, .proven = true};
-  map.frontier = {{.arena = 1096, .read_again = 0, .stages = 0, .code = 19482},
-                  {.arena = 64, .macs_again = 600, .read_again = 20736, .stages = 2, .code = 31001}};
+  map.frontier = {
+      {.arena = 1096, .read_again = 0, .stages = 0, .code = 19482, .cycles = 3000},
+      {.arena = 64, .macs_again = 600, .read_again = 20736, .stages = 2, .code = 31001, .cycles = 4500}};
+  map.target = "cortex-m4";
+  map.steps[1].cycles = 3000;
+  map.steps[2].cycles = 1000;
+  map.totals.cycles = 4000;
   map.cut_off = true;
   map.tool = "arenac 0.0.0";
   map.options = "--ram 64";

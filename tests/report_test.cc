@@ -170,12 +170,15 @@ TEST(TextReport, ShowsGroupsOrderAndFrontier) {
   EXPECT_THAT(text, HasSubstr("  groups          [g1------------]\n"));
   EXPECT_THAT(text, HasSubstr("  g1   steps [1, 3)  conv (Conv) to pool (MaxPool)\n"));
   EXPECT_THAT(text, HasSubstr(frontier_text(grouped_map())));
-  EXPECT_THAT(
-      frontier_text(grouped_map()),
-      testing::ContainsRegex("\n +1,096 +100.0 % +0 +0 +0 +19,482\n +64 +5.8 % +600 +20,736 +2 +31,001\n"));
+  EXPECT_THAT(frontier_text(grouped_map()),
+              testing::ContainsRegex(
+                  "\n +1,096 +100.0 % +3.0K +0 +0 +0 +19,482\n +64 +5.8 % +4.5K +600 +20,736 +2 +31,001\n"));
+  EXPECT_THAT(text, HasSubstr("\ncycles   about 4.0K on cortex-m4, estimated\n"));
+  EXPECT_THAT(text, testing::ContainsRegex(
+                        "Steps by estimated cycles on cortex-m4\n.*\n +1 +3.0K +75.0% +[^\n]*conv"));
   EXPECT_THAT(text, HasSubstr("\nmade by  arenac 0.0.0, --ram 64\n"));
   EXPECT_THAT(svg_report(grouped_map()), HasSubstr(">arenac 0.0.0, --ram 64</text>"));
-  for (const char* word : {"made by", "order  ", "groups", "Groups", "choose"})
+  for (const char* word : {"made by", "order  ", "groups", "Groups", "choose", "cycles"})
     EXPECT_THAT(text_report(small_map()), Not(HasSubstr(word)));
 }
 

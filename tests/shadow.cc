@@ -6,6 +6,7 @@
 #include <map>
 #include <numeric>
 
+#include "codegen/cycles.h"
 #include "codegen/lower_step.h"
 #include "driver/compare.h"
 #include "frontend/error.h"
@@ -21,6 +22,30 @@ namespace {
 
 // How the nests of a step run: in random orders, or as the statements that are emitted.
 enum class Walk : uint8_t { kAnyOrder, kAsEmitted };
+
+// A cycle for each element that is read or written, none for anything else.
+Costs access_costs() {
+  Costs costs = {};
+  costs.load = costs.store = 1;
+  costs.registers = 1 << 20;
+  costs.vector_bytes = 1;
+  return costs;
+}
+
+// Whether the cost model foresees every access of a kernel: it has no data, and takes long loops to be alike.
+bool is_foreseen(const Kernel& kernel) {
+  bool foreseen = std::all_of(kernel.axes.begin(), kernel.axes.end(),
+                              [](const Interval& axis) { return axis.end - axis.begin <= 32; });
+  visit_statements(kernel.body, [&](const Stmt& s) {
+    const bool values = std::holds_alternative<Set>(s.is) || std::holds_alternative<Define>(s.is);
+    visit_formulas(s, [&](const Expr& root) {
+      foreseen &= !any_of(root, [&](const Expr& e) {
+        return e->op == Op::kSelect || e->op == Op::kInstruction || (e->op == Op::kRead && !values);
+      });
+    });
+  });
+  return foreseen;
+}
 
 class Shadow {
  public:
@@ -257,9 +282,15 @@ class Shadow {
       const auto runs = [&](int64_t slab) { return nest.slabs->begin <= slab && slab < nest.slabs->end; };
       if (nest.slabs && !runs(iterations_[kSlabSymbol])) continue;
       if (nest.first_chunk_only && iterations_[kChunkSymbol] > 0) continue;
+      double accesses = 0;
       run_kernel(nest.kernel, iterations_, [&](int operand, int64_t element) {
+        ++accesses;
         return at(operand == kResult ? node.writes[0] : node.reads[static_cast<size_t>(operand)], element);
       });
+      const double foreseen = cycles_of(nest.kernel, access_costs(), iterations_);
+      if (is_foreseen(nest.kernel) && foreseen != accesses)
+        fault_ = fmt::format("step {} reads and writes {} elements, the cost model says {}", step, accesses,
+                             foreseen);
     }
   }
 

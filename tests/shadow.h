@@ -20,8 +20,8 @@ Tolerance tolerance_of(Type type, double integers_within = 0);
 
 // The first step (of a group, the first group) at which the arena does not hold what the interpreter
 // computes, or at which an access leaves its buffer; "" when there is none. It runs twice, on arenas filled
-// with 0xA5: with the axes in random orders, and by the statements that are emitted. Floats of 32 bits and
-// more may differ by floats_within.
+// with 0xA5: with the axes in random orders, and by the statements that are emitted, whose cost
+// model must foresee every access. Floats of 32 bits and more may differ by floats_within.
 std::string shadow_fault(const Compilation& compilation, const std::vector<Value>& inputs,
                          std::mt19937& random, double floats_within = 1e-5);
 

@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <numeric>
 
+#include "codegen/cycles.h"
 #include "driver/run.h"
 #include "frontend/error.h"
 #include "tests/boards/boards.h"
@@ -31,6 +33,9 @@ void print_row(const MeasuredModel& model, const Core& core, Optimize optimize, 
   const std::vector<Value> inputs = seeded_inputs(c, {});
   const Value host = build_and_run(c, inputs, {}).outputs[0];
   fmt::print("{:<10}{:<27}{:<9}", core.name, model.name, optimize == Optimize::kSpeed ? "speed" : "balanced");
+  const std::vector<double> cycles = cycles_of(c.schedule, c.lifetimes, c.plan, target_named(core.target));
+  fmt::print("{:>6.2f}",
+             std::accumulate(cycles.begin(), cycles.end(), 0.0) / static_cast<double>(c.map.totals.macs));
   for (const std::string& level : choice.levels) {
     try {
       const Measured m = measure(c, inputs[0], core, level);
@@ -56,7 +61,7 @@ void print_core(const Core& core, const Choice& choice) {
     fmt::print("{}: not run: {} or {} is not installed\n", core.name, core.compiler, core.emulator);
     return;
   }
-  fmt::print("{:<10}{:<27}{:<9}", "core", "model", "optimize");
+  fmt::print("{:<10}{:<27}{:<9}{:>6}", "core", "model", "optimize", "cost");
   for (const std::string& level : choice.levels)
     fmt::print("{:>5}{:>4}{:>8}{:>6}", level, "/MAC", "text", "stack");
   fmt::print("{}\n", core.name == std::string("m4") ? "  CMSIS-NN -Os -O2" : "");

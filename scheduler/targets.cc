@@ -1,0 +1,77 @@
+#include <string>
+
+#include "scheduler/schedule.h"
+
+namespace arenac {
+namespace {
+
+// Those of Cortex-M are what fits the instructions that QEMU counts (instructions_test).
+// clang-format off
+//                              integers                        floats                con-  requan- func-
+//                              load store add mul choose div   add mul choose div    vert  tise    tion   loop call  registers vector
+constexpr Costs kVectors     = {1,   1,    1,  1,  1,     20,   1,   1,  1,  8,       1,    6,      20,    2,   15,   16,       32};
+constexpr Costs kVectors16   = {1,   1,    1,  1,  1,     20,   1,   1,  1,  8,       1,    6,      20,    2,   15,   16,       16};
+constexpr Costs kVectors64   = {1,   1,    1,  1,  1,     20,   1,   1,  1,  8,       1,    6,      20,    2,   15,   16,       64};
+constexpr Costs kThumb1      = {1,   1,    1,  1,  3,     60,   100, 85, 40, 200,     60,   60,     1500,  3,   20,   6,        4};
+constexpr Costs kThumb2      = {1,   1,    1,  1,  2,     2,    100, 85, 40, 200,     60,   18,     1500,  3,   20,   12,       4};
+constexpr Costs kThumb2Float = {1,   1,    1,  1,  2,     2,    1,   1,  4,  1,       2,    5,      60,    3,   20,   12,       4};
+constexpr Costs kRiscv       = {1,   1,    1,  1,  3,     2,    100, 85, 40, 200,     60,   22,     1500,  3,   20,   26,       4};
+constexpr Costs kRiscvFloat  = {1,   1,    1,  1,  3,     2,    1,   1,  2,  1,       2,    14,     60,    3,   20,   26,       4};
+// clang-format on
+
+}  // namespace
+
+bool runs_here(const Target& target) {
+  const std::string features = target.features;
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (features.find("avx512") != std::string::npos)
+    return __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
+           __builtin_cpu_supports("avx512vl");
+  if (features.find("avx2") != std::string::npos)
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  return features.empty() || __builtin_cpu_supports("sse4.2");
+#else
+  return features.empty();
+#endif
+}
+
+namespace {
+
+// And the last row that has features of the processor that runs this, or the first of all.
+std::vector<Target> with_native(std::vector<Target> rows) {
+  Target native = rows.front();
+  for (const Target& row : rows)
+    if (row.features[0] != '\0' && runs_here(row)) native = row;
+  native.name = "native",
+  native.description = "the processor that arenac runs on: as its row of x86-64, or portable";
+  rows.push_back(native);
+  return rows;
+}
+
+}  // namespace
+
+const std::vector<Target>& targets() {
+  static const std::vector<Target> all = with_native({
+      {"portable", "any C99 compiler; shaped for 256-bit vectors", 16, 6, 6, 16, Registers::kVector, 0, 0,
+       kVectors},
+      {"cortex-m", "Arm Cortex-M with DSP instructions, in C that runs on all", 4, 2, 4, 8,
+       Registers::kScalar, 2, 2, kThumb2Float},
+      {"cortex-m0", "Arm Cortex-M0, M0+, M23: no vectors, 8 registers", 2, 1, 1, 8, Registers::kScalar, 0, 0,
+       kThumb1},
+      {"cortex-m3", "Arm Cortex-M3: no vectors, few registers", 4, 2, 2, 8, Registers::kScalar, 0, 0,
+       kThumb2},
+      {"cortex-m4", "Arm Cortex-M4: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2, kThumb2Float},
+      {"cortex-m7", "Arm Cortex-M7: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2, kThumb2Float},
+      {"cortex-m33", "Arm Cortex-M33: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2, kThumb2Float},
+      {"rv32imc", "32-bit RISC-V without floating point", 4, 3, 3, 8, Registers::kScalar, 0, 0, kRiscv},
+      {"rv32imafc", "32-bit RISC-V", 4, 3, 3, 8, Registers::kScalar, 0, 0, kRiscvFloat},
+      {"x86-64-v2", "x86-64 with SSE4.2", 8, 4, 4, 16, Registers::kVector, 0, 0, kVectors16, "sse4.2"},
+      {"x86-64-v3", "x86-64 with AVX2 and FMA", 16, 6, 6, 32, Registers::kVector, 16, 4, kVectors,
+       "avx2,fma,f16c"},
+      {"x86-64-v4", "x86-64 with AVX-512", 32, 12, 12, 64, Registers::kVector, 32, 12, kVectors64,
+       "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"},
+  });
+  return all;
+}
+
+}  // namespace arenac
