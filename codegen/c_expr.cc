@@ -460,14 +460,20 @@ CExpr::Piece CExpr::call(const Expr& e) const {
     return fmt::format("{}({}, {})", binary_helper(low ? "at_least" : "at_most", e->type, body), a.text,
                        value(e->args[1]));
   }
-  if (is_exact(e)) return arithmetic(e->op, a, piece(e->args[1]));
+  if (is_exact(e)) {
+    const Expr& b = e->args[1];
+    const bool negative =
+        e->op != Op::kMul && b->op == Op::kConst && b->value.i < 0 && b->value.i > INT32_MIN;
+    if (!negative) return arithmetic(e->op, a, piece(b));
+    return arithmetic(e->op == Op::kAdd ? Op::kSub : Op::kAdd, a,
+                      piece(constant(b->type, Scalar{.i = -b->value.i})));
+  }
   return operation(e->op, e->args[0]->type, a, e->args.size() > 1 ? piece(e->args[1]) : a);
 }
 
-// Whether it is a sum, difference or product that cannot leave its type, of which C promotes nothing.
 bool CExpr::is_exact(const Expr& e) const {
   if (e->op != Op::kAdd && e->op != Op::kSub && e->op != Op::kMul) return false;
-  const ClosedInterval range = closed_interval(e, names_.ranges, {});
+  const ClosedInterval range = names_.interval(e);
   if (e->type == Type::kInt32) return range.low > INT32_MIN || range.high < INT32_MAX;
   return e->type == Type::kInt64 && (range.low > INT64_MIN || range.high < INT64_MAX);
 }
@@ -594,7 +600,7 @@ bool CExpr::of_ints(const Expr& e) const {
   constexpr int64_t kInt = std::numeric_limits<int>::max();
   return !any_of(e, [&](const Expr& x) {
     if (x->type == Type::kBool) return false;
-    const ClosedInterval range = closed_interval(x, names_.ranges, {});
+    const ClosedInterval range = names_.interval(x);
     return x->op == Op::kRead || x->type != Type::kInt64 || range.low < -kInt || range.high > kInt;
   });
 }
@@ -609,8 +615,8 @@ std::string CExpr::factor(const Expr& e) const {
 // a / b and a % b by one positive b. C's remainder is that of numbers from 0, to which others are moved.
 std::string CExpr::quotient(const Expr& e) const {
   const Expr &a = e->args[0], &by = e->args[1];
-  const ClosedInterval range = closed_interval(a, names_.ranges, {});
-  const ClosedInterval divisor = closed_interval(by, names_.ranges, {});
+  const ClosedInterval range = names_.interval(a);
+  const ClosedInterval divisor = names_.interval(by);
   constexpr int64_t kInt = std::numeric_limits<int>::max();
   if (divisor.low != divisor.high || divisor.low <= 0 || divisor.high > kInt || range.low < -kInt ||
       range.high > kInt)

@@ -18,9 +18,9 @@ namespace arenac {
 using Helpers = std::map<std::string, std::string>;
 
 struct CNames {
-  std::function<std::string(int)> axis;     // of an axis or (negative) an iteration: an int
-  std::function<std::string(int)> operand;  // of a read: pointer to its elements, or all of it
-  std::vector<Interval> ranges;             // of the axes
+  std::function<std::string(int)> axis;                 // of an axis or (negative) an iteration: an int
+  std::function<std::string(int)> operand;              // of a read: pointer to its elements, or all of it
+  std::function<ClosedInterval(const Expr&)> interval;  // what an integer expression can be
 };
 
 class CExpr {
@@ -39,6 +39,9 @@ class CExpr {
   // none.
   std::string over_lanes(const Expr& e, int lanes) const;
 
+  // Whether it is a sum, difference or product that cannot leave its type, of which C promotes nothing.
+  bool is_exact(const Expr& e) const;
+
  private:
   // How tightly the outermost operator of a text holds its operands, the loosest first.
   enum class Binds : uint8_t { kChoice, kOr, kAnd, kCompare, kSum, kProduct, kUnary, kPrimary };
@@ -56,7 +59,6 @@ class CExpr {
   Piece piece_of_condition(const Expr& e) const;
   Piece arithmetic(Op op, const Piece& a, const Piece& b) const;
   Piece stored(Type to, Type from, const Piece& value) const;
-  bool is_exact(const Expr& e) const;
   bool of_ints(const Expr& e) const;
   bool chooses_int(const Expr& e) const;
   std::string factor(const Expr& e) const;

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "codegen/c_text.h"
+#include "codegen/register_ranges.h"
 
 namespace arenac {
 namespace {
@@ -90,11 +91,9 @@ class KernelPrinter {
       const auto at = pointers_.find(operand);
       return at == pointers_.end() ? std::string("out") : at->second;
     };
-    all.ranges = kernel_.axes;
-    all.ranges.resize(kInts, {0, 1});
-    for (const Register& r : kernel_.registers)
-      all.ranges[kLane].end = std::max<int64_t>(all.ranges[kLane].end, r.lanes);
-    for (const Kernel::Int& number : kernel_.ints) all.ranges.push_back(number.range);
+    all.interval = [this, axes = intervals_of(kernel_)](const Expr& e) {
+      return interval_with_registers(e, kernel_, axes);
+    };
     return all;
   }
 
@@ -227,7 +226,8 @@ class KernelPrinter {
   std::string line_of(const Set& set) const {
     const std::string target = c_.element(set.target);
     const Expr& value = set.value;
-    const bool adds = value->op == Op::kAdd && is_float(value->type) && same(value->args[0], set.target);
+    const bool adds = value->op == Op::kAdd && same(value->args[0], set.target) &&
+                      (is_float(value->type) || c_.is_exact(value));
     if (adds) return fmt::format("{} += {};", target, c_.value(value->args[1]));
     const bool copies = value->op == Op::kRead && holds_elements(value) && value->type == set.target->type;
     if (copies) return fmt::format("{} = {};", target, c_.element(value));

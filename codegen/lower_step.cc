@@ -2,6 +2,7 @@
 
 #include "codegen/c_formula.h"
 #include "codegen/passes.h"
+#include "codegen/register_ranges.h"
 #include "scheduler/groups.h"
 
 namespace arenac {
@@ -66,7 +67,7 @@ std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& l
         lower_nest(flat, loops[k], nest.operands, loop_names(std::get<Nests>(node.body)[k], nests[k], flat));
     if (loops[k].registers == Registers::kScalar)
       nest.kernel = saturate_bytes(define_where_set(scalar_lanes(std::move(nest.kernel))));
-    nest.kernel = fold_constants(std::move(nest.kernel));
+    nest.kernel = with_register_ranges(fold_constants(std::move(nest.kernel)));
     if (stage) {
       const Interval active = active_slabs(std::get<Nests>(node.body)[k], stage->nests[k], stage->slabs);
       if (active != Interval{0, stage->slabs}) nest.slabs = active;

@@ -75,7 +75,7 @@ class LanesToScalars {
     if (is.lanes == 1 && !defined_.contains(number)) return number;
     const auto [at, fresh] =
         scalars_.emplace(std::pair(number, l), static_cast<int>(kernel_.registers.size()));
-    if (fresh) kernel_.registers.push_back({fmt::format("{}_{}", is.name, l), is.type, 1, is.holds});
+    if (fresh) kernel_.registers.push_back({fmt::format("{}_{}", is.name, l), is.type, 1, is.holds, {}});
     return at->second;
   }
 

@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "codegen/stmt.h"
 #include "scheduler/loops.h"
 
 namespace arenac {

@@ -18,6 +18,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -100,6 +101,7 @@ struct Register {
   Type type;
   int lanes;                                                // 1: a scalar
   enum class Holds : uint8_t { kValues, kElements } holds;  // what is computed, or what is stored
+  std::optional<ClosedInterval> range = {};                 // of an integer: what it holds at any time
 };
 
 struct Kernel {

@@ -74,7 +74,7 @@ class StmtBuilder {
   }
 
   int new_register(std::string name, Type type, int lanes, Register::Holds holds = Register::Holds::kValues) {
-    kernel_.registers.push_back({std::move(name), type, lanes, holds});
+    kernel_.registers.push_back({std::move(name), type, lanes, holds, {}});
     return static_cast<int>(kernel_.registers.size()) - 1;
   }
   // A register as a whole or at the lane that runs; at a certain lane of several.

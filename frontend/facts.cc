@@ -144,6 +144,8 @@ Unwrapped unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
       return times(arg(0), arg(1));
     case Op::kSelect:
       return unwrapped(hull(arg(1), arg(2)));
+    case Op::kRequantize:
+      return {-(1 << 22), 1 << 22};
     default:
       break;
   }

@@ -4,6 +4,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "codegen/register_ranges.h"
+#include "codegen/stmt_builder.h"
+
 namespace arenac {
 namespace {
 
@@ -45,6 +48,25 @@ TEST(CKernel, HasTheParenthesesThatThePrecedenceOfOperatorsAndCompilersAskFor) {
               testing::HasSubstr("(x0[1] < x1[2] && x1[2] <= x0[1]) || !(x0[1] == x1[2]))"));
   EXPECT_THAT(text_of_value(select(a < b, a + b, b)),
               testing::HasSubstr("= x0[1] < x1[2] ? x0[1] + x1[2] : x1[2];"));
+}
+
+// A sum of so many squares of bytes.
+std::string text_of_squares(int64_t count) {
+  StmtBuilder at({{0, count}}, 1);
+  const Expr x = cast(Type::kInt32, read(0, Type::kInt8, {axis(0)}));
+  const int sum = at.new_register("acc", Type::kInt32, 1);
+  at.put(Declare{{sum}, constant(Type::kInt32, 0)});
+  at.loop(0, integer(0), integer(count), 1, [&] { at.put(Set{at.at(sum), at.at(sum) + x * x}); });
+  at.put(Set{element(kResult, Type::kInt32, integer(0)), at.at(sum)});
+  Helpers helpers;
+  return c_kernel(with_register_ranges(at.finish()), {{Type::kInt8}, {Aliasing::kMixed}, Type::kInt32}, "k",
+                  helpers)
+      .signature;
+}
+
+TEST(CKernel, AddsPlainlyWhatCannotLeaveItsType) {
+  EXPECT_THAT(text_of_squares(131070), testing::HasSubstr("acc += "));  // and one more: below 2^31
+  EXPECT_THAT(text_of_squares(131071), testing::HasSubstr("acc = (int32_t)((uint32_t)acc + (uint32_t)("));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ class Machine {
   void run(const Define& define) {
     std::vector<std::optional<Scalar>>& lanes = registers_[static_cast<size_t>(define.reg)];
     if (lanes.size() <= static_cast<size_t>(lane_)) lanes.resize(static_cast<size_t>(lane_) + 1);
-    lanes[static_cast<size_t>(lane_)] = evaluate(define.value);
+    lanes[static_cast<size_t>(lane_)] = within_range(define.reg, evaluate(define.value));
   }
 
   void run(const Set& set) {
@@ -74,7 +74,16 @@ class Machine {
     ARENAC_CHECK(r.holds == Register::Holds::kElements || from == to, "a register of another type");
     std::byte room[kStringBytes] = {};
     store(to, room, convert(to, from, value));
-    *lane_of(set.target) = r.holds == Register::Holds::kElements ? load(to, room) : value;
+    *lane_of(set.target) = r.holds == Register::Holds::kElements
+                               ? load(to, room)
+                               : within_range(set.target->index - kRegisters, value);
+  }
+
+  Scalar within_range(int reg, Scalar value) const {
+    const auto& range = kernel_.registers[static_cast<size_t>(reg)].range;
+    ARENAC_CHECK(!range || (range->low <= value.i && value.i <= range->high),
+                 "a register outside of its range");
+    return value;
   }
 
   std::optional<Scalar>* lane_of(const Expr& read) {

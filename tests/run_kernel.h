@@ -15,7 +15,8 @@ namespace arenac {
 // The bytes of an element of an operand, or of the result (kResult).
 using ElementAt = std::function<std::byte*(int operand, int64_t element)>;
 
-// Checks on the way that no register is read before it is set and that every int keeps to its range.
+// Checks on the way that no register is read before it is set and that every int and register keeps to its
+// range.
 void run_kernel(const Kernel& kernel, std::span<const int64_t> iterations, const ElementAt& at);
 
 }  // namespace arenac
