@@ -16,19 +16,6 @@
 namespace arenac {
 namespace {
 
-// f(node) for those of a block and of what is in it.
-template <typename F>
-void each_node(const Block& block, const F& f) {
-  for (const Node& node : block) {
-    f(node);
-    if (const Loop* loop = std::get_if<Loop>(&node.body)) each_node(loop->body, f);
-    if (const If* branch = std::get_if<If>(&node.body)) {
-      each_node(branch->then_block, f);
-      each_node(branch->else_block, f);
-    }
-  }
-}
-
 // Per tensor the first of those whose values are the same where they lie: views, and what copies that take
 // no code join.
 std::vector<TensorId> values_of(const Schedule& schedule, const StepFacts& facts) {
@@ -37,17 +24,17 @@ std::vector<TensorId> values_of(const Schedule& schedule, const StepFacts& facts
     while (values[id] != id) id = values[id];
     return id;
   };
-  each_node(schedule.graph->block, [&](const Node& node) {
-    const Nests* nests = std::get_if<Nests>(&node.body);
-    if (!nests) return;
-    const bool is_view = facts.writer[node.writes[0]] < 0;
+  for (const Step& step : schedule.steps) {
+    const Nests* nests = step.kind == StepKind::kRun ? std::get_if<Nests>(&step.node->body) : nullptr;
+    if (!nests) continue;
     for (const Nest& nest : *nests) {
-      const Expr* read = copied_read(nest, node, *schedule.graph);
-      if (!read || !(is_view || is_elided(nest, node, *schedule.graph, schedule.layouts))) continue;
-      const TensorId from = first(node.reads[(*read)->index]), to = first(node.writes[0]);
-      (is_view ? values[to] : values[from]) = is_view ? from : to;
+      if (!is_elided(nest, *step.node, *schedule.graph, schedule.layouts)) continue;
+      any_of(nest.body, [&](const Expr& e) {
+        if (e->op == Op::kRead) values[first(step.node->reads[e->index])] = first(step.node->writes[0]);
+        return false;
+      });
     }
-  });
+  }
   for (size_t id = 0; id < values.size(); ++id) values[id] = first(static_cast<TensorId>(id));
   return values;
 }
