@@ -1,15 +1,14 @@
-// Whether what a step reads is still there: the schedule runs with tensors and numbers in place of elements.
+// Whether what a stage reads is still there: groups run with tensor and number in place of rows and columns.
 #pragma once
 
 #include "scheduler/schedule.h"
 
 namespace arenac {
 
-// Runs a schedule with the tensor and the number of the row in each slot of each ring, and in each row of
-// what is there whole: every row that a step or a slab reads must be there, and be of the tensor that is
-// read, not of another that shares its storage. Rows that tensors share, as the parts of a concat do, are
-// told apart by part, those that come in chunks by column. InternalError otherwise. Storages that overlap are
-// not told apart.
+// Runs the groups of a schedule with the tensor and the number of the row in each slot of each ring, and in
+// each row of what is there whole: every row that a slab reads must be there, and be of the tensor that is
+// read, not of another that shares its storage. InternalError otherwise. Tensors that share rows, as the
+// parts of a concat do, or whose rows come in chunks are not told apart, nor are storages that overlap.
 void verify_rings(const Schedule& schedule);
 
 }  // namespace arenac

@@ -374,34 +374,5 @@ TEST(Rings, TellTensorsOfOneStorageApart) {
   EXPECT_THROW(verify_rings(schedule), InternalError);
 }
 
-// b and c are parts of y, channel by channel: either in the other's place, or both in each other's.
-TEST(Rings, TellPartsOfOneRowApart) {
-  const Graph graph =
-      after_pointwise(kRows, "1, 2, 17, 5",
-                      floats("wb", 8, 2, 3) + ", " + floats("wc", 8, 2, 3) + ", " + floats("w", 2, 16, 3),
-                      "b = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, wb)\n"
-                      "  c = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, wc)\n"
-                      "  d = Concat<axis = 1>(b, c)\n"
-                      "  y = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(d, w)");
-  Schedule schedule = scheduled_by("rows", graph);
-  ASSERT_FALSE(schedule.groups.empty());
-  verify_rings(schedule);
-  const auto named = [&](const std::string& name) -> Layout& {
-    for (size_t id = 0; id < graph.tensors.size(); ++id)
-      if (graph.tensors[id].name == name) return schedule.layouts[id];
-    throw InternalError("no tensor " + name);
-  };
-  Layout &b = named("b"), &c = named("c");
-  ASSERT_EQ(b.root, c.root);
-  ASSERT_NE(b.offset, c.offset);
-  const Layout first = b, second = c;
-  b = second;
-  EXPECT_THROW(verify_rings(schedule), InternalError) << "b where c is";
-  b = first, c = first;
-  EXPECT_THROW(verify_rings(schedule), InternalError) << "c where b is";
-  b = second;
-  EXPECT_THROW(verify_rings(schedule), InternalError) << "swapped";
-}
-
 }  // namespace
 }  // namespace arenac
