@@ -158,11 +158,13 @@ std::string CExpr::helper(const std::string& name, const std::string& definition
   return full;
 }
 
-// static inline T NAME_f32(T a, T b) { body }
-std::string CExpr::binary_helper(const char* name, Type type, const std::string& body) const {
+// static inline T NAME_f32(T a, T b) { body }, a statement a line
+std::string CExpr::binary_helper(const char* name, Type type, std::string body) const {
   const std::string id = fmt::format("{}_{}", name, suffix_of(type));
   const char* t = c_value_type(type);
-  return helper(id, fmt::format("static inline {0} {1}_{2}({0} a, {0} b) {{ {3} }}", t, prefix_, id, body));
+  for (size_t at = 0; (at = body.find("; ", at)) != std::string::npos;) body.replace(at, 2, ";\n  ");
+  return helper(id,
+                fmt::format("static inline {0} {1}_{2}({0} a, {0} b) {{\n  {3}\n}}", t, prefix_, id, body));
 }
 
 CExpr::Piece CExpr::cast(Type to, Type from, const Piece& x) const {
