@@ -244,8 +244,9 @@ const tests = {
     assert.match(await textOf('#tooltip'), /group\s+g1/);
     assert.match(await textOf('#facts'), /in this order\s+96 bytes file’s order 1\.1K, no order has less/i);
     assert.match(await textOf('#facts'), /Groups\s+1/);
+    assert.match(await textOf('#facts'), /Cycles\s+4K\s+estimated, cortex-m4/);
     assert.match(await textOf('#facts'), /Search\s+cut off by --time/);
-    assert.match(await textOf('#frontier'), /1,096\s+0\s+0\s+0\s+19\.0K\s+64\s+600\s+20\.3K\s+2\s+30\.3K/);
+    assert.match(await textOf('#frontier'), /1,096\s+3K\s+0\s+0\s+0\s+19\.0K\s+64\s+4\.5K\s+600\s+20\.3K\s+2\s+30\.3K/);
     assert.match(await textOf('#marks'), /bytes that two buffers share\s+g1, g2, …: steps that run in turns/);
     assert.equal(await textOf('#tool'), 'made by arenac 0.0.0, --ram 64');
     const table = await page.evaluate(() => {
