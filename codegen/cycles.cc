@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "codegen/instructions.h"
@@ -18,10 +19,20 @@ constexpr double kElementOfCall = 12;  // operations of a C kernel for each elem
 
 class KernelCycles {
  public:
-  KernelCycles(const Kernel& kernel, const Costs& costs, std::span<const int64_t> iterations)
-      : kernel_(kernel), costs_(costs), iterations_(iterations), ints_(kInts + kernel.ints.size()) {}
+  KernelCycles(const Kernel& kernel, const Costs& costs)
+      : kernel_(kernel), costs_(costs), ints_(kInts + kernel.ints.size()) {
+    const auto is_iteration = [](int a) { return a < 0; };
+    differs_ = decides(kernel.body, is_iteration);
+  }
 
-  double run() { return costs_.call + of(kernel_.body); }
+  // iterations[k] is the value of symbol k.
+  double run(std::span<const int64_t> iterations) {
+    if (differs_ || !known_) {
+      iterations_ = iterations;
+      known_ = costs_.call + of(kernel_.body);
+    }
+    return *known_;
+  }
 
  private:
   double of(const Stmts& body) {
@@ -80,18 +91,26 @@ class KernelCycles {
   // Whether its body takes another way from one iteration to the next.
   bool decides(const For& loop) {
     const auto [at, fresh] = decides_.emplace(&loop, false);
-    if (!fresh) return at->second;
-    std::set<int> moved = {loop.axis};
-    const auto moves = [&](const Expr& e) {
-      return any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && moved.contains(x->index); });
+    if (fresh) at->second = decides(loop.body, [&](int a) { return a == loop.axis; });
+    return at->second;
+  }
+
+  // Whether what moves decides the way through these statements.
+  template <typename Moves>
+  static bool decides(const Stmts& body, const Moves& moves) {
+    std::set<int> moved;  // by it, too
+    const auto is_moved = [&](const Expr& e) {
+      return any_of(e, [&](const Expr& x) {
+        return x->op == Op::kAxis && (moves(x->index) || moved.contains(x->index));
+      });
     };
     bool found = false;
-    visit_statements(loop.body, [&](const Stmt& s) {
-      if (const Let* let = std::get_if<Let>(&s.is); let && moves(let->value)) moved.insert(let->axis);
-      if (const For* inner = std::get_if<For>(&s.is)) found |= moves(inner->begin) || moves(inner->end);
-      if (const When* when = std::get_if<When>(&s.is)) found |= moves(when->condition);
+    visit_statements(body, [&](const Stmt& s) {
+      if (const Let* let = std::get_if<Let>(&s.is); let && is_moved(let->value)) moved.insert(let->axis);
+      if (const For* inner = std::get_if<For>(&s.is)) found |= is_moved(inner->begin) || is_moved(inner->end);
+      if (const When* when = std::get_if<When>(&s.is)) found |= is_moved(when->condition);
     });
-    return decides_[&loop] = found;
+    return found;
   }
 
   double of(const When& when) {
@@ -198,7 +217,9 @@ class KernelCycles {
 
   const Kernel& kernel_;
   const Costs& costs_;
-  std::span<const int64_t> iterations_;
+  std::span<const int64_t> iterations_ = {};
+  bool differs_ = false;              // from one iteration of the loops around it to the next
+  std::optional<double> known_ = {};  // of the last run
   std::vector<int64_t> ints_;
   std::map<const For*, bool> decides_;
   std::map<const For*, double> in_memory_;
@@ -207,10 +228,16 @@ class KernelCycles {
 }  // namespace
 
 double cycles_of(const Kernel& kernel, const Costs& costs, std::span<const int64_t> iterations) {
-  return KernelCycles(kernel, costs, iterations).run();
+  return KernelCycles(kernel, costs).run(iterations);
 }
 
 namespace {
+
+// A nest of a step and its cycles, run after run.
+struct StepNest {
+  const LoweredNest& lowered;
+  KernelCycles cycles;
+};
 
 // How often each slab and chunk of the stages of a group runs: per stage, chunk by chunk.
 std::vector<std::vector<int64_t>> runs_per_chunk(const Group& group) {
@@ -225,21 +252,21 @@ std::vector<std::vector<int64_t>> runs_per_chunk(const Group& group) {
   return times;
 }
 
-double cycles_of_run(const std::vector<LoweredNest>& nests, const Costs& costs, int64_t slab, int64_t chunk) {
+// Of one run of a step outside of groups or, at a slab and chunk, of a stage.
+double cycles_of_run(std::vector<StepNest>& nests, const Costs& costs, int64_t slab, int64_t chunk) {
   const int64_t iterations[] = {slab, chunk};
   static_assert(kSlabSymbol == 0 && kChunkSymbol == 1);
   double sum = costs.call;
-  for (const LoweredNest& nest : nests) {
-    const bool left_out = nest.slabs && (slab < nest.slabs->begin || slab >= nest.slabs->end);
-    if (left_out || (nest.first_chunk_only && chunk > 0)) continue;
-    sum += cycles_of(nest.kernel, costs, iterations);
-  }
+  for (StepNest& nest : nests)
+    if (nest.lowered.runs_at(slab, chunk)) sum += nest.cycles.run(iterations);
   return sum;
 }
 
 // Of a step; of a stage that runs its chunks so often. Of very many, only some are looked at.
-double cycles_of_nests(const std::vector<LoweredNest>& nests, const Costs& costs, const Stage* stage,
+double cycles_of_nests(const std::vector<LoweredNest>& lowered, const Costs& costs, const Stage* stage,
                        const std::vector<int64_t>& times) {
+  std::vector<StepNest> nests;
+  for (const LoweredNest& nest : lowered) nests.push_back({nest, KernelCycles(nest.kernel, costs)});
   if (!stage) return cycles_of_run(nests, costs, 0, 0);
   const auto runs = static_cast<int64_t>(times.size()), stride = ceil_div(runs, kMostRuns);
   double sum = 0;

@@ -19,6 +19,10 @@ struct LoweredNest {
   std::optional<Interval> slabs;  // in which alone it runs
   bool first_chunk_only;
   size_t number = 0;  // among the nests of the step's node
+
+  bool runs_at(int64_t slab, int64_t chunk) const {
+    return (!slabs || (slabs->begin <= slab && slab < slabs->end)) && (!first_chunk_only || chunk == 0);
+  }
 };
 
 // Whether a node is of nests and has elements to write.

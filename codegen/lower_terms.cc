@@ -15,6 +15,12 @@ bool has(const Expr& e, Op op) {
 // What can be worked out ahead of a sum.
 bool reads_apart(const Expr& e) { return has(e, Op::kRead) && !has(e, Op::kAcc); }
 
+// The expression where axis a is so much further on.
+Expr further_along(const Expr& e, int a, int64_t by) {
+  return substitute(
+      e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a ? x + integer(by) : Expr(); });
+}
+
 // Calls `visit` with the largest parts of e that are wanted and are not done. The branches of a selection may
 // not be evaluated early.
 template <typename Wanted, typename Visit>
@@ -92,9 +98,7 @@ class TermLowering {
     const bool first = names_axis(factors[0].read, on_.plan.tile_axis);
     const ByteFactor &pixels = factors[first ? 0 : 1], &lanes = factors[first ? 1 : 0];
     const auto row_half = [&](const char* half, int row) {
-      const Expr read = substitute(pixels.read, [&](const Expr& e) {
-        return e->op == Op::kAxis && e->index == a ? e + integer(row) : Expr();
-      });
+      const Expr read = further_along(pixels.read, a, row);
       return at_.define(fmt::format("{}{}", half, row), half_of(half, {read, pixels.zero}));
     };
     blocks_along(a, sums, term, [&] {
@@ -239,12 +243,9 @@ class TermLowering {
   // A word of kBytes of the factor along axis a.
   static Expr word_of(const ByteFactor& factor, int a) {
     std::vector<Expr> bytes;
-    for (int row = 0; row < kBytes; ++row) {
-      const Expr read = substitute(factor.read, [&](const Expr& e) {
-        return e->op == Op::kAxis && e->index == a ? e + integer(row) : Expr();
-      });
-      bytes.push_back(cast(Type::kInt32, read) + constant(Type::kInt32, Scalar{.i = factor.zero}));
-    }
+    for (int row = 0; row < kBytes; ++row)
+      bytes.push_back(cast(Type::kInt32, further_along(factor.read, a, row)) +
+                      constant(Type::kInt32, Scalar{.i = factor.zero}));
     return instruction("join_bytes", std::move(bytes));
   }
 

@@ -128,14 +128,6 @@ class RegisterRanges {
 
 }  // namespace
 
-std::vector<Interval> intervals_of(const Kernel& kernel) {
-  std::vector<Interval> all = kernel.axes;
-  all.resize(kInts, {0, 1});
-  for (const Register& r : kernel.registers) all[kLane].end = std::max<int64_t>(all[kLane].end, r.lanes);
-  for (const Kernel::Int& number : kernel.ints) all.push_back(number.range);
-  return all;
-}
-
 ClosedInterval interval_with_registers(const Expr& e, const Kernel& kernel,
                                        const std::vector<Interval>& axes) {
   std::vector<Interval> known;  // the axes', and a register's for each read of one

@@ -11,9 +11,6 @@ namespace arenac {
 // The kernel with the range of every integer register of which one is known.
 Kernel with_register_ranges(Kernel kernel);
 
-// The intervals of a kernel's axes and ints, those from kInts on behind the lane's.
-std::vector<Interval> intervals_of(const Kernel& kernel);
-
 // closed_interval() of a formula that may read registers; `axes` are intervals_of(kernel).
 ClosedInterval interval_with_registers(const Expr& e, const Kernel& kernel,
                                        const std::vector<Interval>& axes);

@@ -19,8 +19,10 @@ using Number = std::function<Expr(int64_t)>;
 
 Expr opened_index(const Expr& e, const Number& number);
 
-bool is_open(const Expr& e) {
-  return e->op == Op::kConst && std::abs(e->value.i) <= std::numeric_limits<int>::max();
+// Whether a table of ints holds it.
+bool fits_table(int64_t value) {
+  constexpr int64_t kInt = std::numeric_limits<int>::max();
+  return -kInt <= value && value <= kInt;
 }
 
 // The arguments of an index, each opened.
@@ -65,8 +67,9 @@ Expr opened_value(const Expr& e, const Number& number) {
   const bool moves = e->type == Type::kInt32 && (e->op == Op::kAdd || e->op == Op::kSub);
   std::vector<Expr> args;
   for (const Expr& arg : e->args)
-    args.push_back(moves && is_open(arg) ? cast(Type::kInt32, number(arg->value.i))
-                                         : opened_value(arg, number));
+    args.push_back(moves && arg->op == Op::kConst && fits_table(arg->value.i)
+                       ? cast(Type::kInt32, number(arg->value.i))
+                       : opened_value(arg, number));
   return with_arguments(e, std::move(args));
 }
 
@@ -93,7 +96,7 @@ OpenKernel open(const Kernel& kernel, const std::function<int(size_t)>& column) 
   OpenKernel made{kernel, {}};
   std::map<int, Expr> names;  // per column
   made.kernel.body = opened(kernel.body, [&](int64_t value) {
-    if (std::abs(value) > std::numeric_limits<int>::max()) return integer(value);
+    if (!fits_table(value)) return integer(value);
     const int k = column(made.numbers.size());
     made.numbers.push_back(static_cast<int>(value));
     if (k < 0) return integer(value);

@@ -1,6 +1,16 @@
 #include "codegen/stmt.h"
 
+#include <algorithm>
+
 namespace arenac {
+
+std::vector<Interval> intervals_of(const Kernel& kernel) {
+  std::vector<Interval> all = kernel.axes;
+  all.resize(kInts, {0, 1});
+  for (const Register& r : kernel.registers) all[kLane].end = std::max<int64_t>(all[kLane].end, r.lanes);
+  for (const Kernel::Int& number : kernel.ints) all.push_back(number.range);
+  return all;
+}
 
 Expr element(int operand, Type type, const Expr& index) {
   return Expr(std::make_shared<const Expr::Tree>(Expr::Tree{Op::kRead, type, {index}, {}, operand}));

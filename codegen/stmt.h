@@ -118,6 +118,10 @@ struct Kernel {
   std::vector<std::string> names = {};  // of loops over axes; "" or none: i0, i1, ...
 };
 
+// What a kernel's axes run over, by the number that formulas give them: those of the nest, the lane, its
+// ints.
+std::vector<Interval> intervals_of(const Kernel& kernel);
+
 // An element without the conversion that read() puts around small types: what Set writes.
 Expr element(int operand, Type type, const Expr& index);
 // Register `number` of the kernel: as a whole or at the lane that runs.

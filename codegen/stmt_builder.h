@@ -12,9 +12,9 @@ namespace arenac {
 class StmtBuilder {
  public:
   // For a kernel over these axes of a nest.
-  explicit StmtBuilder(std::vector<Interval> axes, int lanes) : ranges_(axes) {
+  StmtBuilder(std::vector<Interval> axes, int lanes) {
     kernel_.axes = std::move(axes);
-    ranges_.resize(kInts, {0, 1});
+    ranges_ = intervals_of(kernel_);
     ranges_[kLane] = {0, lanes};
   }
 

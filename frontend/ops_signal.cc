@@ -47,7 +47,7 @@ struct Spectrum {
 // of S_0[m, 0], the signal; S_last[0, K] is the spectrum. Of a real signal S_j[m, R - K] is the conjugate of
 // S_j[m, K], so bins 0 .. R/2 are kept. A step keeps the signal's other dimensions: frames of a stream come
 // one by one.
-struct Steps {
+struct Radices {
   double cost;
   std::vector<int64_t> factors;
 };
@@ -58,7 +58,7 @@ bool is_dense(int64_t factor, int64_t bins) { return factor <= (int64_t{1} << 14
 int64_t kept_bins(int64_t turn, bool real) { return real ? turn / 2 + 1 : turn; }
 
 // The cheapest steps behind those that have turned the signal into sums over R = `done` elements.
-Steps cheapest(const Spectrum& s, bool real, int64_t done, std::map<int64_t, Steps>& known) {
+Radices cheapest(const Spectrum& s, bool real, int64_t done, std::map<int64_t, Radices>& known) {
   if (const auto at = known.find(done); at != known.end()) return at->second;
   constexpr double kTable = 4, kPartialSum = 160, kRemainder = 8;
   const auto cost = [](int64_t factor, int64_t bins, int64_t sums) {
@@ -67,9 +67,9 @@ Steps cheapest(const Spectrum& s, bool real, int64_t done, std::map<int64_t, Ste
                                   : products * kRemainder;
   };
   const int64_t left = s.length / done;
-  Steps best{cost(left, s.produced, s.produced), {left}};
+  Radices best{cost(left, s.produced, s.produced), {left}};
   const auto consider = [&](int64_t factor) {
-    Steps steps = cheapest(s, real, done * factor, known);
+    Radices steps = cheapest(s, real, done * factor, known);
     const int64_t bins = kept_bins(done * factor, real), sums = left / factor * bins;
     steps.cost += cost(factor, bins, sums) + kPartialSum * static_cast<double>(sums);
     if (steps.cost >= best.cost) return;
@@ -115,22 +115,22 @@ std::vector<Expr> joined(std::vector<Expr> a, const std::vector<Expr>& b) {
 
 // Bins done k + K of a step's result for k in [begin, end): K is the bin of the step before (`done` of them),
 // in [first, last), or, where that is not kept, done less such a one.
-struct Block {
+struct BinBlock {
   int64_t begin, end, first, last;
   bool mirrored;
 };
-std::vector<Block> blocks_of(int64_t bins, int64_t done, bool real) {
+std::vector<BinBlock> bin_blocks(int64_t bins, int64_t done, bool real) {
   const int64_t kept = kept_bins(done, real), whole = bins / done, rest = bins % done;
-  std::vector<Block> all{{0, whole, 0, kept, false},
-                         {whole, whole + 1, 0, std::min(rest, kept), false},
-                         {0, whole, 1, done - kept + 1, true},
-                         {whole, whole + 1, done - rest + 1, done - kept + 1, true}};
-  std::erase_if(all, [](const Block& b) { return b.begin >= b.end || b.first >= b.last; });
+  std::vector<BinBlock> all{{0, whole, 0, kept, false},
+                            {whole, whole + 1, 0, std::min(rest, kept), false},
+                            {0, whole, 1, done - kept + 1, true},
+                            {whole, whole + 1, done - rest + 1, done - kept + 1, true}};
+  std::erase_if(all, [](const BinBlock& b) { return b.begin >= b.end || b.first >= b.last; });
   return all;
 }
 
 // A step and what it turns into what.
-struct Stage {
+struct SumStep {
   int64_t factor = 1, done = 1, apart = 1;  // rj, R / rj, M
   int64_t bins = 1;                         // of the result
   int components = 2, parts = 2;            // of the result, of what is read
@@ -139,8 +139,8 @@ struct Stage {
 };
 
 // Component c of a block of bins, both where what is read has one.
-void write_block(Formula& f, const Signal& signal, const Spectrum& s, const Stage& stage, const Block& block,
-                 int c) {
+void write_block(Formula& f, const Signal& signal, const Spectrum& s, const SumStep& stage,
+                 const BinBlock& block, int c) {
   const std::vector<Expr> before = f.axes(signal.before);
   const Expr m = f.axis(stage.apart), k = f.axis(block.end - block.begin) + integer(block.begin),
              bin = f.axis(block.last - block.first) + integer(block.first);
@@ -169,8 +169,8 @@ void write_block(Formula& f, const Signal& signal, const Spectrum& s, const Stag
 // The spectrum, [before.., produced, after.., components].
 TensorId transform(Lowering& node, const Signal& signal, const Spectrum& s, Type type) {
   const bool real = signal.components == 1;
-  std::map<int64_t, Steps> known;
-  Stage stage;
+  std::map<int64_t, Radices> known;
+  SumStep stage;
   stage.parts = signal.components;
   for (const int64_t factor : cheapest(s, real, 1, known).factors) {
     const int64_t turn = stage.done * factor;
@@ -181,7 +181,7 @@ TensorId transform(Lowering& node, const Signal& signal, const Spectrum& s, Type
     stage.turns = turns(node, factor, turn, stage.bins, s.inverse);
     Formula f(node);
     bool first = true;
-    for (const Block& block : blocks_of(stage.bins, stage.done, real))
+    for (const BinBlock& block : bin_blocks(stage.bins, stage.done, real))
       for (int c = 0; c < (stage.parts == 1 ? 1 : stage.components); ++c) {
         if (!first) f.next_nest();
         first = false;

@@ -279,9 +279,8 @@ class Shadow {
     auto& kernels = kernels_[step];
     if (kernels.empty()) kernels = lower_step(c_.schedule, c_.lifetimes, c_.plan, static_cast<size_t>(step));
     for (const LoweredNest& nest : kernels) {
-      const auto runs = [&](int64_t slab) { return nest.slabs->begin <= slab && slab < nest.slabs->end; };
-      if (nest.slabs && !runs(iterations_[kSlabSymbol])) continue;
-      if (nest.first_chunk_only && iterations_[kChunkSymbol] > 0) continue;
+      const bool in_stage = nest.slabs || nest.first_chunk_only;
+      if (in_stage && !nest.runs_at(iterations_[kSlabSymbol], iterations_[kChunkSymbol])) continue;
       double accesses = 0;
       run_kernel(nest.kernel, iterations_, [&](int operand, int64_t element) {
         ++accesses;
