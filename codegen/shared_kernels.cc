@@ -64,12 +64,17 @@ Expr opened_value(const Expr& e, const Number& number) {
     return with_arguments(e, {opened_index(e->args[0], number)});
   }
   if (e->args.empty()) return e;
-  const bool moves = e->type == Type::kInt32 && (e->op == Op::kAdd || e->op == Op::kSub);
+  const bool whole = e->type == Type::kInt32 || e->type == Type::kInt64;
+  const bool opens =
+      e->op == Op::kInstruction || (whole && (e->op == Op::kAdd || e->op == Op::kSub || e->op == Op::kMul));
+  const auto is_number = [](const Expr& arg) {
+    return arg->op == Op::kConst && (arg->type == Type::kInt32 || arg->type == Type::kInt64) &&
+           fits_table(arg->value.i);
+  };
   std::vector<Expr> args;
   for (const Expr& arg : e->args)
-    args.push_back(moves && arg->op == Op::kConst && fits_table(arg->value.i)
-                       ? cast(Type::kInt32, number(arg->value.i))
-                       : opened_value(arg, number));
+    args.push_back(opens && is_number(arg) ? cast(arg->type, number(arg->value.i))
+                                           : opened_value(arg, number));
   return with_arguments(e, std::move(args));
 }
 
@@ -91,18 +96,23 @@ struct OpenKernel {
   std::vector<int> numbers;  // at every open place
 };
 
-// column(n): which number the n-th place takes; a negative one: it stays as it is.
-OpenKernel open(const Kernel& kernel, const std::function<int(size_t)>& column) {
+// What an open place takes: a number of the table (a negative one: it stays as it is) and so much.
+struct Place {
+  int column;
+  int64_t more = 0;
+};
+
+OpenKernel open(const Kernel& kernel, const std::function<Place(size_t)>& place_at) {
   OpenKernel made{kernel, {}};
   std::map<int, Expr> names;  // per column
   made.kernel.body = opened(kernel.body, [&](int64_t value) {
     if (!fits_table(value)) return integer(value);
-    const int k = column(made.numbers.size());
+    const auto [k, more] = place_at(made.numbers.size());
     made.numbers.push_back(static_cast<int>(value));
     if (k < 0) return integer(value);
     const auto [name, fresh] = names.emplace(k, axis(kInts + static_cast<int>(made.kernel.ints.size())));
-    if (fresh) made.kernel.ints.push_back({fmt::format("k{}", k), {value, value + 1}});
-    return name->second;
+    if (fresh) made.kernel.ints.push_back({fmt::format("k{}", k), {value - more, value - more + 1}});
+    return name->second + integer(more);
   });
   for (const auto& [k, name] : names) made.kernel.numbers.push_back(name->index - kInts);
   return made;
@@ -121,8 +131,22 @@ KernelOperands without_promises(KernelOperands operands) {
   return operands;
 }
 
-// Distinct lists of numbers that differ among the members, one number each.
+// Lists of numbers that differ among the members, one number each, no two of which differ by a constant.
 using Columns = std::vector<std::vector<int>>;
+
+// What the numbers are more than those of a column, if that is the same for all.
+std::optional<int64_t> more_than(const std::vector<int>& column, const std::vector<int>& numbers) {
+  const int64_t more = int64_t{numbers[0]} - column[0];
+  for (size_t k = 0; k < numbers.size(); ++k)
+    if (int64_t{numbers[k]} - column[k] != more) return std::nullopt;
+  return more;
+}
+
+Place place_in(const Columns& columns, const std::vector<int>& numbers) {
+  for (size_t k = 0; k < columns.size(); ++k)
+    if (const auto more = more_than(columns[k], numbers)) return {static_cast<int>(k), *more};
+  return {-1};
+}
 
 std::vector<int> place_of(const std::vector<Member>& family, size_t place) {
   std::vector<int> numbers;
@@ -135,8 +159,7 @@ Columns columns_of(const std::vector<Member>& family) {
   for (size_t place = 0; place < family[0].numbers.size(); ++place) {
     const std::vector<int> numbers = place_of(family, place);
     const bool differ = std::any_of(numbers.begin(), numbers.end(), [&](int n) { return n != numbers[0]; });
-    if (differ && std::find(columns.begin(), columns.end(), numbers) == columns.end())
-      columns.push_back(numbers);
+    if (differ && place_in(columns, numbers).column < 0) columns.push_back(numbers);
   }
   return columns;
 }
@@ -146,16 +169,13 @@ std::optional<SharedKernel> shared(const std::vector<Member>& family, const std:
                                    Helpers& helpers) {
   const Columns columns = columns_of(family);
   if (columns.empty() || columns.size() * kLettersANumber > family[0].signature.size()) return std::nullopt;
-  const auto column = [&](size_t place) {
-    const auto at = std::find(columns.begin(), columns.end(), place_of(family, place));
-    return at == columns.end() ? -1 : static_cast<int>(at - columns.begin());
-  };
+  const auto place_at = [&](size_t place) { return place_in(columns, place_of(family, place)); };
   const auto text = [&](const auto& operands_of) -> std::string {
     std::string all;
     for (const Member& member : family) {
       const KernelOperands operands = operands_of(member.nest->operands);
       const std::string one =
-          c_kernel(open(member.nest->kernel, column).kernel, operands, prefix, helpers).signature;
+          c_kernel(open(member.nest->kernel, place_at).kernel, operands, prefix, helpers).signature;
       if (!all.empty() && one != all) return "";
       all = one;
     }
@@ -179,7 +199,7 @@ SharedKernels shared_kernels(const std::vector<std::vector<LoweredNest>>& steps,
       families;  // by text with all numbers open; by signature
   for (const std::vector<LoweredNest>& step : steps)
     for (const LoweredNest& nest : step) {
-      OpenKernel all = open(nest.kernel, [](size_t place) { return static_cast<int>(place); });
+      OpenKernel all = open(nest.kernel, [](size_t place) { return Place{static_cast<int>(place)}; });
       const std::string shape =
           c_kernel(all.kernel, without_promises(nest.operands), prefix, helpers).signature;
       const std::string signature = c_kernel(nest.kernel, nest.operands, prefix, helpers).signature;

@@ -29,7 +29,9 @@ struct SharedKernels {
 };
 
 // Of all nests of a program. Numbers that may differ are the ints in ranges of loops, conditions on ints and
-// indices, and zero points. A pointer is only promised to be apart where it is in all of them.
+// indices, and what integers are added
+// to or multiplied by, zero points above all. A pointer is only promised to be apart where it is in all of
+// them.
 SharedKernels shared_kernels(const std::vector<std::vector<LoweredNest>>& steps, const std::string& prefix,
                              Helpers& helpers);
 

@@ -97,6 +97,12 @@ std::string schedule_words(const Schedule& schedule) {
 
 }  // namespace
 
+// Flash of microcontrollers is small, and what numbers from a table cost there is little.
+Code code_of(const CompileOptions& options) {
+  const Target& target = target_named(options.target);
+  return options.code.value_or(target.registers == Registers::kScalar ? Code::kSmall : Code::kFast);
+}
+
 std::vector<std::string> dumped_stages() {
   std::vector<std::string> names = {"import"};
   for (const Rewrite& row : rewrites()) names.emplace_back(row.name);
@@ -176,9 +182,9 @@ Compilation compile(const CompileOptions& options) {
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
 
-  c.files = emit(
-      c.schedule, c.lifetimes, c.plan, c.map,
-      {c.name, options.io, options.weights, ARENAC_VERSION, options.code, options.sections, target.features});
+  c.files = emit(c.schedule, c.lifetimes, c.plan, c.map,
+                 {c.name, options.io, options.weights, ARENAC_VERSION, code_of(options), options.sections,
+                  target.features});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
   return c;
 }
@@ -199,8 +205,9 @@ std::vector<MapChoice> frontier_of(const Compilation& compilation, const Compile
     const MemoryMap map = make_map(schedule, c.lifetimes, c.plan, options.io);
     const std::vector<double> cycles = cycles_of(schedule, c.lifetimes, c.plan, target);
     choice.cycles = static_cast<int64_t>(std::accumulate(cycles.begin(), cycles.end(), 0.0));
-    for (const File& file : emit(schedule, c.lifetimes, c.plan, map,
-                                 {compilation.name, options.io, WeightsForm::kBin, ARENAC_VERSION}))
+    for (const File& file :
+         emit(schedule, c.lifetimes, c.plan, map,
+              {compilation.name, options.io, WeightsForm::kBin, ARENAC_VERSION, code_of(options)}))
       if (file.name == compilation.name + ".c") choice.code = static_cast<int64_t>(file.bytes.size());
     choices.push_back(choice);
   }

@@ -55,12 +55,15 @@ struct CompileOptions {
   std::vector<StreamInput> streams;  // none: the model of one stretch of time that it is
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
-  Code code = Code::kFast;
+  std::optional<Code> code;  // none: the target's
   Sums sums = Sums::kAsGiven;
   std::string dump_after;  // one of dumped_stages(); empty: none
   std::string words;       // these options as a command line has them, for the map
   Verbosity verbosity = Verbosity::kNormal;
 };
+
+// What the options, or else their target, prefer.
+Code code_of(const CompileOptions& options);
 
 // Seconds, of all the schedules that were tried.
 struct StageTimes {

@@ -69,7 +69,7 @@ struct Raw {
   std::vector<std::string> dims, shapes, values, pools, pins, states, streams;
   std::optional<int64_t> capacity;
   std::optional<double> rtol, atol, quanta;
-  std::string io = "external", weights, optimize = "balanced", code = "fast";
+  std::string io = "external", weights, optimize = "balanced", code;
   bool quiet = false, verbose = false, json = false, reassociate = false;
   std::map<std::string, std::string> reports;  // name -> file
 };
@@ -229,9 +229,10 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       ->type_name("SECONDS");
   section(kCodeSection);
   command
-      .add_option("--code", raw.code, "each kernel by itself, or those alike as one with a table of numbers")
-      ->check(one_of({"fast", "small"}))
-      ->capture_default_str();
+      .add_option("--code", raw.code,
+                  "each kernel by itself, or those alike as one with a table of numbers (default: small for "
+                  "microcontrollers, else fast)")
+      ->check(one_of({"fast", "small"}));
   section(kMemorySection);
   command.add_flag("--reassociate", raw.reassociate,
                    "sums of several tensors in the order that needs least memory: floats round elsewhere");
@@ -472,7 +473,7 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (compile.ram && *compile.ram < 0) wrong_usage("--ram needs a size in bytes, such as 65536 or 64K");
   interpret_pools(raw, compile);
   compile.sums = raw.reassociate ? Sums::kReordered : Sums::kAsGiven;
-  compile.code = raw.code == "small" ? Code::kSmall : Code::kFast;
+  if (!raw.code.empty()) compile.code = raw.code == "small" ? Code::kSmall : Code::kFast;
   compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;
   static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},
                                                               {"c", WeightsForm::kC},

@@ -32,7 +32,7 @@ Way way_of(unsigned seed) {
   Way way;
   way.io = row.options.io;
   way.target = static_cast<size_t>(&target_named(row.options.target) - targets().data());
-  way.code = row.options.code;
+  way.code = code_of(row.options);
   way.pools = row.options.pools;
   way.scheduler = schedulers().at(seed / compile_ways().size() % schedulers().size()).name;
   return way;

@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "codegen/instructions.h"
 #include "codegen/stmt_builder.h"
 #include "frontend/import.h"
 #include "tests/emitted.h"
@@ -17,6 +18,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
+using testing::UnorderedElementsAre;
 
 constexpr Type kFloat = Type::kFloat32;
 const Expr i = axis(0);
@@ -50,7 +52,7 @@ TEST(SharedKernels, ReadWhatDiffersFromATable) {
       "  for (int i0 = 0; i0 < k0; ++i0) {\n    out[i0] = x0[i0 * k1 + 1];\n    out[i0] = x0[i0 * k1 + 1];\n"
       "    out[i0] = x0[i0 * k1 + 1];\n  }\n}\n");
   EXPECT_THAT(all.kernels[0].rows,
-              testing::UnorderedElementsAre(ElementsAre(16, 8), ElementsAre(32, 4), ElementsAre(16, 2)));
+              UnorderedElementsAre(ElementsAre(16, 8), ElementsAre(32, 4), ElementsAre(16, 2)));
   EXPECT_EQ(all.rows.size(), 3u);
 }
 
@@ -73,8 +75,26 @@ TEST(SharedKernels, AreNoneWhereMoreThanIndicesDiffers) {
   EXPECT_FALSE(shares(x_at(i + integer(1)), x_at(i)));
   EXPECT_FALSE(shares(x_at(i + integer(1)), x_at(i + integer(1)) + value(1)));
   EXPECT_FALSE(shares(x_at(i + integer(1)), x_at(i + integer(99999999999))));
-  const auto data = [](int64_t n) { return cast(kFloat, cast(Type::kInt64, x_at(i)) + integer(n)); };
-  EXPECT_FALSE(shares(data(5), data(6)));  // not an index: data stay as they are
+}
+
+TEST(SharedKernels, TakeNumbersThatIntegersAreAddedToOrMultipliedBy) {
+  const auto sum = [](int64_t n) { return cast(kFloat, cast(Type::kInt64, x_at(i)) + integer(n)); };
+  EXPECT_TRUE(shares(sum(5), sum(6)));
+  EXPECT_FALSE(shares(sum(5), sum(99999999999)));
+  const auto product = [](int64_t n) { return cast(kFloat, cast(Type::kInt64, x_at(i)) * integer(n)); };
+  EXPECT_TRUE(shares(product(5), product(6)));
+  const auto pair = [](int zero) {
+    return cast(kFloat, instruction("even_s8", {read(0, Type::kInt8, {i}), constant(Type::kInt32, zero)}));
+  };
+  EXPECT_TRUE(shares(pair(5), pair(-6)));
+}
+
+// What differs by the same constant in all of them is one number.
+TEST(SharedKernels, TakeOneNumberForPlacesThatAreAsFarApart) {
+  const auto two = [](int by) { return loop({0, 16}, i, x_at(i + integer(by)) + x_at(i + integer(by + 3))); };
+  const SharedKernels all = shared({two(4), two(9)});
+  EXPECT_THAT(all.kernels.at(0).rows, UnorderedElementsAre(ElementsAre(4), ElementsAre(9)));
+  EXPECT_THAT(all.kernels.at(0).signature, HasSubstr("x0[i0 + k0] + x0[i0 + k0 + 3]"));
 }
 
 TEST(SharedKernels, DivideByNumbers) {
