@@ -143,7 +143,9 @@ class NestLowering {
     if (p < 0) return body(1, Holds::kSome);
     const Interval all = {0, on_.extent(p)};
     if (on_.varies(p)) return stepped(p, all, on_.plan.tile, [&](int tile) { body(tile, Holds::kMoving); });
-    const Interval inside = on_.interior(p);
+    // Of single pixels of floats the borders cost more code than they save.
+    const bool once = on_.plan.registers == Registers::kScalar && on_.plan.tile == 1 && is_float(on_.type);
+    const Interval inside = once ? Interval{0, 0} : on_.interior(p);
     const Interval before = {0, inside.begin}, after = {inside.end, on_.extent(p)};
     const auto border = [&](Interval range) {
       if (range.begin < range.end) swept(p, range, 1, [&] { body(1, Holds::kSome); });

@@ -118,11 +118,75 @@ OpenKernel open(const Kernel& kernel, const std::function<Place(size_t)>& place_
   return made;
 }
 
+// The statements with other numbers for axes and ints.
+Stmts renumbered(const Stmts& body, const std::map<int, int>& number) {
+  Stmts made;
+  for (const Stmt& s : body) {
+    Stmt own = with_own_formulas(s, [&](const Expr& e) {
+      if (e.empty()) return e;
+      return substitute(e, [&](const Expr& x) {
+        const auto at = x->op == Op::kAxis ? number.find(x->index) : number.end();
+        return at == number.end() ? Expr() : axis(at->second);
+      });
+    });
+    if (For* loop = std::get_if<For>(&own.is)) loop->axis = number.at(loop->axis);
+    if (Let* let = std::get_if<Let>(&own.is)) let->axis = number.at(let->axis);
+    made.push_back(
+        with_bodies(std::move(own), [&](const Stmts& inner) { return renumbered(inner, number); }));
+  }
+  return made;
+}
+
+// The kernel with its axes and ints numbered as they come.
+Kernel renumbered(const Kernel& kernel) {
+  std::vector<int> axes, ints;
+  const auto see = [](std::vector<int>& seen, int a) {
+    if (std::find(seen.begin(), seen.end(), a) == seen.end()) seen.push_back(a);
+  };
+  const auto come = [&](int a) { see(a < kInts ? axes : ints, a); };
+  visit_statements(kernel.body, [&](const Stmt& s) {
+    if (const For* loop = std::get_if<For>(&s.is)) come(loop->axis);
+    if (const Let* let = std::get_if<Let>(&s.is)) come(let->axis);
+  });
+  for (size_t a = 0; a < kernel.axes.size(); ++a) come(static_cast<int>(a));
+  for (size_t a = 0; a < kernel.ints.size(); ++a) come(kInts + static_cast<int>(a));
+  Kernel made = kernel;
+  std::map<int, int> number;
+  made.names.resize(axes.size());
+  for (size_t k = 0; k < axes.size(); ++k) {
+    const auto from = static_cast<size_t>(axes[k]);
+    number[axes[k]] = static_cast<int>(k);
+    made.axes[k] = kernel.axes[from];
+    made.names[k] = from < kernel.names.size() ? kernel.names[from] : "";
+  }
+  for (size_t k = 0; k < ints.size(); ++k) {
+    number[ints[k]] = kInts + static_cast<int>(k);
+    made.ints[k] = kernel.ints[static_cast<size_t>(ints[k] - kInts)];
+  }
+  made.body = renumbered(kernel.body, number);
+  return made;
+}
+
+// The kernel with the names of another of the same axes and ints.
+Kernel named_as(Kernel kernel, const Kernel& other) {
+  kernel.names = other.names;
+  for (size_t k = 0; k < kernel.ints.size(); ++k) kernel.ints[k].name = other.ints[k].name;
+  return kernel;
+}
+
+Kernel without_names(Kernel kernel) {
+  kernel.names.clear();
+  for (size_t k = 0; k < kernel.ints.size(); ++k) kernel.ints[k].name = fmt::format("n{}", k);
+  return kernel;
+}
+
 // One of the kernels that are compared.
 struct Member {
   const LoweredNest* nest;
+  Kernel kernel;          // renumbered
   std::string signature;  // by itself
   std::vector<int> numbers;
+  size_t order;  // among those of the program
 };
 
 KernelOperands without_promises(KernelOperands operands) {
@@ -170,12 +234,17 @@ std::optional<SharedKernel> shared(const std::vector<Member>& family, const std:
   const Columns columns = columns_of(family);
   if (columns.empty() || columns.size() * kLettersANumber > family[0].signature.size()) return std::nullopt;
   const auto place_at = [&](size_t place) { return place_in(columns, place_of(family, place)); };
+  const auto before = [](const Member& a, const Member& b) { return a.order < b.order; };
+  const Kernel& first = std::min_element(family.begin(), family.end(), before)->kernel;
+  const auto has_ints = [&](const Member& m) { return m.kernel.ints.size() == first.ints.size(); };
+  if (!std::all_of(family.begin(), family.end(), has_ints)) return std::nullopt;
   const auto text = [&](const auto& operands_of) -> std::string {
     std::string all;
     for (const Member& member : family) {
       const KernelOperands operands = operands_of(member.nest->operands);
       const std::string one =
-          c_kernel(open(member.nest->kernel, place_at).kernel, operands, prefix, helpers).signature;
+          c_kernel(open(named_as(member.kernel, first), place_at).kernel, operands, prefix, helpers)
+              .signature;
       if (!all.empty() && one != all) return "";
       all = one;
     }
@@ -196,14 +265,18 @@ std::optional<SharedKernel> shared(const std::vector<Member>& family, const std:
 SharedKernels shared_kernels(const std::vector<std::vector<LoweredNest>>& steps, const std::string& prefix,
                              Helpers& helpers) {
   std::map<std::string, std::map<std::string, Member>>
-      families;  // by text with all numbers open; by signature
+      families;  // by text with all numbers open and no names; by signature
+  size_t order = 0;
   for (const std::vector<LoweredNest>& step : steps)
     for (const LoweredNest& nest : step) {
-      OpenKernel all = open(nest.kernel, [](size_t place) { return Place{static_cast<int>(place)}; });
+      Kernel kernel = renumbered(nest.kernel);
+      OpenKernel all =
+          open(without_names(kernel), [](size_t place) { return Place{static_cast<int>(place)}; });
       const std::string shape =
           c_kernel(all.kernel, without_promises(nest.operands), prefix, helpers).signature;
       const std::string signature = c_kernel(nest.kernel, nest.operands, prefix, helpers).signature;
-      families[shape].emplace(signature, Member{&nest, signature, std::move(all.numbers)});
+      families[shape].emplace(signature,
+                              Member{&nest, std::move(kernel), signature, std::move(all.numbers), order++});
     }
   SharedKernels result;
   for (const auto& [shape, by_signature] : families) {

@@ -395,9 +395,14 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
     const bool scalars = target.byte_lanes > 0 && plan.registers == Registers::kScalar;
     if (scalars && plan.lanes == kBytes && walks_bytes(flat, plan.vector_axis, constant))
       plan.bytes = ByteProducts::kAcrossLanes;
-    // Narrow blocks leave room for more of them.
-    const int tile =
-        plan.bytes == ByteProducts::kAcrossLanes ? 1 : most_pixels * std::min(2, lanes / plan.lanes);
+    // Narrow blocks leave room for more of them. Scalars of which each is multiplied once per pixel gain
+    // little by several of these: it is much code for a load.
+    const std::vector<const Expr*> reads = reads_of(flat.body);
+    const bool apart = plan.registers == Registers::kScalar &&
+                       std::all_of(reads.begin(), reads.end(), [&](const Expr* read) {
+                         return coefficient_along((*read)->args[0], plan.vector_axis).value_or(1) != 0;
+                       });
+    const int tile = apart ? 1 : most_pixels * std::min(2, lanes / plan.lanes);
     plan.tile_axis = tile_axis(flat, plan.vector_axis, tile);
     const int64_t blocks = flat.axes[plan.vector_axis].extent / plan.lanes;
     if (plan.tile_axis >= 0) {

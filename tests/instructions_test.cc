@@ -85,5 +85,40 @@ INSTANTIATE_TEST_SUITE_P(PerMultiplyAccumulate, Instructions, testing::ValuesIn(
                                               row.optimize == Optimize::kSpeed ? "speed" : "balanced");
                          });
 
+// Bytes of machine code at -Os, `--target cortex-m4`; held from both sides as the instructions are.
+struct CodeCeiling {
+  const char* model;
+  Optimize optimize;
+  int64_t bytes;
+};
+void PrintTo(const CodeCeiling& row, std::ostream* out) { *out << row.model; }  // for GoogleTest
+
+constexpr CodeCeiling kCodeCeilings[] = {
+    {"ds_cnn_int8", Optimize::kSpeed, 4120},
+    {"ds_cnn_int8", Optimize::kBalanced, 4930},
+    {"mobilenet_v2_035_144_int8", Optimize::kSpeed, 8450},
+    {"mobilenet_v2_035_144_int8", Optimize::kBalanced, 14850},
+    {"mobilenet_v1_025_96_float", Optimize::kSpeed, 5880},
+    {"mobilenet_v1_025_96_float", Optimize::kBalanced, 9960},
+};
+
+struct CodeBytes : testing::TestWithParam<CodeCeiling> {};
+
+TEST_P(CodeBytes, StayUnderTheirCeiling) {
+  const CodeCeiling& row = GetParam();
+  const Core& core = *find_core("m4");
+  if (!is_installed(core)) GTEST_SKIP() << core.compiler << " or " << core.emulator << " is not installed";
+  const Compilation c = compile_for_board(model_named(row.model).make(), core.target, row.optimize);
+  const auto bytes = static_cast<double>(measure(c, seeded_inputs(c, {})[0], core, "-Os").text);
+  EXPECT_LE(bytes, row.bytes) << "more than it was";
+  EXPECT_GE(bytes, static_cast<double>(row.bytes) * kLowest)
+      << "less than it was: set its ceiling to " << fmt::format("{:.0f}", bytes * kMargin);
+}
+
+INSTANTIATE_TEST_SUITE_P(AtOs, CodeBytes, testing::ValuesIn(kCodeCeilings), [](const auto& test) {
+  return fmt::format("{}_{}", test.param.model,
+                     test.param.optimize == Optimize::kSpeed ? "speed" : "balanced");
+});
+
 }  // namespace
 }  // namespace arenac

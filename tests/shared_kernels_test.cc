@@ -97,6 +97,23 @@ TEST(SharedKernels, TakeOneNumberForPlacesThatAreAsFarApart) {
   EXPECT_THAT(all.kernels.at(0).signature, HasSubstr("x0[i0 + k0] + x0[i0 + k0 + 3]"));
 }
 
+// Which axis of its nest a loop runs over, and what that is called, tells no two kernels apart.
+TEST(SharedKernels, CallTheirAxesAsTheFirstDoes) {
+  const auto over = [](int a, int count, const char* name) {
+    StmtBuilder at({{0, 100}, {0, 100}}, 1);
+    at.loop(a, integer(0), integer(count), 1, [&] {
+      for (int k = 0; k < 3; ++k) at.put(Set{element(kResult, kFloat, axis(a)), x_at(axis(a))});
+    });
+    LoweredNest nest{at.finish(), {{kFloat}, {Aliasing::kMixed}, kFloat}, {}, false};
+    nest.kernel.names = {"y", "y"};
+    nest.kernel.names[static_cast<size_t>(a)] = name;
+    return nest;
+  };
+  const SharedKernels all = shared({over(1, 16, "x"), over(0, 12, "yx")});
+  ASSERT_EQ(all.kernels.size(), 1u);
+  EXPECT_THAT(all.kernels[0].signature, HasSubstr("for (int x = 0; x < k0; ++x) {\n    out[x] = x0[x];"));
+}
+
 TEST(SharedKernels, DivideByNumbers) {
   const auto ring = [](int slots) { return x_at((i + integer(2)) % integer(slots)); };
   EXPECT_TRUE(shares(ring(12), ring(20)));
