@@ -118,6 +118,42 @@ OpenKernel open(const Kernel& kernel, const std::function<Place(size_t)>& place_
   return made;
 }
 
+bool has_loop(const Stmts& body) {
+  bool any = false;
+  visit_statements(body, [&](const Stmt& s) { any |= std::holds_alternative<For>(s.is); });
+  return any;
+}
+
+// Loops in whole steps as those that end in a last whole step that does something again:
+//
+//   for i in steps of 2, to 8:                  for from_i in steps of 2, to 8:
+//     ...                                         const int i = from_i < 6 ? from_i : 6;
+Stmts with_last_steps(const Stmts& body, Kernel& kernel) {
+  Stmts made;
+  for (const Stmt& s : body) {
+    Stmt same = with_bodies(s, [&](const Stmts& inner) { return with_last_steps(inner, kernel); });
+    For* loop = std::get_if<For>(&same.is);
+    if (loop && loop->axis < kInts && loop->step > 1 && loop->sweep == Sweep::kUp &&
+        loop->end->op == Op::kConst && loop->begin->op == Op::kConst &&
+        (loop->end->value.i - loop->begin->value.i) % loop->step == 0 && has_loop(loop->body)) {
+      const auto a = static_cast<size_t>(loop->axis);
+      const std::string name = a < kernel.names.size() ? kernel.names[a] : "";
+      const Expr from = axis(kInts + static_cast<int>(kernel.ints.size()));
+      kernel.ints.push_back({"from_" + name, {loop->begin->value.i, loop->end->value.i}});
+      loop->body.insert(loop->body.begin(),
+                        {Let{loop->axis, min(from, integer(loop->end->value.i - loop->step))}});
+      loop->axis = from->index;
+    }
+    made.push_back(std::move(same));
+  }
+  return made;
+}
+
+Kernel with_last_steps(Kernel kernel) {
+  kernel.body = with_last_steps(kernel.body, kernel);
+  return kernel;
+}
+
 // The statements with other numbers for axes and ints.
 Stmts renumbered(const Stmts& body, const std::map<int, int>& number) {
   Stmts made;
@@ -260,33 +296,65 @@ std::optional<SharedKernel> shared(const std::vector<Member>& family, const std:
   return kernel;
 }
 
+// Kernels that one may do for.
+using Families = std::map<std::string, std::vector<Member>>;  // by text with all numbers open and no names
+
+std::string shape_of(const OpenKernel& open, const Member& member, const std::string& prefix,
+                     Helpers& helpers) {
+  return c_kernel(open.kernel, without_promises(member.nest->operands), prefix, helpers).signature;
+}
+
+// Puts the member into its family, with its numbers.
+void put(Families& families, Member member, const std::string& prefix, Helpers& helpers) {
+  OpenKernel all =
+      open(without_names(member.kernel), [](size_t place) { return Place{static_cast<int>(place)}; });
+  member.numbers = std::move(all.numbers);
+  families[shape_of(all, member, prefix, helpers)].push_back(std::move(member));
+}
+
+// Adds a kernel for the members, if one does for two or more of them. Whether it does.
+bool add_shared(SharedKernels& to, const std::vector<Member>& family, const std::string& prefix,
+                Helpers& helpers) {
+  if (family.size() < 2) return false;
+  const auto kernel = shared(family, prefix, helpers);
+  if (!kernel) return false;
+  for (size_t k = 0; k < family.size(); ++k) to.rows[family[k].signature] = {to.kernels.size(), k};
+  to.kernels.push_back(*kernel);
+  return true;
+}
+
 }  // namespace
 
 SharedKernels shared_kernels(const std::vector<std::vector<LoweredNest>>& steps, const std::string& prefix,
                              Helpers& helpers) {
-  std::map<std::string, std::map<std::string, Member>>
-      families;  // by text with all numbers open and no names; by signature
-  size_t order = 0;
+  std::map<std::string, Member> kernels;  // by signature
   for (const std::vector<LoweredNest>& step : steps)
     for (const LoweredNest& nest : step) {
-      Kernel kernel = renumbered(nest.kernel);
-      OpenKernel all =
-          open(without_names(kernel), [](size_t place) { return Place{static_cast<int>(place)}; });
-      const std::string shape =
-          c_kernel(all.kernel, without_promises(nest.operands), prefix, helpers).signature;
       const std::string signature = c_kernel(nest.kernel, nest.operands, prefix, helpers).signature;
-      families[shape].emplace(signature,
-                              Member{&nest, std::move(kernel), signature, std::move(all.numbers), order++});
+      kernels.emplace(signature, Member{&nest, renumbered(nest.kernel), signature, {}, kernels.size()});
     }
+  Families families;
+  for (const auto& [signature, member] : kernels) put(families, member, prefix, helpers);
+  // Families that are one when all their loops end in a last whole step.
+  std::map<std::string, std::vector<const std::vector<Member>*>> parts;
+  for (const auto& [shape, family] : families) {
+    Member like = family[0];
+    like.kernel = renumbered(with_last_steps(like.kernel));
+    const OpenKernel all =
+        open(without_names(like.kernel), [](size_t place) { return Place{static_cast<int>(place)}; });
+    parts[shape_of(all, like, prefix, helpers)].push_back(&family);
+  }
   SharedKernels result;
-  for (const auto& [shape, by_signature] : families) {
-    if (by_signature.size() < 2) continue;
-    std::vector<Member> family;
-    for (const auto& [signature, member] : by_signature) family.push_back(member);
-    const auto kernel = shared(family, prefix, helpers);
-    if (!kernel) continue;
-    for (size_t k = 0; k < family.size(); ++k) result.rows[family[k].signature] = {result.kernels.size(), k};
-    result.kernels.push_back(*kernel);
+  for (const auto& [shape, several] : parts) {
+    Families joined;
+    if (several.size() > 1)
+      for (const std::vector<Member>* family : several)
+        for (Member member : *family) {
+          member.kernel = renumbered(with_last_steps(member.kernel));
+          put(joined, std::move(member), prefix, helpers);
+        }
+    if (joined.size() == 1 && add_shared(result, joined.begin()->second, prefix, helpers)) continue;
+    for (const std::vector<Member>* family : several) add_shared(result, *family, prefix, helpers);
   }
   return result;
 }

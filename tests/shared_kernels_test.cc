@@ -114,6 +114,32 @@ TEST(SharedKernels, CallTheirAxesAsTheFirstDoes) {
   EXPECT_THAT(all.kernels[0].signature, HasSubstr("for (int x = 0; x < k0; ++x) {\n    out[x] = x0[x];"));
 }
 
+// A loop in whole steps is one whose last whole step does nothing again.
+TEST(SharedKernels, EndInALastWholeStep) {
+  const auto in_steps = [](int count) {
+    StmtBuilder at({{0, 100}, {0, 8}}, 1);
+    const auto body = [&] {
+      at.loop(1, integer(0), integer(8), 1, [&] {
+        for (int k = 0; k < 3; ++k) at.put(Set{element(kResult, kFloat, i), x_at(i + axis(1))});
+      });
+    };
+    if (count % 2 == 0) {
+      at.loop(0, integer(0), integer(count), 2, body);
+    } else {
+      const Expr from = at.new_int("from_i0", {0, count});
+      at.loop(from->index, integer(0), integer(count), 2, [&] {
+        at.put(Let{0, min(from, integer(count - 2))});
+        body();
+      });
+    }
+    return LoweredNest{at.finish(), {{kFloat}, {Aliasing::kMixed}, kFloat}, {}, false};
+  };
+  const SharedKernels all = shared({in_steps(16), in_steps(81)});
+  EXPECT_EQ(all.rows.size(), 2u);
+  EXPECT_THAT(all.kernels.at(0).rows, UnorderedElementsAre(ElementsAre(16), ElementsAre(81)));
+  EXPECT_THAT(shared({in_steps(16), in_steps(18)}).kernels.at(0).signature, Not(HasSubstr("from_")));
+}
+
 TEST(SharedKernels, DivideByNumbers) {
   const auto ring = [](int slots) { return x_at((i + integer(2)) % integer(slots)); };
   EXPECT_TRUE(shares(ring(12), ring(20)));
