@@ -533,7 +533,7 @@ std::string CExpr::instruct(const Expr& e) const {
                                              row.parameters, row.guard, row.native, row.portable);
   std::string arguments;
   for (size_t k = 0; k < e->args.size(); ++k) {
-    const bool address = k == 0 && row.elements > 0;
+    const bool address = reads_elements(row, k);
     arguments += (k > 0 ? ", " : "") + (address ? "&" + element(e->args[k]) : value(e->args[k]));
   }
   return fmt::format("{}({})", helper(row.name, definition), arguments);

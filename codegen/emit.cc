@@ -596,6 +596,8 @@ class Emitter {
     c.put(weight_guard(weights_, schedule_, name_));
     if (mentions(steps, "_mm512_"))
       c.line("#if defined(__GNUC__) && defined(__x86_64__)\n#include <immintrin.h>\n#endif\n");
+    if (mentions(steps, "__ARM_FEATURE_MVE"))
+      c.line("#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)\n#include <arm_mve.h>\n#endif\n");
     if (!options_.features.empty()) turn_on_features(c);
     c.line(
         "#if defined(__GNUC__)\n#define {0}_RESTRICT __restrict__\n#define {0}_ALIGNED(n) "

@@ -51,6 +51,20 @@ Scalar add_byte_products(std::span<const Scalar> x) {
   return apply(Op::kAdd, Type::kInt32, x[2], {.i = sum});
 }
 
+// kLessA, kLessB: what brings the bytes to -128 to 127.
+template <int kCount, int64_t kLessA, int64_t kLessB>
+Scalar dot(std::span<const Scalar> x) {
+  int64_t sum = 0;
+  for (int k = 0; k < kCount; ++k) sum += (x[k].i - kLessA) * (x[kCount + k].i - kLessB);
+  return apply(Op::kAdd, Type::kInt32, x[2 * kCount], {.i = sum});
+}
+template <int kCount, int64_t kLess>
+Scalar total(std::span<const Scalar> x) {
+  int64_t sum = 0;
+  for (int k = 0; k < kCount; ++k) sum += x[k].i - kLess;
+  return apply(Op::kAdd, Type::kInt32, x[kCount], {.i = sum});
+}
+
 template <int64_t kLow, int64_t kHigh>
 Scalar saturated(std::span<const Scalar> x) {
   return {.i = std::clamp(x[0].i, kLow, kHigh)};
@@ -114,6 +128,39 @@ constexpr const char* kLittleEndian =
   "    " store "(sum + l), _mm" bits "_add_epi32(" load "(sum + l)), _mm" bits           \
   "_add_epi32(even, odd)));\n  }\n#endif\n"
 
+constexpr const char* kHelium =
+    "defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && !defined(__ARM_BIG_ENDIAN)";
+#define HELIUM_16_s8(p) "vldrbq_s8(" p ")"
+#define HELIUM_16_u8(p) "vreinterpretq_s8_u8(veorq_u8(vldrbq_u8(" p "), vdupq_n_u8(128)))"
+#define HELIUM_8_s8(p) "vldrbq_s16(" p ")"
+#define HELIUM_8_u8(p) "vsubq_n_s16(vreinterpretq_s16_u16(vldrbq_u16(" p ")), 128)"
+#define HELIUM_4_s8(p) "vldrbq_s32(" p ")"
+#define HELIUM_4_u8(p) "vsubq_n_s32(vreinterpretq_s32_u32(vldrbq_u32(" p ")), 128)"
+#define LESS_s8 0
+#define LESS_u8 128
+#define SIGNED_s8(x) x
+#define SIGNED_u8(x) "(" x " - 128)"
+#define ADD_EACH(n, term) \
+  "  for (int k = 0; k < " n "; ++k) sum = (int32_t)((uint32_t)sum + (uint32_t)(" term "));\n  return sum;"
+// Of n bytes, each in a lane of a vector of so many bits.
+#define DOT(n, bits, a, b)                                                                           \
+  {                                                                                                  \
+    "dot" #n "_" #a #b, Type::kInt32, n, dot<n, LESS_##a, LESS_##b>, kHelium,                        \
+        a##_POINTER("a") ", " b##_POINTER("b") ", int32_t sum",                                      \
+        "  return vmladavaq_s" #bits "(sum, " HELIUM_##n##_##a("a") ", " HELIUM_##n##_##b("b") ");", \
+        ADD_EACH(#n, SIGNED_##a("a[k]") " * " SIGNED_##b("b[k]")), 1, nullptr, true                  \
+  }
+#define TOTAL(n, bits, a)                                                                                   \
+  {                                                                                                         \
+    "total" #n "_" #a, Type::kInt32, n, total<n, LESS_##a>, kHelium, a##_POINTER("a") ", int32_t sum",      \
+        "  return vaddvaq_s" #bits "(sum, " HELIUM_##n##_##a("a") ");", ADD_EACH(#n, SIGNED_##a("a[k]")), 1 \
+  }
+#define s8_POINTER(p) "const int8_t *" p
+#define u8_POINTER(p) "const uint8_t *" p
+#define DOTS(n, bits)                                                                     \
+  DOT(n, bits, s8, s8), DOT(n, bits, s8, u8), DOT(n, bits, u8, s8), DOT(n, bits, u8, u8), \
+      TOTAL(n, bits, s8), TOTAL(n, bits, u8)
+
 }  // namespace
 
 const std::vector<Instruction>& instructions() {
@@ -155,6 +202,9 @@ const std::vector<Instruction>& instructions() {
        "  return x < -128 ? -128 : x > 127 ? 127 : x;", 1},
       {"saturate_u8", Type::kInt32, 0, saturated<0, 255>, kSaturates, "int32_t x", SATURATE("usat"),
        "  return x < 0 ? 0 : x > 255 ? 255 : x;", 1},
+      DOTS(16, 8),
+      DOTS(8, 16),
+      DOTS(4, 32),
   };
   return all;
 }

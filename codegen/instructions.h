@@ -25,6 +25,13 @@
 //     join_bytes  w0 w1 w2 w3                          of a lane
 //     acc[l] = add_byte_products(x, w[l], acc[l])      of all lanes at once: over_lanes
 //
+// A sum of the products of so many neighbours, of bytes that are brought to -128 to 127 (u8: less 128), in
+// one instruction of a processor with vectors that are added up across; and their sum:
+//
+//     a0 a1 ... a15    b0 b1 ... b15                   of memory
+//     acc = dot16_s8s8(a, b, acc)
+//     total = total16_s8(b, total)                     times a's zero: what that adds to acc
+//
 // A row is chosen by what a nest computes (scheduler/loops.h), for targets that have it.
 #pragma once
 
@@ -38,7 +45,7 @@ struct Instruction {
   const char* name;
   Type result;
   int elements;  // neighbours in memory that the first operand, a read of their first, stands for; 0: a value
-  // Of the elements (or the first value) and the further operands.
+  // Of the elements (or the first value) and the further operands; of two_reads of both reads' elements.
   Scalar (*meaning)(std::span<const Scalar> operands);
   const char* guard;       // of the preprocessor: whether there is the instruction
   const char* parameters;  // in C
@@ -49,7 +56,12 @@ struct Instruction {
   // does as many as vectors hold, from int l = 0 on, the rest of which are done one by one; null: only one by
   // one.
   const char* over_lanes = nullptr;
+  bool two_reads = false;  // the second operand stands for as many elements
 };
+// Whether operand k is a read of the first of some elements.
+inline bool reads_elements(const Instruction& row, size_t k) {
+  return row.elements > 0 && k < (row.two_reads ? 2 : 1);
+}
 const std::vector<Instruction>& instructions();
 
 Expr instruction(const std::string& name, std::vector<Expr> operands);

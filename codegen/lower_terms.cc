@@ -185,6 +185,21 @@ class TermLowering {
     });
   }
 
+  // The same in whole vectors of bytes, 16, 8 or 4 of both factors, which hold them from -128 to 127; what is
+  // left of a zero z of one factor adds z times the total of the other.
+  void add_along_of_vectors(int a, const Sums& sums, const Expr& term) {
+    int64_t begin = 0;
+    const int64_t extent = on_.extent(a);
+    for (const int width : {16, 8, 4}) {
+      const int64_t end = begin + (extent - begin) / width * width;
+      if (begin == end) continue;
+      at_.loop(a, integer(begin), integer(end), width, [&] { add_vector(width, sums, term); });
+      begin = end;
+    }
+    if (begin < extent)
+      at_.loop(a, integer(begin), integer(extent), 1, [&] { accumulate(sums, with_term(term)); });
+  }
+
   // A term of each of kBytes lanes: even lanes from one half, odd ones from the other.
   void add_across(const Sums& sums, const Expr& term) {
     Exchange halves;
@@ -207,6 +222,41 @@ class TermLowering {
   }
 
  private:
+  // So many terms from where the innermost axis stands on.
+  void add_vector(int width, const Sums& sums, const Expr& term) {
+    const auto number = [](int64_t x) { return constant(Type::kInt32, Scalar{.i = x}); };
+    const auto letters = [](const ByteFactor& f) { return f.read->type == Type::kInt8 ? "s8" : "u8"; };
+    // What is to be added to a factor's bytes of -128 to 127.
+    const auto zero = [](const ByteFactor& f) { return f.zero + (f.read->type == Type::kInt8 ? 0 : 128); };
+    Exchange scaled;  // reads -> their total times the other factor's zero
+    const auto scaled_total = [&](const ByteFactor& f, int64_t by) {
+      for (const auto& [read, there] : scaled)
+        if (same(read, f.read)) return there;
+      const Expr total = instruction(fmt::format("total{}_{}", width, letters(f)), {f.read, number(0)});
+      scaled.emplace_back(f.read, at_.define(fmt::format("total{}", scaled.size()), total * number(by)));
+      return scaled.back().second;
+    };
+    const auto each = [&](const auto& visit) {
+      for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
+        for (int l = 0; l < sums.lanes; ++l) {
+          const Expr here = substitute(on_.at_point(term, j, sums.lanes), [&](const Expr& x) {
+            return x->op == Op::kAxis && x->index == kLane ? integer(l) : Expr();
+          });
+          visit(*byte_factors(here), sums.lanes > 1 ? at_.at(sums.reg(j), l) : at_.at(sums.reg(j)));
+        }
+    };
+    each([&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
+      at_.put(Set{sum, instruction(fmt::format("dot{}_{}{}", width, letters(f[0]), letters(f[1])),
+                                   {f[0].read, f[1].read, sum})});
+    });
+    each([&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
+      const int64_t of_a = zero(f[0]), of_b = zero(f[1]);
+      if (of_a != 0) at_.put(Set{sum, sum + scaled_total(f[1], of_a)});
+      if (of_b != 0) at_.put(Set{sum, sum + scaled_total(f[0], of_b)});
+      if (of_a != 0 && of_b != 0) at_.put(Set{sum, sum + number(of_a * of_b * width)});
+    });
+  }
+
   // Computes ahead what pixels and lanes share; `ahead` says by which registers, the result for each lane.
   Stmts lifted(const std::vector<Expr>& bodies, int lanes, Exchange& ahead) {
     if (has(on_.nest.body, Op::kSelect) || (lanes == 1 && bodies.size() == 1)) return {};
@@ -284,6 +334,8 @@ void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Su
     lowering.add_along_of_pixels(a, sums, term);
   else if (nest.bytes == ByteProducts::kAlongSumOfLanes)
     lowering.add_along_of_lanes(a, sums, term);
+  else if (nest.bytes == ByteProducts::kAlongSumOfVectors)
+    lowering.add_along_of_vectors(a, sums, term);
   else
     lowering.add_along(a, sums, term);
 }

@@ -11,7 +11,7 @@ namespace {
 
 ByteProducts bytes_at_once(const FlatNest& nest, const LoopPlan& plan) {
   const auto as_it_is = [](const Expr&) { return false; };
-  const bool along = plan.bytes == ByteProducts::kAlongSum;
+  const bool along = plan.bytes == ByteProducts::kAlongSum || plan.bytes == ByteProducts::kAlongSumOfVectors;
   const int a = along ? innermost_reduced(nest, plan.order) : plan.vector_axis;
   if (plan.bytes == ByteProducts::kAlongSumOfLanes)
     return walks_bytes_of_lanes(nest, plan, as_it_is) ? plan.bytes : ByteProducts::kOne;

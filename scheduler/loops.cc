@@ -464,7 +464,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   const int inner = innermost_reduced(flat, plan.order);
   if (target.byte_lanes > 0 && walks_bytes(flat, inner, constant)) {
     LoopPlan along = plan;
-    along.bytes = ByteProducts::kAlongSum;
+    along.bytes = target.along_sum;
     along = with_blocks(flat, std::move(along), target, constant);
     // Bounds on the sum hold for all of it in the interior of the tile axis.
     const bool has_interior = std::all_of(flat.where.begin(), flat.where.end(), [&](const Bound& bound) {

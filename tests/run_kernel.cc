@@ -131,11 +131,12 @@ class Machine {
   Scalar result_of(const Expr& e) {
     const Instruction& row = instructions()[static_cast<size_t>(e->index)];
     std::vector<Scalar> operands;
-    const Expr& first = e->args[0];
-    for (int k = 0; k < row.elements; ++k)
-      operands.push_back(load(first->type, at_(first->index, number(first->args[0]) + k)));
-    for (size_t k = row.elements > 0 ? 1 : 0; k < e->args.size(); ++k)
-      operands.push_back(evaluate(e->args[k]));
+    for (size_t k = 0; k < e->args.size(); ++k) {
+      const Expr& arg = e->args[k];
+      if (!reads_elements(row, k)) operands.push_back(evaluate(arg));
+      for (int n = 0; reads_elements(row, k) && n < row.elements; ++n)
+        operands.push_back(load(arg->type, at_(arg->index, number(arg->args[0]) + n)));
+    }
     return row.meaning(operands);
   }
 

@@ -26,7 +26,7 @@ constexpr Core kCores[] = {
     {"m4", ARM("m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an386", "cortex-m4", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
     {"m7", ARM("m7 -mfpu=fpv5-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an500", "cortex-m7", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
     {"m33", ARM("m33 -mfpu=fpv5-sp-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an505", "cortex-m33", 0x10000000, 0x38000000, 4 * kMB, 2 * kMB, 50000},
-    {"m55", ARM("m55 -mfloat-abi=hard"), "qemu-system-arm -M mps3-an547", "cortex-m", 0, 0x31000000, kMB / 2, 4 * kMB, 31250},
+    {"m55", ARM("m55 -mfloat-abi=hard"), "qemu-system-arm -M mps3-an547", "cortex-m55", 0, 0x31000000, kMB / 2, 4 * kMB, 31250},
     {"rv32imac", RISCV("rv32imac", "ilp32"), "qemu-system-riscv32 -M virt -bios none", "rv32imc", 0x80000000, 0x80400000, 4 * kMB, 4 * kMB, 1},
     {"rv32imafc", RISCV("rv32imafc", "ilp32f"), "qemu-system-riscv32 -M virt -bios none", "rv32imafc", 0x80000000, 0x80400000, 4 * kMB, 4 * kMB, 1},
 };
