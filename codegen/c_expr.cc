@@ -542,7 +542,9 @@ std::string CExpr::instruct(const Expr& e) const {
 std::string CExpr::over_lanes(const Expr& e, int lanes) const {
   if (e->op != Op::kInstruction) return "";
   const Instruction& row = instructions()[static_cast<size_t>(e->index)];
-  if (!row.over_lanes || names_axis(e->args[0], kLane) || e->args[1]->args.empty()) return "";
+  if (!row.over_lanes) return "";
+  if (row.two_reads) return over_lanes_of_reads(e, lanes);
+  if (names_axis(e->args[0], kLane) || e->args[1]->args.empty()) return "";
   instruct(e);  // for the rest of the lanes
   const std::string parameters = row.parameters, id = fmt::format("{}_lanes", row.name);
   const std::string definition = fmt::format(
@@ -552,6 +554,26 @@ std::string CExpr::over_lanes(const Expr& e, int lanes) const {
       row.over_lanes, row.name);
   return fmt::format("{}({}, {}, {}, {});", helper(id, definition), names_.operand(e->args[2]->index),
                      value(e->args[0]), names_.operand(e->args[1]->index), lanes);
+}
+
+// The same of a row of (a, b, za, zb, sum) whose reads a and b lie side by side for the lanes.
+std::string CExpr::over_lanes_of_reads(const Expr& e, int lanes) const {
+  const Instruction& row = instructions()[static_cast<size_t>(e->index)];
+  std::string arguments = names_.operand(e->args.back()->index);
+  for (size_t k = 0; k + 1 < e->args.size(); ++k) {
+    if (reads_elements(row, k) && coefficient_along(e->args[k]->args[0], kLane) != 1) return "";
+    const Expr first = substitute(e->args[k], [](const Expr& x) {
+      return x->op == Op::kAxis && x->index == kLane ? integer(0) : Expr();
+    });
+    arguments += ", " + (reads_elements(row, k) ? "&" + element(first) : value(first));
+  }
+  instruct(e);  // for the rest of the lanes
+  const std::string parameters = row.parameters, id = fmt::format("{}_lanes", row.name);
+  const std::string definition = fmt::format(
+      "{0} void {1}_{2}(int32_t *sum, {3}, int n) {{\n  int l = 0;\n{4}"
+      "  for (; l < n; ++l) sum[l] = {1}_{5}(a + l, b + l, za, zb, sum[l]);\n}}",
+      inlined(), prefix_, id, parameters.substr(0, parameters.rfind(',')), row.over_lanes, row.name);
+  return fmt::format("{}({}, {});", helper(id, definition), arguments, lanes);
 }
 
 std::string CExpr::index(const Expr& e) const {

@@ -55,6 +55,7 @@ class CExpr {
     Binds binds = Binds::kPrimary;
   };
 
+  std::string over_lanes_of_reads(const Expr& e, int lanes) const;
   Piece piece(const Expr& e) const;
   Piece piece_of_condition(const Expr& e) const;
   Piece arithmetic(Op op, const Piece& a, const Piece& b) const;

@@ -65,6 +65,10 @@ Scalar total(std::span<const Scalar> x) {
   return apply(Op::kAdd, Type::kInt32, x[kCount], {.i = sum});
 }
 
+Scalar add_product(std::span<const Scalar> x) {
+  return apply(Op::kAdd, Type::kInt32, x[4], {.i = (x[0].i + x[2].i) * (x[1].i + x[3].i)});
+}
+
 template <int64_t kLow, int64_t kHigh>
 Scalar saturated(std::span<const Scalar> x) {
   return {.i = std::clamp(x[0].i, kLow, kHigh)};
@@ -161,6 +165,23 @@ constexpr const char* kHelium =
   DOT(n, bits, s8, s8), DOT(n, bits, s8, u8), DOT(n, bits, u8, s8), DOT(n, bits, u8, u8), \
       TOTAL(n, bits, s8), TOTAL(n, bits, u8)
 
+// Four bytes in lanes of 32 bits, with their zero.
+#define HELIUM_LANES_s8(x, z) "vldrbq_s32(" x " + l)"
+#define HELIUM_LANES_u8(x, z) "vreinterpretq_s32_u32(vldrbq_u32(" x " + l))"
+#define HELIUM_ADD_ZERO(x, z) \
+  "    if (!(__builtin_constant_p(" z ") && " z " == 0)) " x " = vaddq_n_s32(" x ", " z ");\n"
+#define PRODUCT_OF_LANES(a, b)                                                                               \
+  {                                                                                                          \
+    "add_product_" #a #b, Type::kInt32, 1, add_product, "0",                                               \
+   a##_POINTER("a") ", " b##_POINTER("b") ", int32_t za, int32_t zb, int32_t sum", "",                    \
+   "  return (int32_t)((uint32_t)sum + (uint32_t)((*a + za) * (*b + zb)));", 1.5,                         \
+   "#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && !defined(__ARM_BIG_ENDIAN)\n"                 \
+   "  for (; l + 4 <= n; l += 4) {\n    int32x4_t x = " HELIUM_LANES_##a("a", "za")                      \
+   ", y = " HELIUM_LANES_##b("b", "zb") ", to;\n" HELIUM_ADD_ZERO("x", "za") HELIUM_ADD_ZERO("y", "zb") \
+   "    __builtin_memcpy(&to, sum + l, sizeof to);\n    to = vaddq_s32(to, vmulq_s32(x, y));\n"         \
+   "    __builtin_memcpy(sum + l, &to, sizeof to);\n  }\n#endif\n", true \
+  }
+
 }  // namespace
 
 const std::vector<Instruction>& instructions() {
@@ -202,6 +223,10 @@ const std::vector<Instruction>& instructions() {
        "  return x < -128 ? -128 : x > 127 ? 127 : x;", 1},
       {"saturate_u8", Type::kInt32, 0, saturated<0, 255>, kSaturates, "int32_t x", SATURATE("usat"),
        "  return x < 0 ? 0 : x > 255 ? 255 : x;", 1},
+      PRODUCT_OF_LANES(s8, s8),
+      PRODUCT_OF_LANES(s8, u8),
+      PRODUCT_OF_LANES(u8, s8),
+      PRODUCT_OF_LANES(u8, u8),
       DOTS(16, 8),
       DOTS(8, 16),
       DOTS(4, 32),

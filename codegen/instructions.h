@@ -32,6 +32,10 @@
 //     acc = dot16_s8s8(a, b, acc)
 //     total = total16_s8(b, total)                     times a's zero: what that adds to acc
 //
+// A product of bytes and their zeros in each lane, of bytes that lie side by side for the lanes:
+//
+//     acc[l] = add_product_s8s8(&a[l], &b[l], za, zb, acc[l])      of all lanes at once
+//
 // A row is chosen by what a nest computes (scheduler/loops.h), for targets that have it.
 #pragma once
 
@@ -52,9 +56,9 @@ struct Instruction {
   const char* native;      // body of a C function with that result: where there is, and
   const char* portable;    // where there is not
   double cycles;           // where there is
-  // Body of a C function of (TYPE *sum, first parameter, const UINT32 *b, int n) for lanes [l, n) that first
-  // does as many as vectors hold, from int l = 0 on, the rest of which are done one by one; null: only one by
-  // one.
+  // Body of a C function of (TYPE *sum, first parameter, const UINT32 *b, int n), or of two_reads of (int32_t
+  // *sum, a, b, za, zb, int n), for lanes [l, n) that first does as many as vectors hold, from int l = 0 on,
+  // the rest of which are done one by one; null: only one by one.
   const char* over_lanes = nullptr;
   bool two_reads = false;  // the second operand stands for as many elements
 };

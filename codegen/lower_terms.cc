@@ -31,6 +31,8 @@ void each_largest(const Expr& e, const Exchange& done, const Wanted& wanted, con
   for (const Expr& arg : e->args) each_largest(arg, done, wanted, visit);
 }
 
+const char* letters_of(const ByteFactor& factor) { return factor.read->type == Type::kInt8 ? "s8" : "u8"; }
+
 class TermLowering {
  public:
   TermLowering(const ScheduledNest& nest, StmtBuilder& at) : on_(nest), at_(at) {}
@@ -200,6 +202,19 @@ class TermLowering {
       at_.loop(a, integer(begin), integer(extent), 1, [&] { accumulate(sums, with_term(term)); });
   }
 
+  // A term of each of the lanes of vectors.
+  void add_across_vectors(const Sums& sums, const Expr& term) {
+    const auto number = [](int64_t x) { return constant(Type::kInt32, Scalar{.i = x}); };
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+      const auto [a, b] = *byte_factors(on_.at_point(term, j, sums.lanes));
+      const Expr sum = at_.at(sums.reg(j));
+      at_.lanes(sums.lanes, [&] {
+        at_.put(Set{sum, instruction(fmt::format("add_product_{}{}", letters_of(a), letters_of(b)),
+                                     {a.read, b.read, number(a.zero), number(b.zero), sum})});
+      });
+    }
+  }
+
   // A term of each of kBytes lanes: even lanes from one half, odd ones from the other.
   void add_across(const Sums& sums, const Expr& term) {
     Exchange halves;
@@ -225,14 +240,13 @@ class TermLowering {
   // So many terms from where the innermost axis stands on.
   void add_vector(int width, const Sums& sums, const Expr& term) {
     const auto number = [](int64_t x) { return constant(Type::kInt32, Scalar{.i = x}); };
-    const auto letters = [](const ByteFactor& f) { return f.read->type == Type::kInt8 ? "s8" : "u8"; };
     // What is to be added to a factor's bytes of -128 to 127.
     const auto zero = [](const ByteFactor& f) { return f.zero + (f.read->type == Type::kInt8 ? 0 : 128); };
     Exchange scaled;  // reads -> their total times the other factor's zero
     const auto scaled_total = [&](const ByteFactor& f, int64_t by) {
       for (const auto& [read, there] : scaled)
         if (same(read, f.read)) return there;
-      const Expr total = instruction(fmt::format("total{}_{}", width, letters(f)), {f.read, number(0)});
+      const Expr total = instruction(fmt::format("total{}_{}", width, letters_of(f)), {f.read, number(0)});
       scaled.emplace_back(f.read, at_.define(fmt::format("total{}", scaled.size()), total * number(by)));
       return scaled.back().second;
     };
@@ -246,7 +260,7 @@ class TermLowering {
         }
     };
     each([&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
-      at_.put(Set{sum, instruction(fmt::format("dot{}_{}{}", width, letters(f[0]), letters(f[1])),
+      at_.put(Set{sum, instruction(fmt::format("dot{}_{}{}", width, letters_of(f[0]), letters_of(f[1])),
                                    {f[0].read, f[1].read, sum})});
     });
     each([&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
@@ -301,7 +315,7 @@ class TermLowering {
 
   // Half of the kBytes elements from the factor's on.
   static Expr half_of(const char* half, const ByteFactor& factor) {
-    return instruction(fmt::format("{}_{}", half, factor.read->type == Type::kInt8 ? "s8" : "u8"),
+    return instruction(fmt::format("{}_{}", half, letters_of(factor)),
                        {factor.read, constant(Type::kInt32, Scalar{.i = factor.zero})});
   }
 
@@ -322,7 +336,9 @@ class TermLowering {
 
 void add_term(const ScheduledNest& nest, StmtBuilder& at, const Sums& sums, const Expr& term) {
   TermLowering lowering(nest, at);
-  if (nest.bytes == ByteProducts::kAcrossLanes && sums.lanes == kBytes)
+  if (nest.bytes == ByteProducts::kAcrossLanes && nest.plan.registers == Registers::kVector)
+    lowering.add_across_vectors(sums, term);
+  else if (nest.bytes == ByteProducts::kAcrossLanes && sums.lanes == kBytes)
     lowering.add_across(sums, term);
   else
     lowering.accumulate(sums, lowering.with_term(term));

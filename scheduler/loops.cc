@@ -394,7 +394,9 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
     plan.lanes = lanes_for(flat.axes[plan.vector_axis].extent, lanes);
     const bool scalars = target.byte_lanes > 0 && plan.registers == Registers::kScalar;
     if (scalars && plan.lanes == kBytes && walks_bytes(flat, plan.vector_axis, constant))
-      plan.bytes = ByteProducts::kAcrossLanes;
+      plan.bytes = ByteProducts::kAcrossLanes,
+      plan.registers =
+          target.along_sum == ByteProducts::kAlongSumOfVectors ? Registers::kVector : plan.registers;
     // Narrow blocks leave room for more of them. Scalars of which each is multiplied once per pixel gain
     // little by several of these: it is much code for a load.
     const std::vector<const Expr*> reads = reads_of(flat.body);
