@@ -69,6 +69,13 @@ Scalar add_product(std::span<const Scalar> x) {
   return apply(Op::kAdd, Type::kInt32, x[4], {.i = (x[0].i + x[2].i) * (x[1].i + x[3].i)});
 }
 
+Scalar add_signed_products(std::span<const Scalar> x) {
+  int64_t sum = 0;
+  for (int k = 0; k < 4; ++k)
+    sum += static_cast<int8_t>((x[0].i >> 8 * k) & 0xff) * static_cast<int8_t>((x[1].i >> 8 * k) & 0xff);
+  return apply(Op::kAdd, Type::kInt32, x[2], {.i = sum});
+}
+
 template <int64_t kLow, int64_t kHigh>
 Scalar saturated(std::span<const Scalar> x) {
   return {.i = std::clamp(x[0].i, kLow, kHigh)};
@@ -107,6 +114,21 @@ constexpr const char* kLittleEndian =
   ") & 0xffu) << 8 |\n"                                                 \
   "         ((uint32_t)(a[2]" more ") & 0xffu) << 16 | ((uint32_t)(a[3]" more ") & 0xffu) << 24;"
 #define PRODUCT(k) "(uint32_t)((int32_t)(a >> " k " & 0xffu) * (int8_t)(b >> " k " & 0xffu))"
+
+#define SIGNED_PRODUCT(k) "(uint32_t)((int8_t)(a >> " k " & 0xffu) * (int8_t)(b >> " k " & 0xffu))"
+
+// Neon, with sdot or of pairs of products.
+#define NEON_TO(value) "    vst1q_s32(sum + l, " value ");\n"
+constexpr const char* kNeonSignedProducts =
+    "#if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)\n"
+    "  for (; l + 4 <= n; l += 4) {\n"
+    "    const int8x16_t w = vreinterpretq_s8_u32(vld1q_u32(b + l)), x = vreinterpretq_s8_u32(vdupq_n_u32(a));\n"
+    "#if defined(__ARM_FEATURE_DOTPROD)\n" NEON_TO("vdotq_s32(vld1q_s32(sum + l), w, x)")
+    "#else\n"
+    "    const int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x))),\n"
+    "      high = vpaddlq_s16(vmull_high_s8(w, x));\n"
+    NEON_TO("vaddq_s32(vld1q_s32(sum + l), vpaddq_s32(low, high))")
+    "#endif\n  }\n#endif\n";
 
 // In vectors of so many lanes: products of bytes, or of 16 bits each, where there are these.
 #define VECTORS(bits, lanes, bytes, words, load, store)                                  \
@@ -219,6 +241,13 @@ const std::vector<Instruction>& instructions() {
                "_mm512_loadu_si512((const void *)", "_mm512_storeu_si512((void *)")
            VECTORS("256", "8", "defined(__AVX512VNNI__) && defined(__AVX512VL__)", "defined(__AVX2__)",
                    "_mm256_loadu_si256((const __m256i *)", "_mm256_storeu_si256((__m256i *)")},
+      {"signed_word_s8", Type::kUint32, 4, word<0>, kLittleEndian, "const int8_t *a", WORD(""), BYTES(""), 1},
+      {"signed_word_u8", Type::kUint32, 4, word<-128>, kLittleEndian, "const uint8_t *a",
+       WORD(" ^ 0x80808080u"), BYTES(" - 128"), 1},
+      {"add_signed_products", Type::kInt32, 0, add_signed_products, "0", kSum, "",
+       "  return (int32_t)((uint32_t)sum + " SIGNED_PRODUCT("0") " + " SIGNED_PRODUCT(
+           "8") " +\n    " SIGNED_PRODUCT("16") " + " SIGNED_PRODUCT("24") ");",
+       1, kNeonSignedProducts},
       {"saturate_s8", Type::kInt32, 0, saturated<-128, 127>, kSaturates, "int32_t x", SATURATE("ssat"),
        "  return x < -128 ? -128 : x > 127 ? 127 : x;", 1},
       {"saturate_u8", Type::kInt32, 0, saturated<0, 255>, kSaturates, "int32_t x", SATURATE("usat"),

@@ -32,6 +32,8 @@
 //     acc = dot16_s8s8(a, b, acc)
 //     total = total16_s8(b, total)                     times a's zero: what that adds to acc
 //
+// The same of words of -128 to 127: signed_word_s8, signed_word_u8 (less 128), add_signed_products.
+//
 // A product of bytes and their zeros in each lane, of bytes that lie side by side for the lanes:
 //
 //     acc[l] = add_product_s8s8(&a[l], &b[l], za, zb, acc[l])      of all lanes at once

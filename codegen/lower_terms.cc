@@ -130,14 +130,17 @@ class TermLowering {
   }
 
   // The same for the lanes of vectors, which hold a word of kBytes of the one factor each, times a word of
-  // the other for all. Words hold this as it is or plus 128, from 0 to 255; what that and its zero add is the
-  // sum of the lanes' factor times a constant.
+  // the other for all. Words hold this from 0 to 255, or of signed lanes from -128 to 127; what that and its
+  // zero add is the sum of the lanes' factor times a constant.
   void add_along_of_lanes(int a, const Sums& sums, const Expr& term) {
     const auto factors = *byte_factors(term);
     const bool first = names_axis(factors[0].read, on_.plan.vector_axis);
     const ByteFactor &lanes = factors[first ? 0 : 1], &pixels = factors[first ? 1 : 0];
     const bool is_signed = pixels.read->type == Type::kInt8;
-    const int64_t zero = pixels.zero - (is_signed ? 128 : 0);
+    const bool of_signed = on_.bytes == ByteProducts::kAlongSumOfSignedLanes;
+    const int64_t zero = pixels.zero + (of_signed ? (is_signed ? 0 : 128) : (is_signed ? -128 : 0));
+    const std::string word = fmt::format("{}word_{}", of_signed ? "signed_" : "", letters_of(pixels));
+    const char* products = of_signed ? "add_signed_products" : "add_byte_products";
     std::vector<Expr> reads;  // of the lanes' factor that differ
     std::vector<size_t> read_by;
     for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
@@ -154,9 +157,9 @@ class TermLowering {
     blocks_along(a, sums, term, [&] {
       at_.put(Barrier{Barrier::Against::kVectors});
       at_.put(Declare{words, {}});
-      const auto add_products = [&](int to, const Expr& word, size_t k) {
+      const auto add_products = [&](int to, const Expr& pixel, size_t k) {
         at_.lanes(sums.lanes, [&] {
-          at_.put(Set{at_.at(to), instruction("add_byte_products", {word, at_.at(words[k]), at_.at(to)})});
+          at_.put(Set{at_.at(to), instruction(products, {pixel, at_.at(words[k]), at_.at(to)})});
         });
       };
       for (size_t k = 0; k < reads.size(); ++k) {
@@ -172,8 +175,7 @@ class TermLowering {
       for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
         const Expr read = on_.at_point(pixels.read, j, 1);
         if (known.empty() || !same(known.back().first, read))
-          known.emplace_back(read, at_.define(fmt::format("pixel{}", j),
-                                              instruction(is_signed ? "word_s8" : "word_u8", {read})));
+          known.emplace_back(read, at_.define(fmt::format("pixel{}", j), instruction(word, {read})));
         add_products(sums.reg(j), known.back().second, read_by[static_cast<size_t>(j - sums.pixels.begin)]);
       }
     });
@@ -348,7 +350,7 @@ void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Su
   TermLowering lowering(nest, at);
   if (nest.bytes == ByteProducts::kAlongSumOfPixels)
     lowering.add_along_of_pixels(a, sums, term);
-  else if (nest.bytes == ByteProducts::kAlongSumOfLanes)
+  else if (is_along_sum_of_lanes(nest.bytes))
     lowering.add_along_of_lanes(a, sums, term);
   else if (nest.bytes == ByteProducts::kAlongSumOfVectors)
     lowering.add_along_of_vectors(a, sums, term);

@@ -13,7 +13,7 @@ ByteProducts bytes_at_once(const FlatNest& nest, const LoopPlan& plan) {
   const auto as_it_is = [](const Expr&) { return false; };
   const bool along = plan.bytes == ByteProducts::kAlongSum || plan.bytes == ByteProducts::kAlongSumOfVectors;
   const int a = along ? innermost_reduced(nest, plan.order) : plan.vector_axis;
-  if (plan.bytes == ByteProducts::kAlongSumOfLanes)
+  if (is_along_sum_of_lanes(plan.bytes))
     return walks_bytes_of_lanes(nest, plan, as_it_is) ? plan.bytes : ByteProducts::kOne;
   const bool fits = plan.bytes == ByteProducts::kAlongSumOfPixels
                         ? walks_bytes_of_pixels(nest, plan, as_it_is)

@@ -457,7 +457,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   if (flat.combine == Combine::kNone || flat.accumulate) return plan;
   if (target.byte_lanes > 0 && target.registers == Registers::kVector) {
     LoopPlan of_lanes = plan;
-    of_lanes.bytes = ByteProducts::kAlongSumOfLanes;
+    of_lanes.bytes = target.along_sum;
     of_lanes = with_blocks(flat, std::move(of_lanes), target, constant);
     return of_lanes.tile >= kBytes && walks_bytes_of_lanes(flat, of_lanes, constant)
                ? of_lanes
@@ -485,7 +485,7 @@ void pack_constants(const Nests& nests, const Node& node, const std::vector<Loop
     const LoopPlan& plan = plans[k];
     std::vector<int> depth(nests[k].axes.size());
     for (size_t p = 0; p < plan.order.size(); ++p) depth[plan.order[p]] = static_cast<int>(p);
-    if (plan.vector_axis >= 0 && (!is_along_sum(plan.bytes) || plan.bytes == ByteProducts::kAlongSumOfLanes))
+    if (plan.vector_axis >= 0 && (!is_along_sum(plan.bytes) || is_along_sum_of_lanes(plan.bytes)))
       depth[plan.vector_axis] = static_cast<int>(plan.order.size());
     auto reads = reads_of(nests[k].body);
     for (const Expr* read : reads_of(nests[k].finish)) reads.push_back(read);

@@ -62,19 +62,22 @@ enum class Registers : uint8_t { kVector, kScalar };
 // How many terms of a sum of products of bytes are added at once: one; kBytes along the innermost reduced
 // axis, where both factors lie side by side; the same of kBytes pixels, where one factor does and the other
 // lies side by side for the pixels; one of each of kBytes lanes; or kBytes along that axis, where one factor
-// lies side by side along it and the other along the lanes of a vector; or as many as fill a vector along
-// that axis, where both lie side by side.
+// lies side by side along it and the other along the lanes of a vector (whose products are of signed bytes,
+// or of unsigned and signed ones); or as many as fill a vector along that axis, where both lie side by side.
 enum class ByteProducts : uint8_t {
   kOne,
   kAlongSum,
   kAlongSumOfPixels,
   kAcrossLanes,
   kAlongSumOfLanes,
+  kAlongSumOfSignedLanes,
   kAlongSumOfVectors
 };
+inline bool is_along_sum_of_lanes(ByteProducts bytes) {
+  return bytes == ByteProducts::kAlongSumOfLanes || bytes == ByteProducts::kAlongSumOfSignedLanes;
+}
 inline bool is_along_sum(ByteProducts bytes) {
-  return bytes == ByteProducts::kAlongSum || bytes == ByteProducts::kAlongSumOfPixels ||
-         bytes == ByteProducts::kAlongSumOfLanes || bytes == ByteProducts::kAlongSumOfVectors;
+  return bytes != ByteProducts::kOne && bytes != ByteProducts::kAcrossLanes;
 }
 constexpr int kBytes = 4;
 
@@ -194,7 +197,8 @@ struct Target {
   int byte_lanes, byte_tile;
   Costs costs;
   const char* features = "";  // of x86-64, as compilers call them ("avx2,fma"): the C turns them on
-  ByteProducts along_sum = ByteProducts::kAlongSum;  // where both factors lie side by side along it
+  // How its instructions multiply bytes along a sum.
+  ByteProducts along_sum = ByteProducts::kAlongSum;
 };
 const std::vector<Target>& targets();
 // Whether C for it runs on the processor that runs this.

@@ -67,11 +67,15 @@ const std::vector<Target>& targets() {
        ByteProducts::kAlongSumOfVectors},
       {"rv32imc", "32-bit RISC-V without floating point", 4, 3, 3, 8, Registers::kScalar, 0, 0, kRiscv},
       {"rv32imafc", "32-bit RISC-V", 4, 3, 3, 8, Registers::kScalar, 0, 0, kRiscvFloat},
+      {"aarch64", "64-bit Arm with Neon", 8, 6, 6, 16, Registers::kVector, 16, 4, kVectors16, "",
+       ByteProducts::kAlongSumOfSignedLanes},
+      {"aarch64-dotprod", "64-bit Arm with Neon and its sdot (Armv8.2: -march=armv8.2-a+dotprod)", 8, 6, 6,
+       16, Registers::kVector, 16, 4, kVectors16, "", ByteProducts::kAlongSumOfSignedLanes},
       {"x86-64-v2", "x86-64 with SSE4.2", 8, 4, 4, 16, Registers::kVector, 0, 0, kVectors16, "sse4.2"},
       {"x86-64-v3", "x86-64 with AVX2 and FMA", 16, 6, 6, 32, Registers::kVector, 16, 4, kVectors,
-       "avx2,fma,f16c"},
+       "avx2,fma,f16c", ByteProducts::kAlongSumOfLanes},
       {"x86-64-v4", "x86-64 with AVX-512", 32, 12, 12, 64, Registers::kVector, 32, 12, kVectors64,
-       "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl"},
+       "avx2,fma,f16c,avx512f,avx512bw,avx512dq,avx512vl", ByteProducts::kAlongSumOfLanes},
   });
   return all;
 }
