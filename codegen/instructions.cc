@@ -58,6 +58,12 @@ Scalar dot(std::span<const Scalar> x) {
   for (int k = 0; k < kCount; ++k) sum += (x[k].i - kLessA) * (x[kCount + k].i - kLessB);
   return apply(Op::kAdd, Type::kInt32, x[2 * kCount], {.i = sum});
 }
+template <int kCount, int64_t kLessA, int64_t kLessB>
+Scalar apart_dot(std::span<const Scalar> x) {
+  std::vector<Scalar> all(x.begin(), x.begin() + 2 * kCount);
+  all.push_back(x[2 * kCount + 1]);
+  return dot<kCount, kLessA, kLessB>(all);
+}
 template <int kCount, int64_t kLess>
 Scalar total(std::span<const Scalar> x) {
   int64_t sum = 0;
@@ -162,6 +168,13 @@ constexpr const char* kHelium =
 #define HELIUM_8_u8(p) "vsubq_n_s16(vreinterpretq_s16_u16(vldrbq_u16(" p ")), 128)"
 #define HELIUM_4_s8(p) "vldrbq_s32(" p ")"
 #define HELIUM_4_u8(p) "vsubq_n_s32(vreinterpretq_s32_u32(vldrbq_u32(" p ")), 128)"
+#define OFFSETS(bits) "vmulq_n_u" bits "(vidupq_n_u" bits "(0, 1), (uint" bits "_t)apart)"
+#define APART_8_s8(p) "vldrbq_gather_offset_s16(" p ", " OFFSETS("16") ")"
+#define APART_8_u8(p) \
+  "vsubq_n_s16(vreinterpretq_s16_u16(vldrbq_gather_offset_u16(" p ", " OFFSETS("16") ")), 128)"
+#define APART_4_s8(p) "vldrbq_gather_offset_s32(" p ", " OFFSETS("32") ")"
+#define APART_4_u8(p) \
+  "vsubq_n_s32(vreinterpretq_s32_u32(vldrbq_gather_offset_u32(" p ", " OFFSETS("32") ")), 128)"
 #define LESS_s8 0
 #define LESS_u8 128
 #define SIGNED_s8(x) x
@@ -181,6 +194,16 @@ constexpr const char* kHelium =
     "total" #n "_" #a, Type::kInt32, n, total<n, LESS_##a>, kHelium, a##_POINTER("a") ", int32_t sum",      \
         "  return vaddvaq_s" #bits "(sum, " HELIUM_##n##_##a("a") ");", ADD_EACH(#n, SIGNED_##a("a[k]")), 1 \
   }
+#define APART_DOT(n, bits, a, b)                                                                    \
+  {                                                                                                 \
+    "apart_dot" #n "_" #a #b, Type::kInt32, n, apart_dot<n, LESS_##a, LESS_##b>, kHelium,           \
+        a##_POINTER("a") ", " b##_POINTER("b") ", int32_t apart, int32_t sum",                      \
+        "  return vmladavaq_s" #bits "(sum, " APART_##n##_##a("a") ", " HELIUM_##n##_##b("b") ");", \
+        ADD_EACH(#n, SIGNED_##a("a[k * apart]") " * " SIGNED_##b("b[k]")), 1, nullptr, true, true   \
+  }
+#define APART_DOTS(n, bits)                                                           \
+  APART_DOT(n, bits, s8, s8), APART_DOT(n, bits, s8, u8), APART_DOT(n, bits, u8, s8), \
+      APART_DOT(n, bits, u8, u8)
 #define s8_POINTER(p) "const int8_t *" p
 #define u8_POINTER(p) "const uint8_t *" p
 #define DOTS(n, bits)                                                                     \
@@ -259,6 +282,8 @@ const std::vector<Instruction>& instructions() {
       DOTS(16, 8),
       DOTS(8, 16),
       DOTS(4, 32),
+      APART_DOTS(8, 16),
+      APART_DOTS(4, 32),
   };
   return all;
 }

@@ -31,6 +31,7 @@
 //     a0 a1 ... a15    b0 b1 ... b15                   of memory
 //     acc = dot16_s8s8(a, b, acc)
 //     total = total16_s8(b, total)                     times a's zero: what that adds to acc
+//     acc = apart_dot8_s8s8(a, b, 256, acc)            of a[0], a[256], a[512], ...
 //
 // The same of words of -128 to 127: signed_word_s8, signed_word_u8 (less 128), add_signed_products.
 //
@@ -63,6 +64,7 @@ struct Instruction {
   // the rest of which are done one by one; null: only one by one.
   const char* over_lanes = nullptr;
   bool two_reads = false;  // the second operand stands for as many elements
+  bool is_apart = false;   // those of the first lie as far apart as the third says
 };
 // Whether operand k is a read of the first of some elements.
 inline bool reads_elements(const Instruction& row, size_t k) {

@@ -194,10 +194,13 @@ class TermLowering {
   void add_along_of_vectors(int a, const Sums& sums, const Expr& term) {
     int64_t begin = 0;
     const int64_t extent = on_.extent(a);
+    const int most =
+        distance_along(a, (*byte_factors(term))[0]) * distance_along(a, (*byte_factors(term))[1]) == 1 ? 16
+                                                                                                       : 8;
     for (const int width : {16, 8, 4}) {
       const int64_t end = begin + (extent - begin) / width * width;
-      if (begin == end) continue;
-      at_.loop(a, integer(begin), integer(end), width, [&] { add_vector(width, sums, term); });
+      if (width > most || begin == end) continue;
+      at_.loop(a, integer(begin), integer(end), width, [&] { add_vector(a, width, sums, term); });
       begin = end;
     }
     if (begin < extent)
@@ -239,8 +242,12 @@ class TermLowering {
   }
 
  private:
+  static int64_t distance_along(int a, const ByteFactor& f) {
+    return coefficient_along(f.read->args[0], a).value();
+  }
+
   // So many terms from where the innermost axis stands on.
-  void add_vector(int width, const Sums& sums, const Expr& term) {
+  void add_vector(int a, int width, const Sums& sums, const Expr& term) {
     const auto number = [](int64_t x) { return constant(Type::kInt32, Scalar{.i = x}); };
     // What is to be added to a factor's bytes of -128 to 127.
     const auto zero = [](const ByteFactor& f) { return f.zero + (f.read->type == Type::kInt8 ? 0 : 128); };
@@ -262,8 +269,12 @@ class TermLowering {
         }
     };
     each([&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
-      at_.put(Set{sum, instruction(fmt::format("dot{}_{}{}", width, letters_of(f[0]), letters_of(f[1])),
-                                   {f[0].read, f[1].read, sum})});
+      const size_t first = distance_along(a, f[1]) == 1 ? 0 : 1;  // which may be apart
+      const ByteFactor &x = f[first], &y = f[1 - first];
+      const int64_t apart = distance_along(a, x);
+      const std::string name = fmt::format("dot{}_{}{}", width, letters_of(x), letters_of(y));
+      at_.put(Set{sum, apart == 1 ? instruction(name, {x.read, y.read, sum})
+                                  : instruction("apart_" + name, {x.read, y.read, number(apart), sum})});
     });
     each([&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
       const int64_t of_a = zero(f[0]), of_b = zero(f[1]);

@@ -11,8 +11,10 @@ namespace {
 
 ByteProducts bytes_at_once(const FlatNest& nest, const LoopPlan& plan) {
   const auto as_it_is = [](const Expr&) { return false; };
-  const bool along = plan.bytes == ByteProducts::kAlongSum || plan.bytes == ByteProducts::kAlongSumOfVectors;
+  const bool vectors = plan.bytes == ByteProducts::kAlongSumOfVectors;
+  const bool along = plan.bytes == ByteProducts::kAlongSum || vectors;
   const int a = along ? innermost_reduced(nest, plan.order) : plan.vector_axis;
+  if (vectors) return walks_bytes_in_vectors(nest, a, as_it_is) ? plan.bytes : ByteProducts::kOne;
   if (is_along_sum_of_lanes(plan.bytes))
     return walks_bytes_of_lanes(nest, plan, as_it_is) ? plan.bytes : ByteProducts::kOne;
   const bool fits = plan.bytes == ByteProducts::kAlongSumOfPixels

@@ -276,6 +276,8 @@ int innermost_reduced(const FlatNest& nest, const std::vector<int>& order) {
   return -1;
 }
 
+constexpr int64_t kMostApart = 65535 / 7;  // of 8 bytes at 16-bit offsets
+
 bool walks_bytes(const FlatNest& nest, int a, const std::function<bool(const Expr&)>& any_layout) {
   const auto factors = byte_factors(nest.body);
   if (a < 0 || nest.axes[a].extent < kBytes || !factors || nest.combine != Combine::kSum) return false;
@@ -283,6 +285,21 @@ bool walks_bytes(const FlatNest& nest, int a, const std::function<bool(const Exp
     const auto stride = coefficient_along(factor.read->args[0], a);
     return stride == 1 || (any_layout(factor.read) && stride.value_or(0) != 0);
   });
+}
+
+bool walks_bytes_in_vectors(const FlatNest& nest, int a, const std::function<bool(const Expr&)>& any_layout) {
+  if (walks_bytes(nest, a, any_layout)) return true;
+  const auto factors = byte_factors(nest.body);
+  if (a < 0 || nest.axes[a].extent < kBytes || !factors || nest.combine != Combine::kSum) return false;
+  for (const Bound& bound : nest.where)
+    if (names_axis(bound.index, a)) return false;
+  const auto stride = [&](const ByteFactor& factor) { return coefficient_along(factor.read->args[0], a); };
+  const auto fit = [&](const ByteFactor& apart, const ByteFactor& near) {
+    const int64_t distance = stride(apart).value_or(0);
+    return distance > 0 && distance <= kMostApart && !any_layout(apart.read) && fits_int8(near) &&
+           (stride(near) == 1 || (any_layout(near.read) && stride(near).value_or(0) != 0));
+  };
+  return fit((*factors)[0], (*factors)[1]) || fit((*factors)[1], (*factors)[0]);
 }
 
 bool walks_bytes_of_pixels(const FlatNest& nest, const LoopPlan& plan,
@@ -360,6 +377,20 @@ std::optional<LoopPlan> of_pixels(const FlatNest& nest, LoopPlan plan, const Tar
       }
   }
   return std::nullopt;
+}
+
+// The order in which the longest of the reduced axes that fills vectors is innermost; else empty.
+std::vector<int> order_of_vectors(const FlatNest& nest, std::vector<int> order,
+                                  const std::function<bool(const Expr&)>& constant) {
+  int longest = -1;
+  for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a)
+    if (nest.axes[a].reduced && walks_bytes_in_vectors(nest, a, constant) &&
+        (longest < 0 || nest.axes[a].extent > nest.axes[longest].extent))
+      longest = a;
+  if (longest < 0) return {};
+  std::erase(order, longest);
+  order.push_back(longest);
+  return order;
 }
 
 // The vector axis, the tile axis and their widths, as plan.bytes wants them.
@@ -474,6 +505,12 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
              (along.tile_axis >= 0 && names_axis(bound.index, along.tile_axis));
     });
     if (has_interior) return along;
+  }
+  if (target.along_sum == ByteProducts::kAlongSumOfVectors) {
+    LoopPlan vectors = plan;
+    vectors.bytes = target.along_sum;
+    vectors.order = order_of_vectors(flat, plan.order, constant);
+    if (!vectors.order.empty()) return with_blocks(flat, std::move(vectors), target, constant);
   }
   if (const auto pixels = of_pixels(flat, plan, target, constant)) return *pixels;
   return with_blocks(flat, std::move(plan), target, constant);

@@ -42,6 +42,9 @@ std::optional<std::array<ByteFactor, 2>> byte_factors(const Expr& body);
 // Whether both factors of a sum of products of bytes lie side by side along axis a, kBytes of them or more.
 // Those of `any_layout` need only move.
 bool walks_bytes(const FlatNest& nest, int a, const std::function<bool(const Expr&)>& any_layout);
+// The same, or only one does, of the other's elements each lies as far from the next, and those in a vector
+// of 16-bit offsets; the zero of the one is then within int8.
+bool walks_bytes_in_vectors(const FlatNest& nest, int a, const std::function<bool(const Expr&)>& any_layout);
 // Whether one of the factors (or, not yet, one of `any_layout`) lies side by side along the innermost reduced
 // axis, kBytes of them or more inside of all bounds, and the other along the tile axis.
 bool walks_bytes_of_pixels(const FlatNest& nest, const LoopPlan& plan,

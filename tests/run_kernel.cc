@@ -134,8 +134,9 @@ class Machine {
     for (size_t k = 0; k < e->args.size(); ++k) {
       const Expr& arg = e->args[k];
       if (!reads_elements(row, k)) operands.push_back(evaluate(arg));
+      const int64_t apart = row.is_apart && k == 0 ? evaluate(e->args[2]).i : 1;
       for (int n = 0; reads_elements(row, k) && n < row.elements; ++n)
-        operands.push_back(load(arg->type, at_(arg->index, number(arg->args[0]) + n)));
+        operands.push_back(load(arg->type, at_(arg->index, number(arg->args[0]) + n * apart)));
     }
     return row.meaning(operands);
   }
