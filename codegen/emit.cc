@@ -597,9 +597,7 @@ class Emitter {
     if (mentions(steps, "_mm512_"))
       c.line("#if defined(__GNUC__) && defined(__x86_64__)\n#include <immintrin.h>\n#endif\n");
     if (mentions(steps, "vmull_high_s8"))
-      c.line(
-          "#if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON)\n#include "
-          "<arm_neon.h>\n#endif\n");
+      c.line("#if defined(__aarch64__) && defined(__ARM_NEON)\n#include <arm_neon.h>\n#endif\n");
     if (mentions(steps, "__ARM_FEATURE_MVE"))
       c.line("#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)\n#include <arm_mve.h>\n#endif\n");
     if (!options_.features.empty()) turn_on_features(c);

@@ -47,6 +47,13 @@ constexpr Ceiling kCeilings[] = {
     {"m4", "ds_cnn_int8",        Optimize::kBalanced, 2.91, true},
     {"m4", "ds_cnn_float",       Optimize::kBalanced, 3.78},
     {"m3", "ds_cnn_int8",        Optimize::kSpeed,    3.93, true},
+    {"m55", "conv3x3_int8",      Optimize::kSpeed,    0.67},
+    {"m55", "conv1x1_int8",      Optimize::kSpeed,    0.96},
+    {"m55", "depthwise3x3_int8", Optimize::kSpeed,    7.53},
+    {"m55", "dense_int8",        Optimize::kSpeed,    0.49},
+    {"m55", "ds_cnn_int8",       Optimize::kSpeed,    1.31, true},
+    {"m55", "ds_cnn_int8",       Optimize::kBalanced, 1.78, true},
+    {"m55", "ds_cnn_float",      Optimize::kBalanced, 3.67},
 };
 // clang-format on
 
