@@ -112,6 +112,10 @@ Spilled spilled(const Problem& problem, const Plan& plan) {
   return bytes;
 }
 
+bool is_zero(const Spilled& bytes) {
+  return std::all_of(bytes.begin(), bytes.end(), [](int64_t b) { return b == 0; });
+}
+
 bool has(Freedom freedom, const Schedule& schedule) {
   if (freedom == Freedom::kWholeLayers) return schedule.groups.empty();
   return freedom == Freedom::kAnyAgain || work_again(schedule) <= work_allowed(*schedule.graph, freedom);
@@ -135,9 +139,13 @@ std::optional<std::pair<size_t, Plan>> fitting(const std::vector<Candidate>& all
     if (best && bytes >= least) continue;
     best = {k, std::move(plan)};
     least = bytes;
-    if (std::all_of(bytes.begin(), bytes.end(), [](int64_t b) { return b == 0; })) break;
+    if (is_zero(bytes)) break;
   }
   return best;
+}
+
+bool spills(const std::vector<Candidate>& all, const std::pair<size_t, Plan>& fit) {
+  return !is_zero(spilled(all[fit.first].lifetimes.problem, fit.second));
 }
 
 [[noreturn]] void fits_nowhere(const std::vector<Candidate>& all, const Choosing& choosing) {
@@ -219,10 +227,14 @@ Chosen choose(const Graph& graph, const Choosing& choosing) {
     auto best = smallest(all, choosing);
     return chosen_of(graph, std::move(all), std::move(best), choosing);
   }
-  // Where a second pool takes what the first cannot, more work must be asked for.
+  // Where a second pool takes what the first cannot, more work is done only to fit all of it into the first
+  // one, and not for the fastest.
   const bool may_spill = options.pools.size() > 1 && !options.ram && options.scheduler.empty();
   auto fits = fitting(all, may_spill ? freedom_of(options.optimize) : Freedom::kAnyAgain, choosing);
-  if (!fits && may_spill) fits = fitting(all, Freedom::kAnyAgain, choosing);
+  if (may_spill && (!fits || (options.optimize != Optimize::kSpeed && spills(all, *fits)))) {
+    auto again = fitting(all, Freedom::kAnyAgain, choosing);
+    if (!fits || (again && !spills(all, *again))) fits = std::move(again);
+  }
   if (!fits) fits_nowhere(all, choosing);
   return chosen_of(graph, std::move(all), std::move(*fits), choosing);
 }

@@ -130,6 +130,26 @@ bool is_proven(const Problem& problem, const Plan& plan) {
                      [](const PoolUse& use) { return use.proof() == Proof::kOptimal; });
 }
 
+// A pool with what prefers it, as a problem of its own; `members` are ids of the whole's.
+Problem pool_alone(const Problem& whole, int pool, const std::vector<int>& members) {
+  Problem alone{.pools = {whole.pools[pool]}, .buffers = {}};
+  std::vector<int> at(whole.buffers.size(), -1);
+  for (int id : members) {
+    at[id] = int(alone.buffers.size());
+    alone.buffers.push_back(whole.buffers[id]);
+    alone.buffers.back().pools = {0};
+  }
+  for (const Overlap& o : whole.overlaps)
+    if (at[o.above] >= 0 && at[o.below] >= 0)
+      alone.overlaps.push_back({at[o.above], at[o.below], o.distance});
+  for (const std::vector<int>& group : whole.same_offset) {
+    if (at[group[0]] < 0) continue;
+    alone.same_offset.emplace_back();
+    for (int id : group) alone.same_offset.back().push_back(at[id]);
+  }
+  return alone;
+}
+
 // Of lives without their gaps, the spans in bytes times slots; equal to load times slots if all times are
 // full.
 double area(const std::vector<Rectangle>& rectangles) {
@@ -147,7 +167,10 @@ class Portfolio {
         timeline_(make_timeline(problem, all_buffers(problem))) {}
 
   Plan run() {
-    if (problem_.pools.size() == 1) start_on_skylines();
+    if (problem_.pools.size() == 1)
+      start_on_skylines();
+    else
+      start_in_first_choices();
     if (!done()) start_in_orders();
     if (!done()) repair_starts();
     if (problem_.pools.size() > 1 && !done()) {
@@ -184,6 +207,35 @@ class Portfolio {
     if (!best_) return false;
     return is_proven(problem_, *best_) || (search_.goal == Goal::kFits && std::get<0>(cost_) == 0) ||
            Clock::now() > deadline_;
+  }
+
+  // For several: each by itself as if it were the only one, unless what prefers it cannot fit.
+  void start_in_first_choices() {
+    Plan plan;
+    for (const Buffer& b : problem_.buffers) plan.placements.push_back({b.pools.front(), 0});
+    for (const std::vector<int>& group : problem_.same_offset)
+      for (int id : group)
+        if (plan.placements[id].pool != plan.placements[group[0]].pool) return;
+    const auto members = members_by_pool(problem_, plan.placements);
+    const auto capacity = [&](int pool) { return problem_.pools[pool].capacity.value_or(INT64_MAX); };
+    for (int pool = 0; pool < int(problem_.pools.size()); ++pool)
+      if (lower_bound(problem_, pool, members[pool]) > capacity(pool)) return;
+    for (int pool = 0; pool < int(problem_.pools.size()); ++pool) {
+      if (members[pool].empty()) {
+        plan.pools.push_back({});
+        continue;
+      }
+      Search search = search_;
+      search.report = {};
+      if (search_.seconds <= 1e9)
+        search.seconds = std::chrono::duration<double>(deadline_ - Clock::now()).count();
+      const Plan alone = portfolio(pool_alone(problem_, pool, members[pool]), search);
+      plan.pools.push_back(alone.pools[0]);
+      if (alone.pools[0].size > capacity(pool)) return;
+      for (size_t k = 0; k < members[pool].size(); ++k)
+        plan.placements[members[pool][k]].offset = alone.placements[k].offset;
+    }
+    offer(std::move(plan), "pool by pool");
   }
 
   // For one pool: what valleys filled in two ways come to, and blocks where no time leaves room.

@@ -153,6 +153,8 @@ void verify(const Schedule& schedule) {
     ARENAC_CHECK(layout.ring == schedule.layouts[layout.root].ring,
                  "a tensor with another ring than its storage");
   }
+  ARENAC_CHECK(std::ranges::is_sorted(schedule.overlaps, {}, &StorageOverlap::step),
+               "overlaps of storages are not in the order of their steps");
   verify_rings(schedule);
 }
 

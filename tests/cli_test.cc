@@ -389,6 +389,8 @@ TEST_F(Cli, ThePoolsAreABudget) {
   // What fits wholly into the first one does; whole layers do not.
   EXPECT_EQ(sizes({"--pool", pool(whole / 2), "--pool", "name=psram"})[1], 0);
   EXPECT_GT(sizes({"--pool", pool(whole / 2), "--pool", "name=psram", "--optimize", "speed"})[1], 0);
+  // As under --ram.
+  EXPECT_EQ(sizes({"--pool", pool(balanced), "--pool", "name=psram"}), (std::vector<int64_t>{balanced, 0}));
   // What does not, spills no more than any schedule of those does.
   const std::vector<std::string> half = {"--pool", pool(balanced / 2), "--pool", "name=psram"};
   EXPECT_GT(sizes(half)[1], 0);

@@ -355,6 +355,13 @@ TEST(Rings, OfOneRowLessGiveOtherNumbers) {
   EXPECT_EQ(rings, 2);
 }
 
+TEST(Schedules, WithOverlapsInAnotherOrderThanTheStepsAreRefused) {
+  const Graph graph = two_convolutions();
+  Schedule schedule = scheduled_by("rows", graph);
+  schedule.overlaps = {{0, 1, 0, 2, nullptr}, {0, 1, 0, 1, nullptr}};
+  EXPECT_THROW(verify(schedule), InternalError);
+}
+
 // The same rows at the same numbers, but of another tensor: b in the place of a, which the sum reads later.
 TEST(Rings, TellTensorsOfOneStorageApart) {
   const Graph graph =
