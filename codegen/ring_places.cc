@@ -22,6 +22,31 @@ std::vector<Expr> slots_in(const Expr& body) {
   return all;
 }
 
+// A place number % slots = (outside % slots + inside) % slots, where `inside` is at least 0 and below slots:
+// a comparison where loops advance, instead of a division. `outside`, a division, does not change with them.
+struct SteppedPlace {
+  Affine outside, inside;
+};
+std::optional<SteppedPlace> stepped_place(const ScheduledNest& nest, const Affine& number, int64_t slots) {
+  if (nest.plan.division != Division::kCall) return std::nullopt;
+  SteppedPlace place = {number, {}};
+  int64_t far = 0;
+  for (const auto& [a, by] : number.terms) {
+    if (a < 0 || !nest.reduced(a)) continue;
+    if (by < 0) return std::nullopt;
+    std::erase_if(place.outside.terms, [&](const auto& term) { return term.first == a; });
+    place.inside = place.inside + Affine{0, {{a, by}}};
+    far += by * (nest.extent(a) - 1);
+  }
+  if (far == 0 || far >= slots) return std::nullopt;
+  return place;
+}
+
+// Of two places in a row of so many slots, each within them.
+Expr gone_around(const Expr& sum, int64_t slots) {
+  return select(sum < integer(slots), sum, sum - integer(slots));
+}
+
 }  // namespace
 
 size_t moves_least(const Expr& body, const std::vector<int>& axes) {
@@ -46,7 +71,17 @@ PlacedBody with_places(const ScheduledNest& nest, StmtBuilder& at, const std::ve
       if (moves(a)) moved_by = a;
     if (moves(nest.plan.tile_axis) || moves(nest.plan.vector_axis) || axes.empty() || moved_by == axes.back())
       continue;
-    const Expr place = at.new_int(fmt::format("p{}", placed.count++), slot);
+    const int64_t slots = slot->args[1]->value.i;
+    const std::string name = fmt::format("p{}", placed.count++);
+    if (const auto stepped = moved_by < 0 ? std::nullopt : stepped_place(nest, number, slots)) {
+      const Expr start = at.let("start_" + name, nest.index_of(stepped->outside) % integer(slots));
+      const Expr place = at.new_int(name, {0, slots});
+      exchange.emplace_back(slot, place);
+      placed.found.emplace(moved_by,
+                           Let{place->index, gone_around(start + nest.index_of(stepped->inside), slots)});
+      continue;
+    }
+    const Expr place = at.new_int(name, slot);
     exchange.emplace_back(slot, place);
     if (moved_by < 0)
       at.put(Let{place->index, slot});
@@ -81,7 +116,14 @@ UnwoundBody within_rings(const ScheduledNest& nest, StmtBuilder& at, const Place
     if (!moves || !rises || step < 0 || far >= slots || start.coefficient(nest.plan.vector_axis) != 0)
       continue;
     const Expr pixel = step > 0 ? axis(p) * integer(step) : integer(0);
-    const Expr place = at.let(fmt::format("p{}", places++), nest.index_of(start) % integer(slots) - pixel);
+    const std::string name = fmt::format("p{}", places++);
+    const auto stepped = stepped_place(nest, start, slots);
+    const Expr first =
+        stepped ? gone_around(at.let("start_" + name, nest.index_of(stepped->outside) % integer(slots)) +
+                                  nest.index_of(stepped->inside),
+                              slots)
+                : nest.index_of(start) % integer(slots);
+    const Expr place = at.let(name, first - pixel);
     unwound.whole = both(unwound.whole, pixel + place < integer(slots - far));
     exchange.emplace_back(slot, nest.index_of(rest) + pixel + place);
   }

@@ -3,6 +3,11 @@
 //   for k: sum += x[(4 * p + k) % 12]           const int p0 = 4 * p % 12;
 //                                               if (p0 < 12 - 3) for k: sum += x[p0 + k]
 //                                               else             for k: sum += x[(4 * p + k) % 12]
+//
+// and where a division is a call, none that the axes of the sum change:
+//
+//   for k: const int p0 = (p + k + 2) % 3;      const int start_p0 = (p + 2) % 3;
+//                                               for k: const int p0 = start_p0 + k < 3 ? start_p0 + k : ...
 #pragma once
 
 #include <map>

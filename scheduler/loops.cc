@@ -462,6 +462,8 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   const FlatNest flat = flat_nest(nest, node, layouts);
   LoopPlan plan;
   plan.registers = target.registers;
+  if (target.registers == Registers::kScalar && target.costs.divide > target.costs.call)
+    plan.division = Division::kCall;
   plan.order.resize(flat.axes.size());
   std::iota(plan.order.begin(), plan.order.end(), 0);
   const auto reads = reads_of(flat.body);

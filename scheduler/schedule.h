@@ -59,6 +59,9 @@ enum class Sweep : uint8_t { kUp, kDown };
 // What holds the sums of a block of lanes: arrays, for loops over them are vector instructions, or scalars.
 enum class Registers : uint8_t { kVector, kScalar };
 
+// What a remainder takes: places in rings are compared and subtracted where it is the call of a function.
+enum class Division : uint8_t { kInstruction, kCall };
+
 // How many terms of a sum of products of bytes are added at once: one; kBytes along the innermost reduced
 // axis, where both factors lie side by side; the same of kBytes pixels, where one factor does and the other
 // lies side by side for the pixels; one of each of kBytes lanes; or kBytes along that axis, where one factor
@@ -91,6 +94,7 @@ struct LoopPlan {
   int tile_axis = -1, tile = 1;
   Sweep sweep = Sweep::kUp;
   Registers registers = Registers::kVector;
+  Division division = Division::kInstruction;
   ByteProducts bytes = ByteProducts::kOne;
 };
 

@@ -54,6 +54,7 @@ constexpr Ceiling kCeilings[] = {
     {"m55", "ds_cnn_int8",       Optimize::kSpeed,    1.31, true},
     {"m55", "ds_cnn_int8",       Optimize::kBalanced, 1.78, true},
     {"m55", "ds_cnn_float",      Optimize::kBalanced, 3.67},
+    {"m0", "ds_cnn_int8",        Optimize::kBalanced, 11.90},
 };
 // clang-format on
 
