@@ -286,8 +286,8 @@ double cycles_of_call(const Node& node, const Graph& graph, const Costs& costs) 
 
 }  // namespace
 
-std::vector<double> cycles_of(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
-                              const Target& target) {
+std::vector<double> cycles_of(const Lowered& lowered, const Target& target) {
+  const Schedule& schedule = lowered.schedule;
   std::vector<std::vector<int64_t>> times(schedule.steps.size());  // of steps in groups
   for (const Group& group : schedule.groups) {
     auto runs = runs_per_chunk(group);
@@ -302,8 +302,7 @@ std::vector<double> cycles_of(const Schedule& schedule, const Lifetimes& lifetim
     if (std::holds_alternative<Call>(step.node->body))
       here = cycles_of_call(*step.node, *schedule.graph, target.costs);
     else if (runs_nests(*step.node, *schedule.graph))
-      here = cycles_of_nests(lower_step(schedule, lifetimes, plan, s), target.costs, stage_of(schedule, s),
-                             times[s]);
+      here = cycles_of_nests(lowered.steps[s], target.costs, stage_of(schedule, s), times[s]);
     here *= static_cast<double>(iterations[s]);
   }
   return cycles;

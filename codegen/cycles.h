@@ -12,15 +12,14 @@
 #include <span>
 #include <vector>
 
-#include "codegen/lower_step.h"
+#include "codegen/lowered.h"
 
 namespace arenac {
 
 // Of one run of the kernel; iterations[k] is the value of symbol k.
 double cycles_of(const Kernel& kernel, const Costs& costs, std::span<const int64_t> iterations);
 
-// Of each step of a schedule in one run of the model, in a loop's body those of all its trips.
-std::vector<double> cycles_of(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
-                              const Target& target);
+// Of each step in one run of the model, in a loop's body those of all its trips.
+std::vector<double> cycles_of(const Lowered& lowered, const Target& target);
 
 }  // namespace arenac

@@ -12,7 +12,7 @@
 #include "codegen/c_kernel.h"
 #include "codegen/c_ramp.h"
 #include "codegen/c_text.h"
-#include "codegen/lower_step.h"
+#include "codegen/lowered.h"
 #include "codegen/shared_kernels.h"
 #include "codegen/weights.h"
 #include "frontend/error.h"
@@ -33,32 +33,29 @@ constexpr size_t kLongestIdentifier = 63;  // that C99 tells apart
 
 class Emitter {
  public:
-  Emitter(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, const MemoryMap& map,
-          const EmitOptions& options)
-      : schedule_(schedule),
-        graph_(*schedule.graph),
-        lifetimes_(lifetimes),
-        plan_(plan),
+  Emitter(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options)
+      : lowered_(lowered),
+        schedule_(lowered.schedule),
+        graph_(*schedule_.graph),
+        lifetimes_(lowered.lifetimes),
+        plan_(lowered.plan),
         map_(map),
         options_(options),
         name_(options.name),
         upper_(upper_case(options.name)),
-        pools_(pool_identifiers(lifetimes.problem.pools)),
-        pool_macros_(pool_macros(lifetimes.problem.pools)),
-        weights_(collect_weights(schedule, options)) {
+        pools_(pool_identifiers(lifetimes_.problem.pools)),
+        pool_macros_(pool_macros(lifetimes_.problem.pools)),
+        weights_(collect_weights(schedule_, options)) {
     inputs_ = of_caller(graph_.inputs, graph_.input_names);
     outputs_ = of_caller(graph_.outputs, graph_.output_names);
     for (size_t id = 0; id < graph_.tensors.size(); ++id)
-      if (span_of(schedule.layouts[id], graph_.tensors[id].shape) > std::numeric_limits<int>::max())
+      if (span_of(schedule_.layouts[id], graph_.tensors[id].shape) > std::numeric_limits<int>::max())
         throw UserError(fmt::format("{}: tensor '{}' {} has more elements than C's int counts", graph_.name,
                                     c_comment(graph_.tensors[id].name), to_string(graph_.tensors[id].shape)));
   }
 
   std::vector<File> run() {
-    if (options_.code == Code::kSmall) {
-      for (size_t s = 0; s < schedule_.steps.size(); ++s) lowered_.push_back(lowered(s));
-      shared_ = shared_kernels(lowered_, name_, helpers_);
-    }
+    if (options_.code == Code::kSmall) shared_ = shared_kernels(lowered_.steps, name_, helpers_);
     const std::string steps = this->steps();  // first: it finds the kernels and helpers
     std::vector<File> files = {{name_ + ".h", with_short_lines(header())},
                                {name_ + ".c", with_short_lines(source(steps))}};
@@ -300,15 +297,8 @@ class Emitter {
     run_nests(c, s);
   }
 
-  // The nests of a step that does anything by nests.
-  std::vector<LoweredNest> lowered(size_t s) const {
-    const Step& step = schedule_.steps[s];
-    const bool runs = step.kind == StepKind::kRun && runs_nests(*step.node, graph_);
-    return runs ? lower_step(schedule_, lifetimes_, plan_, s) : std::vector<LoweredNest>{};
-  }
-
   void run_nests(CText& c, size_t s) {
-    for (const LoweredNest& nest : lowered_.empty() ? lowered(s) : lowered_[s]) {
+    for (const LoweredNest& nest : lowered_.steps[s]) {
       if (nest.slabs) c.open("if ({} <= t0 && t0 < {})", nest.slabs->begin, nest.slabs->end);
       if (nest.first_chunk_only) c.open("if (t1 == 0)");
       call_nest(c, s, nest);
@@ -776,6 +766,7 @@ class Emitter {
         name_, upper_, sources);
   }
 
+  const Lowered& lowered_;
   const Schedule& schedule_;
   const Graph& graph_;
   const Lifetimes& lifetimes_;
@@ -788,7 +779,6 @@ class Emitter {
   CallerTensors inputs_, outputs_;
   Helpers helpers_;
   std::map<std::string, std::string> kernels_;     // parameters and body -> name
-  std::vector<std::vector<LoweredNest>> lowered_;  // per step, where they are wanted together
   SharedKernels shared_;                           // empty: none
   std::set<std::string> called_;                   // C kernel instances
   std::map<int, ChunkArguments> chunk_arguments_;  // per step
@@ -805,9 +795,8 @@ std::string offset_name(const std::string& prefix, int64_t buffer) {
   return fmt::format("{}_AT_{}", upper_case(prefix), buffer);
 }
 
-std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
-                       const MemoryMap& map, const EmitOptions& options) {
-  return Emitter(schedule, lifetimes, plan, map, options).run();
+std::vector<File> emit(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options) {
+  return Emitter(lowered, map, options).run();
 }
 
 }  // namespace arenac

@@ -1,4 +1,4 @@
-// A planned schedule as C files:
+// A program as C files:
 //
 //   kws.h            the promise to the caller: sizes, inputs, outputs, kws_run
 //   kws.c            kernels, each distinct one once, and the steps that call them
@@ -20,6 +20,7 @@
 #include <string>
 #include <vector>
 
+#include "codegen/lowered.h"
 #include "codegen/memory_map.h"
 #include "planner/lifetime.h"
 #include "planner/problem.h"
@@ -51,8 +52,7 @@ struct EmitOptions {
 };
 
 // `map` is what make_map returned. Deterministic. UserError when a tensor is too large for C's int.
-std::vector<File> emit(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
-                       const MemoryMap& map, const EmitOptions& options);
+std::vector<File> emit(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options);
 
 // What stands for each pool in the macros KWS_SRAM_SIZE and KWS_SRAM_ALIGN: "SRAM".
 std::vector<std::string> pool_macros(const std::vector<Pool>& pools);

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "codegen/c_kernel.h"
-#include "codegen/lower_step.h"
+#include "codegen/lowered.h"
 
 namespace arenac {
 

@@ -172,8 +172,9 @@ Compilation compile(const CompileOptions& options) {
       "plan", bytes_words(total_size(c.plan)), [&] { return dump(problem, c.plan); }, c.times.plan);
 
   progress.begins("map and files");
+  const Lowered lowered = lower(c.schedule, c.lifetimes, c.plan);
   c.map = with_cycles(make_map(c.schedule, c.lifetimes, c.plan, options.io, chosen.layerwise_arena),
-                      cycles_of(c.schedule, c.lifetimes, c.plan, target), target.name);
+                      cycles_of(lowered, target), target.name);
   c.map.model = title_of(options);
   c.map.tool = "arenac " ARENAC_VERSION;
   c.map.options = options.words;
@@ -182,7 +183,7 @@ Compilation compile(const CompileOptions& options) {
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
 
-  c.files = emit(c.schedule, c.lifetimes, c.plan, c.map,
+  c.files = emit(lowered, c.map,
                  {c.name, options.io, options.weights, ARENAC_VERSION, code_of(options), options.sections,
                   target.features});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
@@ -203,10 +204,11 @@ std::vector<MapChoice> frontier_of(const Compilation& compilation, const Compile
                         .read_again = bytes_read_again(schedule)};
     for (const Group& group : schedule.groups) choice.stages += group.end - group.begin;
     const MemoryMap map = make_map(schedule, c.lifetimes, c.plan, options.io);
-    const std::vector<double> cycles = cycles_of(schedule, c.lifetimes, c.plan, target);
+    const Lowered lowered = lower(schedule, c.lifetimes, c.plan);
+    const std::vector<double> cycles = cycles_of(lowered, target);
     choice.cycles = static_cast<int64_t>(std::accumulate(cycles.begin(), cycles.end(), 0.0));
     for (const File& file :
-         emit(schedule, c.lifetimes, c.plan, map,
+         emit(lowered, map,
               {compilation.name, options.io, WeightsForm::kBin, ARENAC_VERSION, code_of(options)}))
       if (file.name == compilation.name + ".c") choice.code = static_cast<int64_t>(file.bytes.size());
     choices.push_back(choice);

@@ -403,14 +403,13 @@ bool any_of(const Expr& e, const std::function<bool(const Expr&)>& predicate) {
 
 Expr substitute(const Expr& e, const std::function<Expr(const Expr&)>& replace) {
   if (Expr other = replace(e); !other.empty()) return other;
-  if (e->args.empty()) return e;
-  std::vector<Expr> args;
-  bool changed = false;
-  for (const Expr& arg : e->args) {
-    args.push_back(substitute(arg, replace));
-    changed |= &*args.back() != &*arg;
+  std::vector<Expr> args;  // none while they are those of e
+  for (size_t k = 0; k < e->args.size(); ++k) {
+    Expr arg = substitute(e->args[k], replace);
+    if (args.empty() && &*arg != &*e->args[k]) args.assign(e->args.begin(), e->args.end());
+    if (!args.empty()) args[k] = std::move(arg);
   }
-  return changed ? with_arguments(e, std::move(args)) : e;
+  return args.empty() ? e : with_arguments(e, std::move(args));
 }
 
 Expr finished(const Expr& finish, const Expr& value) {

@@ -36,8 +36,15 @@ struct Checker {
   const Node& node;
   std::vector<const Tensor*> reads;
 
-  void check(bool condition, const std::string& what) const {
-    ARENAC_CHECK(condition, fmt::format("node '{}' ({}): {}", node.origin, node.op, what));
+  // `what` is a text, or a function that makes one: only where it is wanted.
+  template <typename What>
+  void check(bool condition, const What& what) const {
+    ARENAC_CHECK(condition, fmt::format("node '{}' ({}): {}", node.origin, node.op, text_of(what)));
+  }
+  static std::string text_of(const char* text) { return text; }
+  template <typename What>
+  static std::string text_of(const What& what) {
+    return what();
   }
 
   ClosedInterval range_of(const Expr& index, const std::vector<Interval>& axes, const Known& known) const {
@@ -50,12 +57,13 @@ struct Checker {
   void indices(const std::vector<Expr>& all, const Tensor& tensor, const std::vector<Interval>& axes,
                const Known& known) const {
     check(all.size() == tensor.shape.size(),
-          fmt::format("'{}' accessed with {} indices", tensor.name, all.size()));
+          [&] { return fmt::format("'{}' accessed with {} indices", tensor.name, all.size()); });
     for (size_t d = 0; d < all.size(); ++d) {
       const ClosedInterval range = range_of(all[d], axes, known);
-      check(range.low > range.high || (range.low >= 0 && range.high < tensor.shape[d]),
-            fmt::format("index {} of dimension {} of '{}' {} reaches [{}, {}]", to_string(all[d]), d,
-                        tensor.name, to_string(tensor.shape), range.low, range.high));
+      check(range.low > range.high || (range.low >= 0 && range.high < tensor.shape[d]), [&] {
+        return fmt::format("index {} of dimension {} of '{}' {} reaches [{}, {}]", to_string(all[d]), d,
+                           tensor.name, to_string(tensor.shape), range.low, range.high);
+      });
     }
   }
 
@@ -73,7 +81,7 @@ struct Checker {
     if (e->op != Op::kRead) return;
     check(e->index < static_cast<int>(reads.size()), "an unknown operand");
     check(e->type == reads[e->index]->type,
-          fmt::format("'{}' read as {}", reads[e->index]->name, info(e->type).name));
+          [&] { return fmt::format("'{}' read as {}", reads[e->index]->name, info(e->type).name); });
     indices(e->args, *reads[e->index], axes, known);
   }
 

@@ -271,7 +271,10 @@ class Portfolio {
     const auto close = [&] {
       return done() || (many && double(best_->pools[0].size - bound) <= kCloseEnough * double(bound));
     };
-    if (area(rectangles) >= 0.999 * double(bound) * timeline_.slots) start_in_blocks(rectangles, offer_stack);
+    // Where overlaps let the bound lie below the area, no blocks without waste come to it.
+    const double full = double(bound) * timeline_.slots;
+    if (const double used = area(rectangles); 0.999 * full <= used && used <= full)
+      start_in_blocks(rectangles, offer_stack);
     // Mirrored in time, valleys are filled from the other side.
     std::vector<Rectangle> mirrored = rectangles;
     for (Rectangle& r : mirrored) r.span = {timeline_.slots - r.span.end, timeline_.slots - r.span.begin};

@@ -16,7 +16,7 @@
 namespace arenac {
 namespace {
 
-constexpr double kMostSeconds = 100;  // of a slow machine, or a build with sanitizers
+constexpr double kMostSeconds = 30;  // of a slow machine, or a build with sanitizers
 
 // Builds a graph node by node; every name is made of a letter and a number.
 class Net {

@@ -75,7 +75,7 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   c.map = make_map(c.schedule, c.lifetimes, c.plan, way.io);
   const Target& target = targets().at(way.target);
   c.files =
-      emit(c.schedule, c.lifetimes, c.plan, c.map,
+      emit(lower(c.schedule, c.lifetimes, c.plan), c.map,
            {name, way.io, WeightsForm::kC, "test", way.code, {}, runs_here(target) ? target.features : ""});
   return c;
 }

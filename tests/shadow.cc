@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "codegen/cycles.h"
-#include "codegen/lower_step.h"
+#include "codegen/lowered.h"
 #include "driver/compare.h"
 #include "frontend/error.h"
 #include "frontend/evaluate.h"
@@ -52,6 +52,7 @@ class Shadow {
   Shadow(const Compilation& c, const std::vector<Value>& inputs, std::mt19937& random, double floats_within,
          Walk walk)
       : c_(c),
+        lowered_(lower(c.schedule, c.lifetimes, c.plan)),
         graph_(*c.schedule.graph),
         random_(random),
         floats_within_(floats_within),
@@ -276,9 +277,7 @@ class Shadow {
   }
 
   void run_kernels(int step, const Node& node) {
-    auto& kernels = kernels_[step];
-    if (kernels.empty()) kernels = lower_step(c_.schedule, c_.lifetimes, c_.plan, static_cast<size_t>(step));
-    for (const LoweredNest& nest : kernels) {
+    for (const LoweredNest& nest : lowered_.steps[static_cast<size_t>(step)]) {
       const bool in_stage = nest.slabs || nest.first_chunk_only;
       if (in_stage && !nest.runs_at(iterations_[kSlabSymbol], iterations_[kChunkSymbol])) continue;
       double accesses = 0;
@@ -418,6 +417,7 @@ class Shadow {
   }
 
   const Compilation& c_;
+  const Lowered lowered_;
   const Graph& graph_;
   std::mt19937& random_;
   const double floats_within_;
@@ -430,7 +430,6 @@ class Shadow {
   std::vector<std::vector<std::byte>> outside_;       // constants and the caller's memory
   std::vector<Room> memory_;                          // per storage
   std::vector<int64_t> iterations_;
-  std::map<int, std::vector<LoweredNest>> kernels_;  // per step
   std::string fault_;
   // The point of the nest that runs.
   const Node* node_ = nullptr;

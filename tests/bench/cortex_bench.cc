@@ -33,7 +33,8 @@ void print_row(const MeasuredModel& model, const Core& core, Optimize optimize, 
   const std::vector<Value> inputs = seeded_inputs(c, {});
   const Value host = build_and_run(c, inputs, {}).outputs[0];
   fmt::print("{:<10}{:<27}{:<9}", core.name, model.name, optimize == Optimize::kSpeed ? "speed" : "balanced");
-  const std::vector<double> cycles = cycles_of(c.schedule, c.lifetimes, c.plan, target_named(core.target));
+  const std::vector<double> cycles =
+      cycles_of(lower(c.schedule, c.lifetimes, c.plan), target_named(core.target));
   fmt::print("{:>6.2f}",
              std::accumulate(cycles.begin(), cycles.end(), 0.0) / static_cast<double>(c.map.totals.macs));
   for (const std::string& level : choice.levels) {

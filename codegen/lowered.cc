@@ -1,4 +1,4 @@
-#include "codegen/lower_step.h"
+#include "codegen/lowered.h"
 
 #include "codegen/c_formula.h"
 #include "codegen/passes.h"
@@ -45,24 +45,18 @@ KernelOperands operands_of(const Planned& in, const Node& node, const Nest& nest
   return operands;
 }
 
-}  // namespace
-
-bool runs_nests(const Node& node, const Graph& graph) {
-  return std::holds_alternative<Nests>(node.body) && element_count(graph.tensors[node.writes[0]].shape) > 0;
-}
-
-std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
-                                    size_t step) {
+std::vector<LoweredNest> lowered_step(const Planned& in, size_t step) {
+  const Schedule& schedule = in.schedule;
   const Node& node = *schedule.steps[step].node;
   const Nests nests = nests_of(schedule, step);
   const Stage* stage = stage_of(schedule, step);
-  const StorageOverlap* overlap = overlap_in_use(schedule, lifetimes, plan, static_cast<int>(step));
+  const StorageOverlap* overlap = overlap_in_use(schedule, in.lifetimes, in.plan, static_cast<int>(step));
   const std::vector<LoopPlan>& loops = overlap ? *overlap->loops : schedule.loops[step];
   std::vector<LoweredNest> lowered;
   for (size_t k = 0; k < nests.size(); ++k) {
     if (is_elided(nests[k], node, *schedule.graph, schedule.layouts) || is_empty(nests[k])) continue;
     const FlatNest flat = flat_nest(nests[k], node, schedule.layouts);
-    LoweredNest nest{{}, operands_of({schedule, lifetimes, plan}, node, nests[k]), {}, false, k};
+    LoweredNest nest{{}, operands_of(in, node, nests[k]), {}, false, k};
     nest.kernel =
         lower_nest(flat, loops[k], nest.operands, loop_names(std::get<Nests>(node.body)[k], nests[k], flat));
     if (loops[k].registers == Registers::kScalar)
@@ -74,6 +68,22 @@ std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& l
       nest.first_chunk_only = stage->chunks > 1 && stage->chunk_axes[k] < 0;
     }
     lowered.push_back(std::move(nest));
+  }
+  return lowered;
+}
+
+}  // namespace
+
+bool runs_nests(const Node& node, const Graph& graph) {
+  return std::holds_alternative<Nests>(node.body) && element_count(graph.tensors[node.writes[0]].shape) > 0;
+}
+
+Lowered lower(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan) {
+  Lowered lowered{schedule, lifetimes, plan, {}};
+  for (size_t s = 0; s < schedule.steps.size(); ++s) {
+    const Step& step = schedule.steps[s];
+    const bool runs = step.kind == StepKind::kRun && runs_nests(*step.node, *schedule.graph);
+    lowered.steps.push_back(runs ? lowered_step({schedule, lifetimes, plan}, s) : std::vector<LoweredNest>{});
   }
   return lowered;
 }

@@ -1,4 +1,5 @@
-// A step of a schedule as kernels: what the emitter prints and the tests run on an arena of bytes.
+// A planned schedule with its steps as kernels: what the emitter prints, the cost model counts and the tests
+// run on an arena of bytes.
 //
 //   step 3, Conv with its padding filled by a nest of its own     fill, conv
 #pragma once
@@ -28,8 +29,14 @@ struct LoweredNest {
 // Whether a node is of nests and has elements to write.
 bool runs_nests(const Node& node, const Graph& graph);
 
-// Those of the step's nests that do anything.
-std::vector<LoweredNest> lower_step(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
-                                    size_t step);
+// It refers to what it was made of.
+struct Lowered {
+  const Schedule& schedule;
+  const Lifetimes& lifetimes;
+  const Plan& plan;
+  std::vector<std::vector<LoweredNest>> steps;  // of each the nests that do anything
+};
+
+Lowered lower(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan);
 
 }  // namespace arenac
