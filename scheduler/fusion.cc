@@ -116,6 +116,7 @@ class Partition {
     LimitsHit hit;
     if (runs_ > kMostRuns) hit.insert({"groups of layers", kMostRuns, "slab"});
     if (formed_ > most_formed_) hit.insert({"groups of layers", most_formed_, "stage"});
+    if (might_be_longer_) hit.insert({"longer groups of layers", kLongestGroup, "step"});
     for (const int64_t count : trials_cut_at_) hit.insert({"what to compute again", count, "slab"});
     return hit;
   }
@@ -297,6 +298,7 @@ class Partition {
     for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
     const auto plan = form(begin, end, Keep{});
     if (!plan) return;
+    might_be_longer_ |= end - begin == kLongestGroup && end < count_ && facts_.slabs[end].count > 0;
     ways.floor = ways.least = ways.plain = bytes_of(*plan);
     ways.options.push_back({Keep{}, ways.least, 0});
     auto& formed = formed_to_[end];
@@ -528,6 +530,7 @@ class Partition {
   std::optional<int64_t> searched_ = {};
   int64_t runs_ = 0, trials_ = 0, formed_ = 0;
   std::set<int64_t> trials_cut_at_;  // the limits that a question met
+  bool might_be_longer_ = false;     // a group of kLongestGroup steps
 };
 
 int64_t constant_bytes(const Node& node, const Graph& graph) {

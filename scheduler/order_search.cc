@@ -14,6 +14,7 @@ namespace arenac {
 namespace {
 
 constexpr int64_t kMostMoves = 50'000'000;
+constexpr size_t kBeamWidth = 32;
 constexpr int64_t kMostBeamWork = 200'000'000;  // of one segment: operators copied from state to state
 
 // What all segments may spend together.
@@ -137,9 +138,13 @@ int64_t peak_of(SegmentWalk& walk, const std::vector<int>& order) {
   return peak;
 }
 
-// Beam search over down-sets by size; keeps those of lowest peak, then of fewest bytes alive. No order when
-// nothing below `upper` is found in time.
-std::optional<Found> beam(SegmentWalk& walk, int64_t level, int64_t upper, size_t width, Deadline deadline) {
+struct Beamed {
+  std::optional<Found> found;  // none when nothing below `upper` is found in time
+  bool cut;                    // by kMostBeamWork
+};
+
+// Beam search over down-sets by size; keeps those of lowest peak, then of fewest bytes alive.
+Beamed beam(SegmentWalk& walk, int64_t level, int64_t upper, size_t width, Deadline deadline) {
   struct Entry {
     int64_t peak, bytes;
     std::vector<uint64_t> set;
@@ -154,7 +159,7 @@ std::optional<Found> beam(SegmentWalk& walk, int64_t level, int64_t upper, size_
     by_size.erase(by_size.begin());
     for (const Entry& from : entries) {
       walk.go_to(from.path);
-      if (walk.complete()) return Found{from.path, peak_of(walk, from.path)};
+      if (walk.complete()) return {Found{from.path, peak_of(walk, from.path)}, false};
       std::vector<int> ready = walk.ready();
       std::sort(ready.begin(), ready.end());
       for (int op : ready) {
@@ -176,7 +181,7 @@ std::optional<Found> beam(SegmentWalk& walk, int64_t level, int64_t upper, size_
       }
     }
   }
-  return std::nullopt;
+  return {{}, work >= kMostBeamWork};
 }
 
 // Looks for an order within `level` bytes, by depth; when there is none, the level rises to the lowest at
@@ -348,7 +353,9 @@ OrderResult optimal_order(const OrderProblem& problem, const OrderLimits& limits
       peaks[k] = found->peak;
       std::copy(found->order.begin(), found->order.end(), best.order.begin() + segments[k].begin);
     };
-    keep(beam(walk, level, peaks[k], 32, limits.deadline));
+    const Beamed beamed = beam(walk, level, peaks[k], kBeamWidth, limits.deadline);
+    keep(beamed.found);
+    if (beamed.cut) best.limits_hit.insert({"orders of layers", kMostBeamWork, "operator"});
     if (peaks[k] <= level) continue;
     LevelSearch search(walk, level, peaks[k], budget);
     keep(search.run());

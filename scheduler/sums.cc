@@ -11,8 +11,6 @@
 namespace arenac {
 namespace {
 
-constexpr int kMostRounds = 4;
-
 // What is added, an expression of one of the block's nodes.
 struct Term {
   size_t node;
@@ -196,7 +194,7 @@ Graph with_reordered_sums(Graph graph, const OrderLimits& limits) {
   std::vector<SumTree> trees = Finder(graph).run();
   if (trees.empty()) return graph;
   Ordered best = best_order(graph, limits);
-  for (int round = 0; round < kMostRounds && !has_passed(limits.deadline); ++round) {
+  while (!has_passed(limits.deadline)) {
     Graph other = chained(graph, trees, best.order);
     Ordered ordered = best_order(other, limits);
     if (ordered.report.peak >= best.report.peak) break;

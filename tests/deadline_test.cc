@@ -128,5 +128,21 @@ TEST(Limit, OfStorageIsInTheSchedule) {
   EXPECT_FALSE(schedule_layerwise(network(1)).limits_hit.contains(limit));
 }
 
+// A chain that is longer than groups are tried.
+TEST(Limit, OfTheLengthOfGroupsIsInTheSchedule) {
+  const auto chain = [](int pools) {
+    std::string nodes;
+    for (int k = 0; k < pools; ++k)
+      nodes += fmt::format("x{} = MaxPool<kernel_shape = [3, 1], pads = [1, 0, 1, 0]>(x{})\n ", k + 1, k);
+    return import_text(fmt::format(
+        R"(<ir_version: 8, opset_import: ["" : 17]> g (float[1, 1, 64, 8] x) => (float[1, 1, 64, 8] y)
+        {{ x0 = Neg(x) {} y = Neg(x{}) }})",
+        nodes, pools));
+  };
+  const Limit limit = {"longer groups of layers", 96, "step"};
+  EXPECT_TRUE(scheduled_by("fused", chain(100), kNoDeadline).limits_hit.contains(limit));
+  EXPECT_FALSE(scheduled_by("fused", chain(50), kNoDeadline).limits_hit.contains(limit));
+}
+
 }  // namespace
 }  // namespace arenac
