@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -574,6 +575,58 @@ std::string CExpr::over_lanes_of_reads(const Expr& e, int lanes) const {
       "  for (; l < n; ++l) sum[l] = {1}_{5}(a + l, b + l, za, zb, sum[l]);\n}}",
       inlined(), prefix_, id, parameters.substr(0, parameters.rfind(',')), row.over_lanes, row.name);
   return fmt::format("{}({}, {});", helper(id, definition), arguments, lanes);
+}
+
+namespace {
+
+// n halves as floats, or the other way, as many at once as vectors hold.
+std::string halves_over_lanes(const std::string& prefix, const char* name, const char* parameters,
+                              const std::array<const char*, 2>& vectors) {
+  return fmt::format(
+      "static inline void {0}_{1}_lanes({2}, int n) {{\n  int l = 0;\n"
+      "#if defined(__GNUC__) && defined(__AVX512F__)\n  for (; l + 16 <= n; l += 16)\n    {3};\n#endif\n"
+      "#if defined(__GNUC__) && defined(__F16C__)\n  for (; l + 8 <= n; l += 8)\n    {4};\n#endif\n"
+      "  for (; l < n; ++l) to[l] = {0}_{1}(from[l]);\n}}",
+      prefix, name, parameters, vectors[0], vectors[1]);
+}
+
+}  // namespace
+
+std::string CExpr::converted_over_lanes(const Expr& target, const Expr& value, int lanes) const {
+  const bool widens = value->op == Op::kCast && value->args[0]->op == Op::kRead &&
+                      value->args[0]->type == Type::kFloat16 && target->type == Type::kFloat32;
+  const bool narrows =
+      value->op == Op::kRead && value->type == Type::kFloat32 && target->type == Type::kFloat16;
+  if (!widens && !narrows) return "";
+  const Expr& from = widens ? value->args[0] : value;
+  const auto side_by_side = [](const Expr& read) {
+    return !read->args.empty() && coefficient_along(read->args[0], kLane) == 1;
+  };
+  if (!side_by_side(target) || !side_by_side(from)) return "";
+  widens ? cast(Type::kFloat32, Type::kFloat16, Piece(""))
+         : stored(Type::kFloat16, Type::kFloat32, Piece(""));
+  const auto first = [&](const Expr& read) {
+    const Expr at = substitute(read->args[0], [](const Expr& e) {
+      return e->op == Op::kAxis && e->index == kLane ? integer(0) : Expr();
+    });
+    return is_constant(at, 0) ? names_.operand(read->index) : "&" + element(with_arguments(read, {at}));
+  };
+  const char* name = widens ? "half_to_float" : "float_to_half";
+  const std::string definition =
+      widens
+          ? halves_over_lanes(
+                prefix_, name, "float *to, const uint16_t *from",
+                {"_mm512_storeu_ps(to + l, _mm512_cvtph_ps(_mm256_loadu_si256((const __m256i *)(const void *)"
+                 "(from + l))))",
+                 "_mm256_storeu_ps(to + l, _mm256_cvtph_ps(_mm_loadu_si128((const __m128i *)(const void *)"
+                 "(from + l))))"})
+          : halves_over_lanes(prefix_, name, "uint16_t *to, const float *from",
+                              {"_mm256_storeu_si256((__m256i *)(void *)(to + l), "
+                               "_mm512_cvtps_ph(_mm512_loadu_ps(from + l), 8))",
+                               "_mm_storeu_si128((__m128i *)(void *)(to + l), "
+                               "_mm256_cvtps_ph(_mm256_loadu_ps(from + l), 0))"});
+  return fmt::format("{}({}, {}, {});", helper(fmt::format("{}_lanes", name), definition), first(target),
+                     first(from), lanes);
 }
 
 std::string CExpr::index(const Expr& e) const {

@@ -38,6 +38,8 @@ class CExpr {
   // The statement that sets so many lanes of a register to an instruction of each, at once; "": there is
   // none.
   std::string over_lanes(const Expr& e, int lanes) const;
+  // The same for a conversion between halves and floats of elements side by side.
+  std::string converted_over_lanes(const Expr& target, const Expr& value, int lanes) const;
 
   // Whether it is a sum, difference or product that cannot leave its type, of which C promotes nothing.
   bool is_exact(const Expr& e) const;

@@ -115,14 +115,16 @@ class KernelPrinter {
     text_.close();
   }
 
-  // Whether all of it are instructions over lanes, which it prints.
+  // Whether all of it are instructions or conversions over lanes, which it prints.
   bool printed_over_lanes(const Lanes& lanes) {
     std::vector<std::string> calls;
     for (const Stmt& s : lanes.body) {
       const Set* set = std::get_if<Set>(&s.is);
       const bool adds =
           set && set->value->op == Op::kInstruction && same(set->value->args.back(), set->target);
-      calls.push_back(adds ? c_.over_lanes(set->value, lanes.count) : "");
+      calls.push_back(adds  ? c_.over_lanes(set->value, lanes.count)
+                      : set ? c_.converted_over_lanes(set->target, set->value, lanes.count)
+                            : "");
       if (calls.back().empty()) return false;
     }
     for (const std::string& call : calls) text_.put(call);

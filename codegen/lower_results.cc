@@ -18,13 +18,16 @@ class ResultLowering {
     const bool selects = any_of(value, [](const Expr& e) {
       return e->op == Op::kCast || e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect;
     });
-    if (lanes == 1 || !selects) {
+    const bool to_halves = write_type_ == Type::kFloat16 && value->type == Type::kFloat32;
+    if (lanes == 1 || (!selects && !to_halves)) {
       for (Stmt& store : stores(value, sums)) at_.lanes(lanes, [&] { at_.put_all({std::move(store)}); });
       return;
     }
     const bool narrows = value->op == Op::kCast && size_of(value->type) != size_of(value->args[0]->type);
-    const Sums last = narrows ? widely(value->args[0], sums) : sums;
-    Stmts statements = stores(narrows ? cast(value->type, accumulator(value->args[0]->type)) : value, last);
+    const Expr& wide = narrows ? value->args[0] : value;
+    const bool apart = wide->op != Op::kAcc && (narrows || to_halves);
+    const Sums last = apart ? widely(wide, sums) : sums;
+    Stmts statements = stores(apart ? cast(value->type, accumulator(wide->type)) : value, last);
     const Stmts copies =
         sums.registers.size() > 1 && on_.stores_around() ? through_blocks(statements, lanes) : Stmts{};
     at_.lanes(lanes, [&] { at_.put_all(std::move(statements)); });

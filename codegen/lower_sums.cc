@@ -65,7 +65,7 @@ class SumLowering {
     const Expr& body = placed_.body;
     const size_t least = moves_least(body, axes);
     size_t last = moving.empty() ? least : behind_named(axes, moving);
-    if (is_along_sum(on_.bytes)) last = std::min(last, axes.size() - 1);
+    if (is_along(axes, all, body)) last = std::min(last, axes.size() - 1);
     const size_t first = std::min(least, last);
     const std::span<const int> loops(axes);
     const std::vector<int> moved(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
@@ -121,8 +121,14 @@ class SumLowering {
     }
   }
 
+  // Whether the loop over the innermost axis is that of add_terms_along: nothing else happens in it.
+  bool is_along(const std::vector<int>& axes, const Sums& sums, const Expr& term) {
+    return !axes.empty() && widths_[axes.back()].empty() && !placed_.found.contains(axes.back()) &&
+           has_terms_along(on_, at_, axes.back(), sums, term);
+  }
+
   void terms(const std::vector<int>& axes, const Bounds& bounds, const Sums& sums, const Expr& term) {
-    const bool along = is_along_sum(on_.bytes) &&
+    const bool along = is_along(axes, sums, term) &&
                        std::none_of(bounds.begin(), bounds.end(),
                                     [&](const Bound& bound) { return names_axis(bound.index, axes.back()); });
     const std::span<const int> loops(axes);

@@ -16,9 +16,53 @@ bool has(const Expr& e, Op op) {
 bool reads_apart(const Expr& e) { return has(e, Op::kRead) && !has(e, Op::kAcc); }
 
 // The expression where axis a is so much further on.
-Expr further_along(const Expr& e, int a, int64_t by) {
-  return substitute(
-      e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a ? x + integer(by) : Expr(); });
+Expr further_along(const Expr& e, int a, const Expr& by) {
+  return substitute(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a ? x + by : Expr(); });
+}
+
+constexpr int64_t kHalves = 16;      // converted at once
+constexpr int64_t kLeastHalves = 8;  // that are worth it
+
+// A half as a float, of those that lie side by side along axis a, the same for all lanes.
+bool is_half_along(const Expr& e, int a) {
+  if (e->op != Op::kCast || e->type != Type::kFloat32 || e->args[0]->op != Op::kRead) return false;
+  const Expr& read = e->args[0];
+  if (read->type != Type::kFloat16 || read->index >= kResult || names_axis(read, kLane)) return false;
+  const auto form = affine_form(read->args[0]);
+  return form && form->coefficient(a) == 1;
+}
+
+// Halves side by side that pixels of a tile read: register `reg` holds so many as floats, from `first` on.
+struct HalfWindow {
+  Expr first;
+  Affine start;
+  int64_t count;
+  int reg;
+
+  // How far behind the first one begins that this holds or can grow to hold.
+  std::optional<int64_t> distance(const Affine& other) const {
+    const int64_t apart = other.constant - start.constant;
+    return other.terms == start.terms && 0 <= apart && apart <= count ? std::optional(apart) : std::nullopt;
+  }
+};
+
+// Those of the bodies, one a pixel, of which each reads `block` along axis a.
+std::vector<HalfWindow> half_windows(const std::vector<Expr>& bodies, int a, int64_t block) {
+  std::vector<HalfWindow> all;
+  for (const Expr& body : bodies)
+    any_of(body, [&](const Expr& e) {
+      if (!is_half_along(e, a)) return false;
+      const Affine start = *affine_form(e->args[0]->args[0]);
+      for (HalfWindow& known : all)
+        if (const auto distance = known.distance(start);
+            distance && known.first->args[0]->index == e->args[0]->index) {
+          known.count = std::max(known.count, *distance + block);
+          return false;
+        }
+      all.push_back({e, start, block, -1});
+      return false;
+    });
+  return all;
 }
 
 // Calls `visit` with the largest parts of e that are wanted and are not done. The branches of a selection may
@@ -55,12 +99,12 @@ class TermLowering {
   // goes on from the sum that was last in the source although it walks w upwards (right with
   // -fno-tree-loop-vectorize, and in clang).
   void accumulate(const Sums& sums, const Expr& sum_and_term) {
+    accumulate(sums, at_pixels(sums, sum_and_term));
+  }
+  void accumulate(const Sums& sums, const std::vector<Expr>& bodies) {
     const int lanes = sums.lanes;
     const int64_t tile = sums.pixels.end - sums.pixels.begin;
     if (lanes > 1 || tile > 1 || on_.walks_backwards()) at_.put(Barrier{Barrier::Against::kVectors});
-    std::vector<Expr> bodies;
-    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
-      bodies.push_back(on_.at_point(sum_and_term, j, lanes));
     Exchange ahead;
     const Stmts in_lane = lifted(bodies, lanes, ahead);
     at_.lanes(lanes, [&] {
@@ -100,7 +144,7 @@ class TermLowering {
     const bool first = names_axis(factors[0].read, on_.plan.tile_axis);
     const ByteFactor &pixels = factors[first ? 0 : 1], &lanes = factors[first ? 1 : 0];
     const auto row_half = [&](const char* half, int row) {
-      const Expr read = further_along(pixels.read, a, row);
+      const Expr read = further_along(pixels.read, a, integer(row));
       return at_.define(fmt::format("{}{}", half, row), half_of(half, {read, pixels.zero}));
     };
     blocks_along(a, sums, term, [&] {
@@ -220,6 +264,53 @@ class TermLowering {
     }
   }
 
+  // The same of floats, of which factors are halves side by side along axis a: some are converted at once.
+  void add_along_of_halves(int a, const Sums& sums, const Expr& term) {
+    const int64_t extent = on_.extent(a), block = std::min(extent, kHalves), whole = extent - extent % block;
+    const std::vector<Expr> bodies = at_pixels(sums, with_term(term));
+    std::vector<HalfWindow> windows = half_windows(bodies, a, block);
+    Declare floats;
+    for (HalfWindow& window : windows) {
+      window.reg = at_.new_register(fmt::format("float{}", floats.registers.size()), Type::kFloat32,
+                                    static_cast<int>(window.count));
+      floats.registers.push_back(window.reg);
+    }
+    const Expr k = at_.new_int("k", {0, block});
+    const auto here = [&](const Expr& body) {
+      const Expr of_floats = substitute(body, [&](const Expr& e) {
+        if (!is_half_along(e, a)) return Expr();
+        const Affine start = *affine_form(e->args[0]->args[0]);
+        for (const HalfWindow& window : windows)
+          if (const auto distance = window.distance(start);
+              distance && window.first->args[0]->index == e->args[0]->index)
+            return at_.at(window.reg, k + integer(*distance));
+        return Expr();
+      });
+      return further_along(of_floats, a, k);
+    };
+    at_.loop(a, integer(0), integer(whole), block, [&] {
+      at_.put(floats);
+      for (const HalfWindow& window : windows)
+        at_.lanes(
+            static_cast<int>(window.count),
+            [&] {
+              at_.put(Set{at_.at(window.reg), further_along(window.first, a, axis(kLane))});
+            },
+            Lanes::Of::kOperands);
+      std::vector<Expr> of_floats;
+      for (const Expr& body : bodies) of_floats.push_back(here(body));
+      at_.loop(k->index, integer(0), integer(block), 1, [&] { accumulate(sums, of_floats); });
+    });
+    if (whole < extent) at_.loop(a, integer(whole), integer(extent), 1, [&] { accumulate(sums, bodies); });
+  }
+
+  // Whether that pays.
+  bool has_halves_along(int a, const Sums& sums, const Expr& term) const {
+    if (sums.lanes == 1 || on_.plan.registers != Registers::kVector) return false;
+    const auto windows = half_windows(at_pixels(sums, term), a, std::min(on_.extent(a), kHalves));
+    return !windows.empty() && windows[0].count >= kLeastHalves;
+  }
+
   // A term of each of kBytes lanes: even lanes from one half, odd ones from the other.
   void add_across(const Sums& sums, const Expr& term) {
     Exchange halves;
@@ -233,7 +324,7 @@ class TermLowering {
       const auto factors = *byte_factors(on_.at_point(term, j, 1));
       for (int l = 0; l < kBytes; ++l) {
         const char* half = l % 2 ? "odd" : "even";
-        const Expr sum = at_.at(sums.reg(j), l);
+        const Expr sum = at_.at(sums.reg(j), integer(l));
         at_.put(
             Set{sum, instruction(l < 2 ? "add_low_product" : "add_high_product",
                                  {once(half_of(half, factors[0])), once(half_of(half, factors[1])), sum})});
@@ -284,6 +375,14 @@ class TermLowering {
     });
   }
 
+  // The expression for each pixel, at the lane that runs.
+  std::vector<Expr> at_pixels(const Sums& sums, const Expr& e) const {
+    std::vector<Expr> all;
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
+      all.push_back(on_.at_point(e, j, sums.lanes));
+    return all;
+  }
+
   // Computes ahead what pixels and lanes share; `ahead` says by which registers, the result for each lane.
   Stmts lifted(const std::vector<Expr>& bodies, int lanes, Exchange& ahead) {
     if (has(on_.nest.body, Op::kSelect) || (lanes == 1 && bodies.size() == 1)) return {};
@@ -321,7 +420,7 @@ class TermLowering {
   static Expr word_of(const ByteFactor& factor, int a) {
     std::vector<Expr> bytes;
     for (int row = 0; row < kBytes; ++row)
-      bytes.push_back(cast(Type::kInt32, further_along(factor.read, a, row)) +
+      bytes.push_back(cast(Type::kInt32, further_along(factor.read, a, integer(row))) +
                       constant(Type::kInt32, Scalar{.i = factor.zero}));
     return instruction("join_bytes", std::move(bytes));
   }
@@ -357,9 +456,15 @@ void add_term(const ScheduledNest& nest, StmtBuilder& at, const Sums& sums, cons
     lowering.accumulate(sums, lowering.with_term(term));
 }
 
+bool has_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Sums& sums, const Expr& term) {
+  return is_along_sum(nest.bytes) || TermLowering(nest, at).has_halves_along(a, sums, term);
+}
+
 void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Sums& sums, const Expr& term) {
   TermLowering lowering(nest, at);
-  if (nest.bytes == ByteProducts::kAlongSumOfPixels)
+  if (!is_along_sum(nest.bytes))
+    lowering.add_along_of_halves(a, sums, term);
+  else if (nest.bytes == ByteProducts::kAlongSumOfPixels)
     lowering.add_along_of_pixels(a, sums, term);
   else if (is_along_sum_of_lanes(nest.bytes))
     lowering.add_along_of_lanes(a, sums, term);

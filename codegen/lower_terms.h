@@ -16,7 +16,10 @@ namespace arenac {
 // One term.
 void add_term(const ScheduledNest& nest, StmtBuilder& at, const Sums& sums, const Expr& term);
 
-// All terms along reduced axis a, kBytes at once (is_along_sum()).
+// Whether terms along reduced axis a, of which no sums have parts, are added some at once.
+bool has_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Sums& sums, const Expr& term);
+
+// All of them: kBytes at once (is_along_sum()), or of halves that are converted at once.
 void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Sums& sums, const Expr& term);
 
 }  // namespace arenac

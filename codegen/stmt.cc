@@ -31,8 +31,8 @@ Expr register_at(const Kernel& kernel, int number) {
   return register_leaf(kernel, number, {axis(kLane)});
 }
 
-Expr register_at(const Kernel& kernel, int number, int lane) {
-  return register_leaf(kernel, number, {integer(lane)});
+Expr register_at(const Kernel& kernel, int number, const Expr& lane) {
+  return register_leaf(kernel, number, {lane});
 }
 
 Stmt with_bodies(Stmt s, const std::function<Stmts(const Stmts&)>& change) {

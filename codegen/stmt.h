@@ -127,7 +127,7 @@ Expr element(int operand, Type type, const Expr& index);
 // Register `number` of the kernel: as a whole or at the lane that runs.
 Expr register_at(const Kernel& kernel, int number);
 // At a certain lane of several.
-Expr register_at(const Kernel& kernel, int number, int lane);
+Expr register_at(const Kernel& kernel, int number, const Expr& lane);
 
 // The statement with `change` of each formula of its own; the statements with that of all.
 Stmt with_own_formulas(Stmt s, const std::function<Expr(const Expr&)>& change);

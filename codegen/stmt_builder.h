@@ -79,7 +79,7 @@ class StmtBuilder {
   }
   // A register as a whole or at the lane that runs; at a certain lane of several.
   Expr at(int reg) const { return register_at(kernel_, reg); }
-  Expr at(int reg, int lane) const { return register_at(kernel_, reg, lane); }
+  Expr at(int reg, const Expr& lane) const { return register_at(kernel_, reg, lane); }
   Expr define(std::string name, const Expr& value) {
     const int reg = new_register(std::move(name), value->type, 1);
     put(Define{reg, value});

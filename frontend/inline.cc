@@ -1,6 +1,7 @@
 #include "frontend/inline.h"
 
 #include <algorithm>
+#include <cmath>
 #include <unordered_map>
 
 #include "frontend/facts.h"
@@ -42,6 +43,21 @@ Expr decided(const Expr& e, const std::vector<Interval>& axes, const std::vector
     return least < 0 ? Expr() : decided(x->args[x->op == Op::kMin ? least : 1 - least], axes, reads);
   });
   return same(smaller, e) ? e : decided(smaller, axes, reads);  // ranges may have become smaller
+}
+
+// Whether e of an element rounded to `type` is, rounded again, what e of the element itself is: it chooses
+// between the element and numbers of that type, or changes signs. At a zero, signs decide:
+//
+//   max(-tiny, 0) = 0 = max(-0, 0)            but   min(-tiny, 0) = -tiny, and min(-0, 0) = 0
+bool commutes_with_rounding(const Expr& e, Type type) {
+  if (type != Type::kFloat16 && type != Type::kBFloat16) return false;
+  if (e->op == Op::kCast) return e->args[0]->op == Op::kRead && e->args[0]->type == type;
+  if (e->op == Op::kNeg || e->op == Op::kAbs) return commutes_with_rounding(e->args[0], type);
+  if ((e->op != Op::kMin && e->op != Op::kMax) || e->args[1]->op != Op::kConst) return false;
+  const double limit = e->args[1]->value.f;
+  const bool is_sure = limit != 0 || (e->op == Op::kMax && !std::signbit(limit));
+  return is_sure && convert(type, e->type, {.f = limit}).f == limit &&
+         commutes_with_rounding(e->args[0], type);
 }
 
 // An expression of one nest in the terms of another: its axes are expressions there, and its reads of
@@ -125,16 +141,29 @@ class Inliner {
     }
   }
 
-  // Whether a node's result may vanish: nests make it, nothing rounds it, only nodes of the block read it.
-  bool may_vanish(const Node& node) const {
+  // Whether a node's result may vanish but for its rounding: nests make it, only nodes of the block read it.
+  bool is_passed_on(const Node& node) const {
     const Nests* nests = nests_of(node);
     if (!nests || nests->empty()) return false;
     const Tensor& t = graph_.tensors[node.writes[0]];
-    if (fixed_[node.writes[0]] || t.type != compute_type(t.type) || element_count(t.shape) == 0) return false;
+    if (fixed_[node.writes[0]] || element_count(t.shape) == 0) return false;
     return std::all_of(nests->begin(), nests->end(), [&](const Nest& nest) {
       const Expr& value = nest.finish.empty() ? nest.body : nest.finish;
-      return !nest.accumulate && value->type == t.type && !copied_read(nest, node, graph_);
+      return !nest.accumulate && value->type == compute_type(t.type) && !copied_read(nest, node, graph_);
     });
+  }
+  bool is_rounded(const Node& node) const {
+    const Type type = graph_.tensors[node.writes[0]].type;
+    return type != compute_type(type);
+  }
+  bool may_vanish(const Node& node) const { return is_passed_on(node) && !is_rounded(node); }
+
+  // Whether it makes no difference that elements are rounded before the node and not behind it alone.
+  bool rounds_alike(const Node& node, TensorId x) const {
+    const Nests* nests = nests_of(node);
+    const Type type = graph_.tensors[x].type;
+    return nests && nests->size() == 1 && graph_.tensors[node.writes[0]].type == type &&
+           commutes_with_rounding(nests->front().body, type);
   }
 
   // Its elements are the same now and later.
@@ -244,9 +273,11 @@ class Inliner {
   // ---- a consumer is appended to its producer
 
   int only_reader(const Block& block, int p, const Uses& uses) const {
-    if (!may_vanish(block[p])) return -1;
-    const std::vector<int>& all = readers(block[p].writes[0], uses);
-    return all.size() == 1 ? all[0] : -1;
+    if (!is_passed_on(block[p])) return -1;
+    const TensorId x = block[p].writes[0];
+    const std::vector<int>& all = readers(x, uses);
+    if (all.size() != 1 || (is_rounded(block[p]) && !rounds_alike(block[all[0]], x))) return -1;
+    return all[0];
   }
 
   static int operand_of(const Node& node, TensorId x) {

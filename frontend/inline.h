@@ -19,7 +19,8 @@ namespace arenac {
 // consumers, whatever they reduce, where its operands take less memory than its result (dequantisation,
 // casts) or are there anyway and few elements are computed more than once (a mean that is subtracted).
 //
-// Left alone are results that a 16-bit type rounds, graph outputs, what control flow assigns or reads, and
+// Left alone are results that a 16-bit type rounds (but for consumers that choose among them and limits of
+// that type: it is the same to round what is chosen), graph outputs, what control flow assigns or reads, and
 // copies, which the scheduler turns into views.
 Graph with_inlined_elements(Graph graph);
 

@@ -108,8 +108,23 @@ TEST(Inline, DropsClampsThatANarrowIndexFulfils) {
 
 TEST(Inline, KeepsTheRoundingOf16Bits) {
   EXPECT_THAT(inlined_ops(R"((float16[2, 3] x, float16[3, 3] w) => (float16[2, 3] y)
-      { m = MatMul(x, w) y = Relu(m) })"),
-              ElementsAre("MatMul", "Relu"));
+      { m = MatMul(x, w) y = Sin(m) })"),
+              ElementsAre("MatMul", "Sin"));
+  EXPECT_THAT(inlined_ops(R"((float16[2, 3] x, float16[3, 3] w) => (float16[2, 3] y)
+      <float l = {-1}, float h = {0}> {
+      low = Cast<to = 10>(l) high = Cast<to = 10>(h) m = MatMul(x, w) y = Clip(m, low, high) })"),
+              ElementsAre("MatMul", "Clip"));  // -0 where a product is tiny
+}
+
+TEST(Inline, RoundsOnceWhatIsChosen) {
+  for (const char* type : {"float16", "bfloat16"})
+    for (const char* chosen :
+         {"y = Relu(m)", "y = Abs(m)", "r = Relu(m) y = Neg(r)", "y = Clip(m, low, high)"})
+      EXPECT_THAT(inlined_ops(fmt::format("({0}[2, 3] x, {0}[3, 3] w) => ({0}[2, 3] y)"
+                                          "<float l = {{-1}}, float h = {{2}}> {{ low = CastLike(l, x)"
+                                          " high = CastLike(h, x) m = MatMul(x, w) {1} }}",
+                                          type, chosen)),
+                  ElementsAre(::testing::StartsWith("MatMul+")));
 }
 
 TEST(Inline, AppendsNothingLarger) {

@@ -1,6 +1,7 @@
 // Properties of the whole way on random models. Seeds are fixed; ARENAC_SEEDS multiplies their number: 50
 // after work on codegen.
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -355,6 +356,27 @@ TEST_P(EmittedC, OfReadsBackwards) {
   batch[0].inputs = random_inputs(*batch[0].compilation.graph, 1, Numbers::kWhole);
   const Model model{.text = "", .seed = 1, .make = [](unsigned) { return reading_backwards(); }};
   expect_interpreted(batch, &model, GetParam());
+}
+
+// Of which some are converted at once: what pixels of a convolution share, channel by channel, and results.
+TEST_P(EmittedC, OfHalves) {
+  const auto numbers = [](int count) {
+    std::string list;
+    for (int k = 0; k < count; ++k) list += fmt::format("{}{}", k > 0 ? ", " : "", k * 7 % 11 - 5);
+    return list;
+  };
+  const std::string text = fmt::format(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float16[1, 3, 7, 37] x) => (float16[1, 16, 3, 18] y)
+    <float[24, 3, 3, 3] f = {{{}}}, float[16, 24, 1, 1] g = {{{}}}> {{
+    v = CastLike(f, x)  w = CastLike(g, x)
+    c = Conv<strides = [2, 2]>(x, v)  r = Relu(c)  d = Conv(r, w)  y = Relu(d) }})",
+                                       numbers(24 * 27), numbers(16 * 24));
+  std::vector<Model> models;
+  for (unsigned seed = 0; seed < compile_ways().size(); ++seed) models.push_back({text, seed});
+  expect_interpreted(models, GetParam());
+  const std::string source = file_named(compile_graph(import_text(text), "m", way_of(0)), "m.c");
+  EXPECT_THAT(source, testing::HasSubstr("half_to_float_lanes(float0, &"));
+  EXPECT_THAT(source, testing::HasSubstr("float_to_half_lanes(&"));
 }
 
 // Every operator by some compiler; with many seeds, by more of them.
