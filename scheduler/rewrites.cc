@@ -3,6 +3,7 @@
 #include "frontend/common.h"
 #include "frontend/inline.h"
 #include "frontend/integer_sums.h"
+#include "frontend/narrow.h"
 #include "frontend/padding.h"
 #include "frontend/requantize.h"
 #include "frontend/scaled_weights.h"
@@ -17,6 +18,8 @@ using Rounding = Rewrite::Rounding;
 constexpr Rewrite kRewrites[] = {
     {"free_precision", "16-bit activations that cost no memory as float32 become float32", Rounding::kOther,
      with_free_precision},
+    {"early_narrowing", "what narrows elements comes before what moves them: fewer bytes are moved and held",
+     Rounding::kSame, with_early_narrowing},
     {"inlined_elements", "element-wise nodes become part of their neighbours: no tensor between them",
      Rounding::kSame, with_inlined_elements},
     {"merged_padding", "zeros around an operand of a sum become bounds of the sum: no padded copy",

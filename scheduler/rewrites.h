@@ -3,11 +3,12 @@
 //   Graph graph = rewritten(import_model("kws.onnx"));
 //   for (const Rewrite& row : rewrites()) graph = row.rewrite(std::move(graph));     the same by hand
 //
-//   free_precision -> inlined_elements -> merged_padding -> integer_sums -> scaled_weights
+//   free_precision -> early_narrowing -> inlined_elements -> merged_padding -> integer_sums -> scaled_weights
 //                                                        -> unflattened_operands -> common_nodes
 //
 // What each has to come before:
 //   free_precision        inlined_elements, which leaves alone what a 16-bit type rounds;
+//   early_narrowing       inlined_elements, which appends the narrowing node where no movement is between;
 //   inlined_elements      the three on sums, which look for scales, casts and zeros inside one nest;
 //   merged_padding        integer_sums: a padded copy hides the integers of which a factor is made;
 //   integer_sums          scaled_weights, which would make floats of integer weights and their scales;

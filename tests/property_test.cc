@@ -224,7 +224,11 @@ TEST(Rewrites, KeepRandomModels) {
     g (float[1, 1, 3, 4] x) => (float[1, 1, 3, 3] y)
     <int64[8] p = {0, 0, 1, 2, 0, 0, 1, 0}, float[1, 1, 3, 4] w = {1, -2, 3, 4, 5, 6, -7, 8, 9, 1, 2, -3}> {
     r = Relu(x)  q = Pad(r, p)  y = Conv(q, w) })");
-  EXPECT_EQ(rewrite_fault(padded, random_inputs(padded, 1, Numbers::kAny), 0, taken), "");
+  const Graph moved = import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[2, 3] x) => (uint8[3, 4] y) <float s = {0.5}> {
+    a = Sin(x)  b = Cos(x)  c = Concat<axis = 0>(a, b)  t = Transpose(c)  y = QuantizeLinear(t, s) })");
+  for (const Graph& graph : {padded, moved})
+    EXPECT_EQ(rewrite_fault(graph, random_inputs(graph, 1, Numbers::kAny), 0, taken), "");
   if (!all_seeds()) return;
   for (const Rewrite& row : rewrites())
     EXPECT_TRUE(taken.contains(row.name)) << row.name << " never changes a model";
