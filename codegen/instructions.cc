@@ -252,6 +252,9 @@ const std::vector<Instruction>& instructions() {
       {"word_s8", Type::kUint32, 4, word<128>, kLittleEndian, "const int8_t *a", WORD(" ^ 0x80808080u"),
        BYTES(" + 128"), 1},
       {"word_u8", Type::kUint32, 4, word<0>, kLittleEndian, "const uint8_t *a", WORD(""), BYTES(""), 1},
+      {"signed_word_s8", Type::kUint32, 4, word<0>, kLittleEndian, "const int8_t *a", WORD(""), BYTES(""), 1},
+      {"signed_word_u8", Type::kUint32, 4, word<128>, kLittleEndian, "const uint8_t *a",
+       WORD(" ^ 0x80808080u"), BYTES(" + 128"), 1},
       {"join_bytes", Type::kUint32, 0, word<0>, "0", "int32_t a, int32_t b, int32_t c, int32_t d", "",
        "  return ((uint32_t)a & 0xffu) | ((uint32_t)b & 0xffu) << 8 | ((uint32_t)c & 0xffu) << 16 | "
        "(uint32_t)d << 24;",
@@ -264,9 +267,6 @@ const std::vector<Instruction>& instructions() {
                "_mm512_loadu_si512((const void *)", "_mm512_storeu_si512((void *)")
            VECTORS("256", "8", "defined(__AVX512VNNI__) && defined(__AVX512VL__)", "defined(__AVX2__)",
                    "_mm256_loadu_si256((const __m256i *)", "_mm256_storeu_si256((__m256i *)")},
-      {"signed_word_s8", Type::kUint32, 4, word<0>, kLittleEndian, "const int8_t *a", WORD(""), BYTES(""), 1},
-      {"signed_word_u8", Type::kUint32, 4, word<-128>, kLittleEndian, "const uint8_t *a",
-       WORD(" ^ 0x80808080u"), BYTES(" - 128"), 1},
       {"add_signed_products", Type::kInt32, 0, add_signed_products, "0", kSum, "",
        "  return (int32_t)((uint32_t)sum + " SIGNED_PRODUCT("0") " + " SIGNED_PRODUCT(
            "8") " +\n    " SIGNED_PRODUCT("16") " + " SIGNED_PRODUCT("24") ");",

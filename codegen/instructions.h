@@ -22,8 +22,9 @@
 // the other from -128 to 127, which lies side by side for the lanes:
 //
 //     word_u8     x0 x1 x2 x3                          of memory
-//     join_bytes  w0 w1 w2 w3                          of a lane
-//     acc[l] = add_byte_products(x, w[l], acc[l])      of all lanes at once: over_lanes
+//     join_bytes  w0 w1 w2 w3                          of a lane, from four places
+//     signed_word_s8                                   where they lie as words (Words in
+//     scheduler/schedule.h) acc[l] = add_byte_products(x, w[l], acc[l])      of all lanes at once: over_lanes
 //
 // A sum of the products of so many neighbours, of bytes that are brought to -128 to 127 (u8: less 128), in
 // one instruction of a processor with vectors that are added up across; and their sum:

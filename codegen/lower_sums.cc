@@ -123,6 +123,7 @@ class SumLowering {
 
   // Whether the loop over the innermost axis is that of add_terms_along: nothing else happens in it.
   bool is_along(const std::vector<int>& axes, const Sums& sums, const Expr& term) {
+    if (is_along_sum(on_.bytes)) return true;
     return !axes.empty() && widths_[axes.back()].empty() && !placed_.found.contains(axes.back()) &&
            has_terms_along(on_, at_, axes.back(), sums, term);
   }

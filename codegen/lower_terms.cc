@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/instructions.h"
+#include "frontend/error.h"
 
 namespace arenac {
 namespace {
@@ -183,15 +184,16 @@ class TermLowering {
     const bool is_signed = pixels.read->type == Type::kInt8;
     const bool of_signed = on_.bytes == ByteProducts::kAlongSumOfSignedLanes;
     const int64_t zero = pixels.zero + (of_signed ? (is_signed ? 0 : 128) : (is_signed ? -128 : 0));
-    const std::string word = fmt::format("{}word_{}", of_signed ? "signed_" : "", letters_of(pixels));
+    const std::string pixel_word = fmt::format("{}word_{}", of_signed ? "signed_" : "", letters_of(pixels));
     const char* products = of_signed ? "add_signed_products" : "add_byte_products";
-    std::vector<Expr> reads;  // of the lanes' factor that differ
+    const Expr word = word_of(lanes, a);
+    std::vector<Expr> reads, in_words;  // of the lanes' factor that differ
     std::vector<size_t> read_by;
     for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
       const Expr read = on_.at_point(lanes.read, j, sums.lanes);
       const auto at = std::find_if(reads.begin(), reads.end(), [&](const Expr& e) { return same(e, read); });
       read_by.push_back(static_cast<size_t>(at - reads.begin()));
-      if (at == reads.end()) reads.push_back(read);
+      if (at == reads.end()) reads.push_back(read), in_words.push_back(on_.at_point(word, j, sums.lanes));
     }
     std::vector<int> totals, words;
     for (size_t k = 0; k < reads.size(); ++k)
@@ -210,7 +212,7 @@ class TermLowering {
         at_.lanes(
             sums.lanes,
             [&] {
-              at_.put(Set{at_.at(words[k]), word_of({reads[k], lanes.zero}, a)});
+              at_.put(Set{at_.at(words[k]), in_words[k]});
             },
             Lanes::Of::kOperands);
         if (zero != 0) add_products(totals[k], constant(Type::kUint32, Scalar{.i = 0x01010101}), k);
@@ -219,7 +221,7 @@ class TermLowering {
       for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
         const Expr read = on_.at_point(pixels.read, j, 1);
         if (known.empty() || !same(known.back().first, read))
-          known.emplace_back(read, at_.define(fmt::format("pixel{}", j), instruction(word, {read})));
+          known.emplace_back(read, at_.define(fmt::format("pixel{}", j), instruction(pixel_word, {read})));
         add_products(sums.reg(j), known.back().second, read_by[static_cast<size_t>(j - sums.pixels.begin)]);
       }
     });
@@ -356,7 +358,7 @@ class TermLowering {
           const Expr here = substitute(on_.at_point(term, j, sums.lanes), [&](const Expr& x) {
             return x->op == Op::kAxis && x->index == kLane ? integer(l) : Expr();
           });
-          visit(*byte_factors(here), sums.lanes > 1 ? at_.at(sums.reg(j), l) : at_.at(sums.reg(j)));
+          visit(*byte_factors(here), sums.lanes > 1 ? at_.at(sums.reg(j), integer(l)) : at_.at(sums.reg(j)));
         }
     };
     each([&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
@@ -416,8 +418,16 @@ class TermLowering {
     return {};
   }
 
-  // A word of kBytes of the factor along axis a.
-  static Expr word_of(const ByteFactor& factor, int a) {
+  // A word of kBytes of the factor along axis a, from a multiple of these on.
+  Expr word_of(const ByteFactor& factor, int a) const {
+    const Expr& read = factor.read;
+    if (on_.nest.words[static_cast<size_t>(read->index)].row > 0) {
+      const auto walked = walked_rows(on_.nest, on_.plan, read);
+      ARENAC_CHECK(walked, "words lie as they are walked");
+      const Expr index = read->args[0] + on_.index_of(walked->column) * integer(kBytes - 1);
+      const char* name = read->type == Type::kInt8 ? "signed_word_s8" : "signed_word_u8";
+      return instruction(name, {element(read->index, read->type, index)});
+    }
     std::vector<Expr> bytes;
     for (int row = 0; row < kBytes; ++row)
       bytes.push_back(cast(Type::kInt32, further_along(factor.read, a, integer(row))) +

@@ -16,7 +16,7 @@ constexpr int64_t kLiteralBytes = 4 << 20;
 constexpr int64_t kBlobAlign = 64;
 constexpr int kConstantAlign = 8;  // bytes, of arrays in C
 
-// Elements in the order of the layout's strides, which are dense.
+// Elements where the layout, which is dense, puts them.
 std::string laid_out(const Tensor& tensor, const Layout& layout) {
   const Value& value = *tensor.constant;
   const int size = size_of(tensor.type);
@@ -24,7 +24,7 @@ std::string laid_out(const Tensor& tensor, const Layout& layout) {
   std::vector<int64_t> index(tensor.shape.size());
   int64_t at = 0;
   for (int64_t k = 0; k < value.count(); ++k) {
-    std::memcpy(bytes.data() + at * size, value.bytes.data() + k * size, size);
+    std::memcpy(bytes.data() + layout.words.place(at) * size, value.bytes.data() + k * size, size);
     for (size_t d = index.size(); d-- > 0;) {
       at += layout.strides[d];
       if (++index[d] < tensor.shape[d]) break;

@@ -217,7 +217,8 @@ int tile_axis(const FlatNest& nest, int vector_axis, int tile) {
 
 FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts) {
   const auto axes = axis_intervals(nest);
-  FlatNest flat{nest.axes, nest.combine, nest.accumulate, nest.where, {}, {}, {}, {}};
+  FlatNest flat{nest.axes, nest.combine, nest.accumulate, nest.where, {}, {}, {}, {}, {}};
+  for (TensorId id : node.reads) flat.words.push_back(layouts[id].words);
   for (int a = 0; a < static_cast<int>(flat.axes.size()); ++a)
     flat.walks.push_back(flat.axes[a].extent != 1 ? std::vector<int>{a} : std::vector<int>{});
   for (Bound& bound : flat.where) bound.index = flat_expr(bound.index, node, layouts, axes);
@@ -516,6 +517,65 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   }
   if (const auto pixels = of_pixels(flat, plan, target, constant)) return *pixels;
   return with_blocks(flat, std::move(plan), target, constant);
+}
+
+std::optional<WalkedRows> walked_rows(const FlatNest& nest, const LoopPlan& plan, const Expr& read) {
+  const int a = innermost_reduced(nest, plan.order), v = plan.vector_axis;
+  const auto form = affine_form(read->args[0]);
+  if (!form || form->coefficient(v) != 1) return std::nullopt;
+  WalkedRows walked{{form->coefficient(a), nest.axes[a].extent}, {}};
+  const int64_t row = walked.rows.row, block = row * walked.rows.rows;
+  if (row <= 0) return std::nullopt;
+  int64_t last = walked.column.constant = form->constant % block;
+  for (const auto& [x, factor] : form->terms) {
+    if (x == a || factor % block == 0) continue;
+    if (x < 0 || factor < 0) return std::nullopt;
+    walked.column.terms.emplace_back(x, factor);
+    last += factor * (nest.axes[x].extent - 1);
+  }
+  return walked.column.constant >= 0 && last < row ? std::optional(walked) : std::nullopt;
+}
+
+namespace {
+
+// The factor of the lanes of a nest that walks_bytes_of_lanes.
+const Expr* lanes_factor(const FlatNest& nest, const LoopPlan& plan) {
+  if (!is_along_sum_of_lanes(plan.bytes)) return nullptr;
+  if (!walks_bytes_of_lanes(nest, plan, [](const Expr&) { return false; })) return nullptr;
+  for (const Expr* read : reads_of(nest.body))
+    if (names_axis(*read, plan.vector_axis)) return read;
+  return nullptr;
+}
+
+}  // namespace
+
+void pack_words(const std::vector<PlannedNest>& nests, const Graph& graph, const std::vector<bool>& called,
+                std::vector<Layout>& layouts) {
+  std::vector<std::optional<Words>> words(graph.tensors.size());
+  for (size_t id = 0; id < words.size(); ++id)
+    if (called[id]) words[id] = Words{};
+  const auto agree = [&](TensorId id, const Words& wanted) {
+    if (!words[id]) words[id] = wanted;
+    if (*words[id] != wanted) words[id] = Words{};
+  };
+  for (const auto& [nest, node, plan] : nests) {
+    const FlatNest flat = flat_nest(*nest, *node, layouts);
+    const Expr* factor = lanes_factor(flat, *plan);
+    std::vector<const Expr*> reads;
+    for (const Expr* e : {&flat.body, &flat.finish, &flat.store})
+      for (const Expr* read : reads_of(*e)) reads.push_back(read);
+    for (const Bound& bound : flat.where)
+      for (const Expr* read : reads_of(bound.index)) reads.push_back(read);
+    for (const Expr* read : reads) {
+      const TensorId id = node->reads[(*read)->index];
+      if (!graph.tensors[id].constant) continue;
+      const auto walked = read == factor ? walked_rows(flat, *plan, *read) : std::nullopt;
+      const int64_t count = element_count(graph.tensors[id].shape);
+      const bool whole = walked && count % (walked->rows.row * walked->rows.rows) == 0;
+      agree(id, whole ? walked->rows : Words{});
+    }
+  }
+  for (size_t id = 0; id < words.size(); ++id) layouts[id].words = words[id].value_or(Words{});
 }
 
 void pack_constants(const Nests& nests, const Node& node, const std::vector<LoopPlan>& plans,

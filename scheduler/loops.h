@@ -22,6 +22,7 @@ struct FlatNest {
   std::vector<Bound> where;
   Expr store, body, finish;
   std::vector<std::vector<int>> walks;  // per axis, the nest's that it runs over, outermost first
+  std::vector<Words> words;             // per operand, of its layout: its addresses are as if it had none
 };
 
 FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts);
@@ -61,6 +62,25 @@ int innermost_reduced(const FlatNest& nest, const std::vector<int>& order);
 // Chooses how to walk the nest. Constant operands count as if they had whatever layout serves best.
 LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
                     const std::vector<Layout>& layouts, const Target& target);
+
+// The column of a read in the rows that it walks along the innermost reduced axis of a sum of products of
+// bytes over lanes (walks_bytes_of_lanes), and these rows: the factor's whose elements the lanes are. Nothing
+// where rows are not blocks of the whole operand.
+struct WalkedRows {
+  Words rows;
+  Affine column;
+};
+std::optional<WalkedRows> walked_rows(const FlatNest& nest, const LoopPlan& plan, const Expr& read);
+
+struct PlannedNest {
+  const Nest* nest;
+  const Node* node;
+  const LoopPlan* plan;
+};
+// Gives constants of bytes, but those that C kernels were `called` with, words where every one of all nests
+// that reads them walks_bytes_of_lanes in these rows.
+void pack_words(const std::vector<PlannedNest>& nests, const Graph& graph, const std::vector<bool>& called,
+                std::vector<Layout>& layouts);
 
 // Gives constants the layout in which their (first) reader walks them.
 void pack_constants(const Nests& nests, const Node& node, const std::vector<LoopPlan>& plans,

@@ -84,6 +84,13 @@ Nest nest_in_stage(const Nest& nest, const Stage& stage, size_t k) {
   return slab_nest(slab, {a, slab.axes[a].extent / stage.chunks, 0}, kChunkSymbol, stage.chunks);
 }
 
+int64_t Words::place(int64_t element) const {
+  if (row == 0) return element;
+  const int64_t column = element % row, in_block = element / row % rows, in_word = in_block % kBytes;
+  if (in_block >= rows - rows % kBytes) return element;
+  return element - in_word * row - column + column * kBytes + in_word;
+}
+
 int64_t span_of(const Layout& layout, const Shape& shape) {
   int64_t span = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -180,6 +187,8 @@ std::string dump(const Schedule& schedule) {
     std::string kept;
     if (ring.kept > 0) kept = fmt::format(" {} rows of {}", ring.kept, ring.row);
     if (ring.columns > 0) kept += fmt::format(", {} columns of {}", ring.columns, ring.column);
+    if (layout.words.row > 0)
+      kept += fmt::format(" words of {} in {} rows", layout.words.row, layout.words.rows);
     return fmt::format("%{} in %{}+{} [{}]{}", id, layout.root, layout.offset, fmt::join(layout.strides, ","),
                        kept);
   };

@@ -42,13 +42,27 @@ struct Ring {
   bool operator==(const Ring&) const = default;
 };
 
+// Of a constant of bytes that would lie in rows of `row` elements: in blocks of `rows` of them, kBytes rows
+// at a time, column by column. What is left of a block lies row by row.
+//
+//   a0 a1 a2 ..  b0 b1 b2 ..  c0 c1 c2 ..  d0 d1 d2 ..   ->   a0 b0 c0 d0  a1 b1 c1 d1  a2 b2 c2 d2 ..
+struct Words {
+  int64_t row = 0, rows = 0;  // 0: the elements lie as the strides say
+
+  // Where the element lies that would be at `element`.
+  int64_t place(int64_t element) const;
+
+  bool operator==(const Words&) const = default;
+};
+
 // Element [i0, i1, ...] of a tensor lies at element offset + sum(i[d] * strides[d]) of the storage of tensor
-// `root`, counted as if all of its rows were in memory.
+// `root`, counted as if all of its rows were in memory, and where its words put that.
 struct Layout {
   TensorId root;
   int64_t offset;
   std::vector<int64_t> strides;
-  Ring ring = {};  // that of the storage
+  Ring ring = {};    // that of the storage
+  Words words = {};  // of constants
 
   bool operator==(const Layout&) const = default;
 };

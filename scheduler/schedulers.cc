@@ -16,11 +16,13 @@ namespace {
 // Chooses the walks of all nests, and with them how constants lie.
 void plan_walks(Schedule& schedule, const Target& target) {
   const Graph& graph = *schedule.graph;
+  for (Layout& layout : schedule.layouts) layout.words = {};
   // Constants that a C kernel reads keep their row-major layout.
   std::vector<bool> packed(graph.tensors.size());
   for (const Step& step : schedule.steps)
     if (step.kind == StepKind::kRun && std::holds_alternative<Call>(step.node->body))
       for (TensorId id : step.node->reads) packed[id] = true;
+  const std::vector<bool> called = packed;
   const auto plans_of = [&](size_t s) {
     std::vector<LoopPlan> plans;
     const Node& node = *schedule.steps[s].node;
@@ -35,6 +37,14 @@ void plan_walks(Schedule& schedule, const Target& target) {
   // Once more, now that the constants lie as they will: axes that had a seam may have none.
   schedule.loops.clear();
   for (size_t s = 0; s < schedule.steps.size(); ++s) schedule.loops.push_back(plans_of(s));
+  std::vector<Nests> nests;
+  for (size_t s = 0; s < schedule.steps.size(); ++s)
+    nests.push_back(schedule.loops[s].empty() ? Nests{} : nests_of(schedule, s));
+  std::vector<PlannedNest> planned;
+  for (size_t s = 0; s < schedule.steps.size(); ++s)
+    for (size_t k = 0; k < nests[s].size(); ++k)
+      planned.push_back({&nests[s][k], schedule.steps[s].node, &schedule.loops[s][k]});
+  pack_words(planned, graph, called, schedule.layouts);
   schedule.overlaps = find_overlaps(schedule);
 }
 

@@ -142,8 +142,9 @@ class Shadow {
     const Tensor& t = graph_.tensors[id];
     std::vector<int64_t> index(t.shape.size());
     for (int64_t e = 0; e < element_count(t.shape); ++e) {
-      visit(e, at(id, std::inner_product(index.begin(), index.end(), c_.schedule.layouts[id].strides.begin(),
-                                         int64_t{0})));
+      const Layout& layout = c_.schedule.layouts[id];
+      visit(e, at(id, layout.words.place(std::inner_product(index.begin(), index.end(),
+                                                            layout.strides.begin(), int64_t{0}))));
       for (size_t d = index.size(); d-- > 0 && ++index[d] == t.shape[d];) index[d] = 0;
     }
   }
@@ -412,7 +413,8 @@ class Shadow {
       if (leaf->op == Op::kAxis)
         return {.i = leaf->index >= 0 ? point_[leaf->index] : iterations_[-1 - leaf->index]};
       const TensorId id = node_->reads[leaf->index];
-      return load(graph_.tensors[id].type, at(id, evaluate(leaf->args[0]).i));
+      return load(graph_.tensors[id].type,
+                  at(id, c_.schedule.layouts[id].words.place(evaluate(leaf->args[0]).i)));
     });
   }
 
