@@ -6,12 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <sstream>
 
 #include "driver/files.h"
+#include "driver/signals.h"
 #include "frontend/error.h"
 
 namespace arenac {
@@ -22,23 +22,6 @@ constexpr size_t kShownOutput = 4000;
 
 volatile sig_atomic_t interrupted = 0;
 void note_interrupt(int) { interrupted = 1; }
-
-// While it lives, an interrupt ends a wait instead of the program, so that temporary files are removed.
-class InterruptGuard {
- public:
-  InterruptGuard() {
-    struct sigaction action = {};
-    action.sa_handler = note_interrupt;
-    for (size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &action, &previous_[k]);
-  }
-  ~InterruptGuard() {
-    for (size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &previous_[k], nullptr);
-  }
-
- private:
-  static constexpr std::array<int, 3> kSignals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, 3> previous_ = {};
-};
 
 // In the child. A process group of its own lets the parent end all of it; the alarm survives exec.
 [[noreturn]] void become(const std::vector<char*>& argv, const char* folder, int log, int seconds) {
@@ -55,7 +38,7 @@ class InterruptGuard {
 }
 
 int wait_for(pid_t child) {
-  const InterruptGuard guard;
+  const SignalHandlers handlers(note_interrupt);  // they end the wait, so that temporary files are removed
   int status = 0;
   while (waitpid(child, &status, 0) < 0) {
     ARENAC_CHECK(errno == EINTR, "waitpid failed");

@@ -1,12 +1,14 @@
 #include "driver/progress.h"
 
 #include <fmt/format.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 #include "codegen/report_words.h"
 
@@ -15,6 +17,14 @@ namespace {
 
 constexpr std::chrono::milliseconds kBetweenDrawings{100};
 constexpr const char* kErase = "\r\x1b[K";
+
+// Then the signal ends the program, as it would have.
+void erase_and_end(int signal_number) {
+  const ssize_t written = write(STDERR_FILENO, kErase, std::strlen(kErase));
+  static_cast<void>(written);  // there is nobody to tell
+  signal(signal_number, SIG_DFL);
+  raise(signal_number);
+}
 
 std::string variable(const char* name) {
   const char* value = std::getenv(name);
@@ -32,7 +42,9 @@ size_t columns() {
 }  // namespace
 
 ProgressLine::ProgressLine(Shown shown) : shown_(shown == Shown::kOnTerminal && is_terminal()) {
-  if (shown_) thread_ = std::thread([this] { draw_again_and_again(); });
+  if (!shown_) return;
+  handlers_.emplace(erase_and_end);
+  thread_ = std::thread([this] { draw_again_and_again(); });
 }
 
 ProgressLine::~ProgressLine() {

@@ -5,8 +5,8 @@
 //   line.best(22528);                           // "arenac: schedule, 3.4 s, best 22,528 bytes"
 //   { const auto pause = line.paused(); fmt::print(stderr, "note: ..."); }
 //
-// The line is drawn anew several times a second, dim unless NO_COLOR is set, and erased before messages and
-// at the end. Other threads than the one that draws may call everything.
+// The line is drawn anew several times a second, dim unless NO_COLOR is set, and erased before messages, at
+// the end and when a signal ends the program. Other threads than the one that draws may call everything.
 #pragma once
 
 #include <chrono>
@@ -17,6 +17,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
+
+#include "driver/signals.h"
 
 namespace arenac {
 
@@ -40,6 +42,7 @@ class ProgressLine {
   void draw_again_and_again();
 
   const bool shown_;
+  std::optional<SignalHandlers> handlers_;  // where it is shown
   const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::mutex mutex_;  // of everything below and of the line
   std::condition_variable ends_;

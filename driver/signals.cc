@@ -1,0 +1,18 @@
+#include "driver/signals.h"
+
+namespace arenac {
+
+SignalHandlers::SignalHandlers(void (*handler)(int)) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  for (size_t k = 0; k < kSignals.size(); ++k) {
+    sigaction(kSignals[k], nullptr, &previous_[k]);
+    if (previous_[k].sa_handler != SIG_IGN) sigaction(kSignals[k], &action, nullptr);
+  }
+}
+
+SignalHandlers::~SignalHandlers() {
+  for (size_t k = 0; k < kSignals.size(); ++k) sigaction(kSignals[k], &previous_[k], nullptr);
+}
+
+}  // namespace arenac
