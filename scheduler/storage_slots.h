@@ -1,0 +1,129 @@
+// What is known of a storage while a schedule runs without its numbers: which row of which tensor lies in
+// each slot, cell by cell.
+//
+//   a concat y of a and b, channels-last, in a ring of 2 rows, each of two columns of a cell of a's and one
+//   of b's; a has written row 2, b has not:
+//     slot 0   y 2  y 0   y 2  y 0
+//     slot 1   y 1  y 1   y 1  y 1
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <vector>
+
+#include "scheduler/storage_cells.h"
+
+namespace arenac {
+
+// Per storage its rows, per step of a group the slabs that it is cut into.
+struct SlabCuts {
+  std::vector<Rows> rows;
+  std::vector<Slabs> slabs;
+};
+SlabCuts cuts_of(const Schedule& schedule);
+
+// What lies in a slot: the number of the row, or of the column as rows follow each other, and whose it is.
+constexpr TensorId kNothing = -1, kAnything = -2;
+struct RowSlot {
+  int64_t number = -1;
+  TensorId of = kNothing;
+
+  bool operator==(const RowSlot&) const = default;
+};
+
+// What a nest of a step does, or all of it: what it reads, then which of its areas it writes.
+struct StepPart {
+  std::vector<TensorId> reads;
+  std::vector<const RowAccess*> slabs_read = {};  // of what it reads; none outside of groups
+  TensorId written = -1;                          // -1: nothing
+  int area = -1;                                  // its number
+};
+
+// A storage, cell by cell.
+struct WatchedStorage {
+  Rows rows;
+  RowCells cells;
+  Ring ring;
+  bool has_values = false;     // else only numbers are known
+  std::vector<RowSlot> slots;  // empty: nothing is known
+
+  bool has_column_slots() const { return ring.kept > 0 && (ring.columns > 0 || ring.row != rows.size); }
+
+  int64_t slot_count() const {
+    const int64_t columns = has_column_slots() ? std::max<int64_t>(ring.columns, 1) : cells.columns.count;
+    return (ring.kept > 0 ? ring.kept : rows.count) * columns * cells.most;
+  }
+
+  // The slots of the cells of a column of a row.
+  RowSlot* at(int64_t y, int64_t x) {
+    const int64_t columns = cells.columns.count;
+    const int64_t slot = ring.kept == 0        ? y * columns + x
+                         : !has_column_slots() ? y % ring.kept * columns + x
+                         : ring.columns > 0    ? y % ring.kept * ring.columns + x % ring.columns
+                                               : (y * columns + x) % ring.kept;
+    return &slots.at(static_cast<size_t>(slot * cells.most));
+  }
+};
+
+// The slots of each storage, what is told apart in them, and how the steps cut it.
+class StorageSlots {
+ public:
+  StorageSlots(const Schedule& schedule, const SlabCuts& cuts);
+
+  std::vector<WatchedStorage>& watched() { return watched_; }
+  const std::vector<StepPart>& parts(int step) const { return parts_[step]; }
+
+  // The rows of an area; all of them where areas are not told apart.
+  const std::vector<Interval>& rows_of(int area) const;
+
+  bool is_tracked(TensorId id) const {
+    return !graph_.tensors[id].constant && element_count(graph_.tensors[id].shape) > 0;
+  }
+
+  // The columns that each chunk of a stage touches.
+  const std::vector<Interval>& columns_touched_by(const Stage& stage, const RowAccess& access);
+
+ private:
+  TensorId root(size_t id) const { return schedule_.layouts[id].root; }
+
+  // Those that groups run by; else all of a storage is one row.
+  void find_rows();
+
+  template <typename F>
+  void for_each_access(const Stage& stage, const F& f) const {
+    const Slabs& slabs = cuts_.slabs[stage.step];
+    for (const RowAccess& access : slabs.reads) f(access);
+    f(slabs.write);
+  }
+
+  // Columns, where chunks or rings take them. What a chunk writes is known where no other one writes there.
+  void find_chunks();
+  // Of columns: of what is written, no chunk touches those of another; of what is read, not each chunk
+  // touches all.
+  bool is_exact(const Stage& stage, const RowAccess& access);
+
+  void add_area(int number, TensorId id, const Box& box);
+  void find_areas();
+  void find_parts();
+
+  // What nests write that is no box counts as written behind all of them, of the whole tensor.
+  std::vector<StepPart> parts_of(const Node& node);
+  static std::vector<StepPart> with_all_written(std::vector<StepPart> parts, const Node& node);
+
+  // And the slots, behind all areas.
+  void find_cells(TensorId id);
+
+  const Schedule& schedule_;
+  const Graph& graph_;
+  const SlabCuts& cuts_;
+  std::vector<WatchedStorage> watched_;       // per storage
+  std::map<int, Area> areas_;                 // by number: of tensors their own, of nests behind these
+  std::vector<std::vector<int>> numbers_;     // per storage, of its areas
+  std::vector<std::vector<StepPart>> parts_;  // per step
+  int next_number_ = 0;
+  int64_t slots_left_;                                                     // that may still be told apart
+  std::map<std::tuple<int, TensorId, bool>, std::vector<Interval>> seen_;  // columns, per chunk
+};
+
+}  // namespace arenac
