@@ -7,8 +7,8 @@
 namespace arenac {
 namespace {
 
-constexpr int64_t kMostIntervals = 1 << 17;  // of an area
-constexpr int64_t kMostPieces = 1 << 21;     // of a row, over all of its areas
+constexpr int64_t kMostIntervals = 1 << 13;  // of an area
+constexpr int64_t kMostPieces = 1 << 14;     // of a row, over all of its areas
 
 // begin + the sums of i * stride for i < extent, dimension by dimension.
 struct Lattice {

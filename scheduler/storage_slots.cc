@@ -59,6 +59,9 @@ void StorageSlots::find_rows() {
       for_each_access(stage, [&](const RowAccess& access) {
         watched_[root(access.tensor)].rows = cuts_.rows[root(access.tensor)];
       });
+  for (size_t id = 0; id < watched_.size(); ++id)
+    if (element_count(graph_.tensors[id].shape) < element_count(graph_.tensors[root(id)].shape))
+      watched_[root(id)].rows = cuts_.rows[root(id)];
   std::vector<int64_t> spans(watched_.size());
   for (size_t id = 0; id < watched_.size(); ++id) {
     const Layout& layout = schedule_.layouts[id];

@@ -87,7 +87,7 @@ class StorageSlots {
  private:
   TensorId root(size_t id) const { return schedule_.layouts[id].root; }
 
-  // Those that groups run by; else all of a storage is one row.
+  // Of what groups run by rows, and of what has parts, which are simpler row by row; else all is one row.
   void find_rows();
 
   template <typename F>
