@@ -4,6 +4,7 @@
 #include "scheduler/accumulate.h"
 #include "scheduler/fusion.h"
 #include "scheduler/groups.h"
+#include "scheduler/input_copies.h"
 #include "scheduler/loops.h"
 #include "scheduler/ordered.h"
 #include "scheduler/overlap.h"
@@ -104,9 +105,10 @@ int64_t peak_of(const Schedule& schedule) {
 
 // In the file's order and the best one for whole layers, with pooling of whole images or by rows, with one
 // operand or another in place: the plainest first, which there is in any time.
-std::vector<Schedule> plain_schedules(const Graph& graph, const Target& target, Deadline deadline) {
-  std::vector<std::shared_ptr<const Graph>> graphs = {borrowed(graph)};
-  if (Graph split = with_accumulators(graph); split.tensors.size() > graph.tensors.size())
+std::vector<Schedule> plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& target,
+                                      Deadline deadline) {
+  std::vector<std::shared_ptr<const Graph>> graphs = {graph};
+  if (Graph split = with_accumulators(*graph); split.tensors.size() > graph->tensors.size())
     graphs.push_back(std::make_shared<const Graph>(std::move(split)));
   std::vector<Schedule> all;
   for (const auto& g : graphs) {
@@ -226,7 +228,11 @@ int64_t work_allowed(const Graph& graph, Freedom freedom) {
 
 std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freedom, const Target& target,
                                                Deadline deadline) {
-  std::vector<Schedule> plain = plain_schedules(graph, target, deadline);
+  std::shared_ptr<const Graph> base = borrowed(graph);
+  if (freedom == Freedom::kWholeLayers)
+    if (Graph copied = with_input_copies(graph, target); copied.tensors.size() > graph.tensors.size())
+      base = std::make_shared<const Graph>(std::move(copied));
+  std::vector<Schedule> plain = plain_schedules(base, target, deadline);
   Grouped found;
   if (freedom > Freedom::kWholeLayers) found = grouped(graph, plain, freedom, target, deadline);
   std::vector<Schedule> all = std::move(found.schedules);
@@ -234,7 +240,7 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
     found.limits_hit.insert(schedule.limits_hit.begin(), schedule.limits_hit.end());
   const bool cut_off = has_passed(deadline);
   for (Schedule& schedule : plain)
-    if (freedom > Freedom::kWholeLayers || schedule.graph.get() == &graph) all.push_back(std::move(schedule));
+    if (freedom > Freedom::kWholeLayers || schedule.graph == base) all.push_back(std::move(schedule));
   std::stable_sort(all.begin(), all.end(),
                    [](const Schedule& a, const Schedule& b) { return price(a) < price(b); });
   for (Schedule& schedule : all) {

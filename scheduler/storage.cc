@@ -241,7 +241,8 @@ class Assignment {
   }
 
   bool make_view(const Node& node) {
-    if (node.writes.size() != 1 || std::find(copied_.begin(), copied_.end(), &node) != copied_.end())
+    if (node.is_copy || node.writes.size() != 1 ||
+        std::find(copied_.begin(), copied_.end(), &node) != copied_.end())
       return false;
     const TensorId out = node.writes[0];
     if (is_output_[out] || assigned_[out] || count_of(graph_.tensors[out]) == 0) return false;

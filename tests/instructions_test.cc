@@ -33,9 +33,9 @@ void PrintTo(const Ceiling& row, std::ostream* out) {
 
 // clang-format off
 constexpr Ceiling kCeilings[] = {
-    {"m4", "conv3x3_int8",       Optimize::kSpeed,    2.58},
-    {"m4", "conv1x1_int8",       Optimize::kSpeed,    2.40},
-    {"m4", "depthwise3x3_int8",  Optimize::kSpeed,    7.46},
+    {"m4", "conv3x3_int8",       Optimize::kSpeed,    1.78},
+    {"m4", "conv1x1_int8",       Optimize::kSpeed,    1.87},
+    {"m4", "depthwise3x3_int8",  Optimize::kSpeed,    6.32},
     {"m4", "dense_int8",         Optimize::kSpeed,    1.77},
     {"m4", "conv3x3_odd_int8",   Optimize::kSpeed,    4.08},
     {"m4", "conv3x3_float",      Optimize::kSpeed,    3.40},
@@ -47,9 +47,9 @@ constexpr Ceiling kCeilings[] = {
     {"m4", "ds_cnn_int8",        Optimize::kBalanced, 2.91, true},
     {"m4", "ds_cnn_float",       Optimize::kBalanced, 3.78},
     {"m3", "ds_cnn_int8",        Optimize::kSpeed,    3.93, true},
-    {"m55", "conv3x3_int8",      Optimize::kSpeed,    0.67},
-    {"m55", "conv1x1_int8",      Optimize::kSpeed,    0.96},
-    {"m55", "depthwise3x3_int8", Optimize::kSpeed,    7.53},
+    {"m55", "conv3x3_int8",      Optimize::kSpeed,    0.35},
+    {"m55", "conv1x1_int8",      Optimize::kSpeed,    0.61},
+    {"m55", "depthwise3x3_int8", Optimize::kSpeed,    5.48},
     {"m55", "dense_int8",        Optimize::kSpeed,    0.49},
     {"m55", "ds_cnn_int8",       Optimize::kSpeed,    1.31, true},
     {"m55", "ds_cnn_int8",       Optimize::kBalanced, 1.78, true},

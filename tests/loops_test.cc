@@ -1,6 +1,7 @@
 // How nests are flattened, ordered and blocked, and how constants are packed.
 #include "scheduler/loops.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -109,6 +110,27 @@ TEST(PackConstants, KeepsEveryElement) {
   for (size_t id = 0; id < m.graph.tensors.size(); ++id)
     EXPECT_EQ(span_of(m.schedule.layouts[id], m.graph.tensors[id].shape),
               element_count(m.graph.tensors[id].shape));
+}
+
+// Nodes that are copies of inputs in whole layers of a convolution of so many channels.
+int64_t input_copies(int64_t channels, const std::string& target, Freedom freedom) {
+  std::string zeros = "0";
+  for (int64_t k = 1; k < 4 * channels; ++k) zeros += ", 0";
+  const Graph graph = import_text(fmt::format(
+      R"(<ir_version: 8, opset_import: ["" : 17]> g (uint8[1, {0}, 6, 5] x) => (int32[1, 4, 6, 5] y)
+      <int8[4, {0}, 1, 1] w = {{{1}}}> {{ y = ConvInteger(x, w) }})",
+      channels, zeros));
+  const std::vector<Schedule> all =
+      schedules_to_choose_from(graph, freedom, target_named(target), kNoDeadline);
+  return std::ranges::count_if(all.at(0).steps, [](const Step& step) { return step.node->is_copy; });
+}
+
+TEST(InputCopies, AreMadeOfManyChannelsWhereThatPays) {
+  EXPECT_EQ(input_copies(16, "cortex-m4", Freedom::kWholeLayers), 1);
+  EXPECT_EQ(input_copies(3, "cortex-m4", Freedom::kWholeLayers), 0);
+  EXPECT_EQ(input_copies(16, "cortex-m4", Freedom::kNothingAgain), 0);
+  EXPECT_EQ(input_copies(16, "cortex-m3", Freedom::kWholeLayers), 0);
+  EXPECT_EQ(input_copies(16, "portable", Freedom::kWholeLayers), 0);
 }
 
 }  // namespace
