@@ -9,12 +9,20 @@ namespace {
 
 constexpr int64_t kFewChannels = 8;
 
-// Whether a node's nest is a sum of products of bytes, one of them this operand's.
+// Whether the last index of a read is a reduced axis: the sum walks along elements that lie side by side.
+bool walks_last(const Expr& read, const Nest& nest) {
+  const auto form = affine_form(read->args.back());
+  if (!form || form->terms.size() != 1) return false;
+  const int a = form->terms.begin()->first;
+  return a >= 0 && nest.axes[a].reduced;
+}
+
+// Whether a node's nest is a sum of products of bytes, one of them this operand's, by planes.
 bool multiplies(const Node& node, const Nest& nest, TensorId id) {
   if (nest.combine != Combine::kSum) return false;
   const auto factors = byte_factors(nest.body);
   return factors && std::ranges::any_of(*factors, [&](const ByteFactor& factor) {
-           return node.reads[factor.read->index] == id;
+           return node.reads[factor.read->index] == id && !walks_last(factor.read, nest);
          });
 }
 

@@ -112,17 +112,22 @@ TEST(PackConstants, KeepsEveryElement) {
               element_count(m.graph.tensors[id].shape));
 }
 
-// Nodes that are copies of inputs in whole layers of a convolution of so many channels.
-int64_t input_copies(int64_t channels, const std::string& target, Freedom freedom) {
-  std::string zeros = "0";
-  for (int64_t k = 1; k < 4 * channels; ++k) zeros += ", 0";
-  const Graph graph = import_text(fmt::format(
-      R"(<ir_version: 8, opset_import: ["" : 17]> g (uint8[1, {0}, 6, 5] x) => (int32[1, 4, 6, 5] y)
-      <int8[4, {0}, 1, 1] w = {{{1}}}> {{ y = ConvInteger(x, w) }})",
-      channels, zeros));
+// Nodes that are copies of inputs.
+int64_t input_copies(const std::string& model, const std::string& target, Freedom freedom) {
+  const Graph graph = import_text("<ir_version: 8, opset_import: [\"\" : 17]> " + model);
   const std::vector<Schedule> all =
       schedules_to_choose_from(graph, freedom, target_named(target), kNoDeadline);
   return std::ranges::count_if(all.at(0).steps, [](const Step& step) { return step.node->is_copy; });
+}
+
+// The same of a convolution of so many channels.
+int64_t input_copies(int64_t channels, const std::string& target, Freedom freedom) {
+  std::string zeros = "0";
+  for (int64_t k = 1; k < 4 * channels; ++k) zeros += ", 0";
+  return input_copies(fmt::format("g (uint8[1, {0}, 6, 5] x) => (int32[1, 4, 6, 5] y) "
+                                  "<int8[4, {0}, 1, 1] w = {{{1}}}> {{ y = ConvInteger(x, w) }}",
+                                  channels, zeros),
+                      target, freedom);
 }
 
 TEST(InputCopies, AreMadeOfManyChannelsWhereThatPays) {
@@ -131,6 +136,10 @@ TEST(InputCopies, AreMadeOfManyChannelsWhereThatPays) {
   EXPECT_EQ(input_copies(16, "cortex-m4", Freedom::kNothingAgain), 0);
   EXPECT_EQ(input_copies(16, "cortex-m3", Freedom::kWholeLayers), 0);
   EXPECT_EQ(input_copies(16, "portable", Freedom::kWholeLayers), 0);
+  EXPECT_EQ(input_copies("g (uint8[1, 16, 8] x, int8[8, 4] w) => (int32[1, 16, 4] y) "
+                         "{ y = MatMulInteger(x, w) }",
+                         "cortex-m4", Freedom::kWholeLayers),
+            0);
 }
 
 }  // namespace
