@@ -29,10 +29,10 @@ namespace arenac {
 struct Life {
   int64_t written = INT64_MAX, touched = -1;
 
-  void touch(int64_t now) { touched = now; }
-  void write(int64_t now) {
-    written = written < now ? written : now;
-    touched = now;
+  void touch(int64_t when) { touched = touched > when ? touched : when; }
+  void write(int64_t when) {
+    written = written < when ? written : when;
+    touch(when);
   }
 };
 

@@ -12,7 +12,6 @@
 namespace arenac {
 namespace {
 
-constexpr int kLongestGroup = 96;            // steps
 constexpr int64_t kSteps = 20;               // the least difference of two peaks: one part in as many
 constexpr int64_t kMostRuns = 60'000'000;    // of slabs traced in the search for groups
 constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again

@@ -33,13 +33,18 @@ class Former {
     for (int s = group_.begin; s < group_.end; ++s)
       if (facts_.slabs[s].count == 0) return std::nullopt;
     stages();
+    find_sources();
+    if (!runs_in_order()) {
+      wait();
+      if (!runs_in_order()) return std::nullopt;
+    }
     Chunks chunks(group_, keep.width, steps_, layouts_, graph_, facts_);
     for (const WindowKept& window : keep.again)
       if (!chunks.compute_again(window.storage)) return std::nullopt;
-    if (!keep.again.empty()) chunks.gather_pulls();
-    find_sources();
-    trace();
-    if (!in_order()) return std::nullopt;
+    if (!keep.again.empty()) {
+      chunks.gather_pulls();
+      if (!runs_in_order()) return std::nullopt;
+    }
     const std::vector<RowLives> lives = storage_lives();
     GroupPlan rows{{}, rings(lives), overlaps(lives)};
     if (!keep.columns) {
@@ -62,8 +67,7 @@ class Former {
   // The group with chunks. Hosts pull in another order, so that rows may live longer.
   std::optional<GroupPlan> pulled_by_hosts(Chunks& chunks, const std::vector<KeptRing>& cut) {
     chunks.gather_pulls();
-    trace();
-    if (!in_order()) return std::nullopt;
+    if (!runs_in_order()) return std::nullopt;
     const std::vector<RowLives> lives = storage_lives();
     std::vector<KeptRing> all = rings(lives);
     for (const KeptRing& chunk : cut) {
@@ -94,13 +98,23 @@ class Former {
     }
   }
 
+  // What is overwritten has been read before, as far as steps can see to it.
+  void wait() {
+    for (Stage& stage : group_.stages)
+      for (const Pull& wait : facts_.waits[stage.step])
+        if (wait.producer >= group_.begin) add(stage.pulls, {wait.producer - group_.begin, wait.upto});
+  }
+
   bool before_in_place(TensorId a, TensorId b) const { return std::pair(root(a), a) < std::pair(root(b), b); }
 
-  RowLives& lives_of(TensorId source) {
-    return *std::lower_bound(
-        sources_.begin(), sources_.end(), source,
-        [&](const RowLives& lives, TensorId id) { return before_in_place(lives.id, id); });
+  // Where the lives of a source are; the end where the group does not touch it.
+  std::vector<RowLives>::const_iterator at(TensorId source) const {
+    const auto found =
+        std::lower_bound(sources_.begin(), sources_.end(), source,
+                         [&](const RowLives& lives, TensorId id) { return before_in_place(lives.id, id); });
+    return found != sources_.end() && found->id == source ? found : sources_.end();
   }
+  RowLives& lives_of(TensorId source) { return sources_[static_cast<size_t>(at(source) - sources_.begin())]; }
 
   // What the stages read and write, the sources of one storage together, with the rows that they touch.
   void find_sources() {
@@ -124,46 +138,62 @@ class Former {
     }
   }
 
-  void trace() {
-    struct Touch {
-      const std::vector<Interval>* rows;  // per slab
-      RowLives* lives;
-    };
-    for (RowLives& source : sources_)
-      std::fill(source.rows.begin(), source.rows.end(), Life{source.others_written, -1});
-    std::vector<Touch> reads, writes;
-    std::vector<size_t> first_read = {0};  // per stage
-    for (size_t k = 0; k < group_.stages.size(); ++k) {
-      const Slabs& mine = slabs(static_cast<int>(k));
-      for (const RowAccess& access : mine.reads)
-        reads.push_back({&access.rows, &lives_of(facts_.source[access.tensor])});
-      first_read.push_back(reads.size());
-      writes.push_back({&mine.write.rows, &lives_of(mine.write.tensor)});
-    }
+  // When each slab of a stage runs first and last, -1 where it never does; host and guests at the same time.
+  struct Times {
+    std::vector<int64_t> first, last;
+  };
+  std::vector<Times> times() const {
+    std::vector<Times> all;
+    for (const Stage& stage : group_.stages)
+      all.push_back({std::vector<int64_t>(stage.slabs, -1), std::vector<int64_t>(stage.slabs, -1)});
     int64_t now = 0;
     for (const auto& [stage, slab] : runs_of(group_)) {
-      for (size_t r = first_read[stage]; r < first_read[stage + 1]; ++r)
-        for (int64_t y = (*reads[r].rows)[slab].begin; y < (*reads[r].rows)[slab].end; ++y)
-          reads[r].lives->at(y).touch(now);
-      const auto& [rows, lives] = writes[stage];
-      for (int64_t y = (*rows)[slab].begin; y < (*rows)[slab].end; ++y) lives->at(y).write(now);
-      if (group_.stages[stage].host < 0) ++now;  // guests run in turns with their host
+      Times& mine = all[stage];
+      if (mine.first[slab] < 0) mine.first[slab] = now;
+      mine.last[slab] = now;
+      if (group_.stages[stage].host < 0) ++now;
+    }
+    return all;
+  }
+
+  void trace() {
+    for (RowLives& source : sources_)
+      std::fill(source.rows.begin(), source.rows.end(), Life{source.others_written, -1});
+    const std::vector<Times> when = times();
+    for (int k = 0; k < static_cast<int>(when.size()); ++k) {
+      for (const RowAccess& read : slabs(k).reads)
+        touch(lives_of(facts_.source[read.tensor]), read.rows, when[k].last);
+      RowLives& written = lives_of(slabs(k).write.tensor);
+      touch(written, slabs(k).write.rows, when[k].last);
+      write(written, slabs(k).write.rows, when[k].first);
     }
   }
 
-  // Bytes of a row (or of all of a storage without rows) that a tensor spans.
-  Interval span_in_row(TensorId id) const {
-    const Layout& layout = layouts_[id];
-    const Rows& rows = facts_.rows[layout.root];
-    const Shape& shape = graph_.tensors[id].shape;
-    Interval span = {layout.offset, layout.offset + 1};
-    if (rows.size > 0) span = {layout.offset % rows.size, layout.offset % rows.size + 1};
-    for (size_t d = 0; d < shape.size(); ++d) {
-      const int64_t stride = layout.strides[d];
-      if (shape[d] <= 1 || (rows.size > 0 && std::abs(stride) >= rows.size)) continue;
-      (stride < 0 ? span.begin : span.end) += (shape[d] - 1) * stride;
+  // Rows and times of slabs both go forward: a row is touched last by the last slab that has it.
+  static bool go_forward(const std::vector<Interval>& rows, const std::vector<int64_t>& when) {
+    Interval before = {0, 0};
+    int64_t then = -1;
+    for (size_t t = 0; t < rows.size(); ++t) {
+      if (when[t] < 0 || rows[t].begin >= rows[t].end) continue;
+      if (rows[t].begin < before.begin || rows[t].end < before.end || when[t] < then) return false;
+      before = rows[t], then = when[t];
     }
-    return span;
+    return true;
+  }
+
+  static void touch(RowLives& lives, const std::vector<Interval>& rows, const std::vector<int64_t>& when) {
+    const bool forward = go_forward(rows, when);
+    int64_t later = INT64_MAX;  // rows from here on are touched by later slabs
+    for (size_t t = rows.size(); t-- > 0;) {
+      if (when[t] < 0) continue;
+      for (int64_t y = rows[t].begin; y < std::min(rows[t].end, later); ++y) lives.at(y).touch(when[t]);
+      if (forward && rows[t].begin < rows[t].end) later = rows[t].begin;
+    }
+  }
+
+  static void write(RowLives& lives, const std::vector<Interval>& rows, const std::vector<int64_t>& when) {
+    for (size_t t = 0; t < rows.size(); ++t)
+      for (int64_t y = rows[t].begin; when[t] >= 0 && y < rows[t].end; ++y) lives.at(y).write(when[t]);
   }
 
   // Half-open ranges of sources_, those of one storage each.
@@ -175,23 +205,22 @@ class Former {
     }
   }
 
+  bool runs_in_order() {
+    trace();
+    return in_order();
+  }
+
   // Whether tensors that share bytes use them one after the other, in each row in the order of the steps.
   bool in_order() const {
-    bool all = true;
-    const auto in_turn = [&](const RowLives& a, const RowLives& b) {
-      if (facts_.writer[a.id] >= facts_.writer[b.id]) return true;
-      if (b.others_written == INT64_MAX && (a.end() <= b.first || b.end() <= a.first)) return true;
-      const Interval mine = span_in_row(a.id), others = span_in_row(b.id);
-      if (mine.end <= others.begin || others.end <= mine.begin) return true;
-      for (int64_t row = a.first; row < a.end(); ++row)
-        if (a.rows[static_cast<size_t>(row - a.first)].touched > b.written(row)) return false;
-      return true;
-    };
-    for_each_storage([&](size_t begin, size_t end) {
-      for (size_t a = begin; a < end && all; ++a)
-        for (size_t b = begin; b < end && all; ++b) all = in_turn(sources_[a], sources_[b]);
-    });
-    return all;
+    for (const RowLives& b : sources_)
+      for (const TensorId id : facts_.overwritten[b.id]) {
+        const auto a = at(id);
+        if (a == sources_.end()) continue;
+        if (b.others_written == INT64_MAX && (a->end() <= b.first || b.end() <= a->first)) continue;
+        for (int64_t row = a->first; row < a->end(); ++row)
+          if (a->rows[static_cast<size_t>(row - a->first)].touched > b.written(row)) return false;
+      }
+    return true;
   }
 
   bool lives_here(TensorId storage) const {

@@ -3,9 +3,22 @@
 #include <algorithm>
 
 #include "scheduler/liveness.h"
+#include "scheduler/storage_cells.h"
 
 namespace arenac {
+
+void add(std::vector<Pull>& pulls, Pull pull) {
+  const auto same = std::ranges::find(pulls, pull.producer, &Pull::producer);
+  if (same == pulls.end()) {
+    pulls.push_back(std::move(pull));
+    return;
+  }
+  for (size_t t = 0; t < pull.upto.size(); ++t) same->upto[t] = std::max(same->upto[t], pull.upto[t]);
+}
+
 namespace {
+
+constexpr int64_t kMostCompared = 1 << 24;  // intervals, to tell the tensors in a storage apart
 
 // The slabs of `producer` that write the rows which each slab of a reader needs.
 std::vector<int64_t> pulled(const std::vector<Interval>& written, const std::vector<Interval>& needed) {
@@ -31,16 +44,79 @@ std::vector<Pull> pulls_of(int step, const StepFacts& facts) {
   for (const RowAccess& access : facts.slabs[step].reads) {
     const int writer = facts.writer[facts.source[access.tensor]];
     if (writer < 0 || writer >= step || facts.slabs[writer].count == 0) continue;
-    Pull pull{writer, pulled(facts.slabs[writer].write.rows, access.rows)};
-    const auto same =
-        std::find_if(pulls.begin(), pulls.end(), [&](const Pull& other) { return other.producer == writer; });
-    if (same == pulls.end()) {
-      pulls.push_back(std::move(pull));
-      continue;
-    }
-    for (size_t t = 0; t < pull.upto.size(); ++t) same->upto[t] = std::max(same->upto[t], pull.upto[t]);
+    add(pulls, {writer, pulled(facts.slabs[writer].write.rows, access.rows)});
   }
   return pulls;
+}
+
+// Before a step overwrites rows, those that touch what was there have run.
+std::vector<Pull> waits_of(int step, const StepFacts& facts) {
+  std::vector<Pull> waits;
+  if (facts.slabs[step].count == 0) return waits;
+  const RowAccess& write = facts.slabs[step].write;
+  for (const TensorId id : facts.overwritten[write.tensor]) {
+    const auto wait_for = [&](int other, const RowAccess& access) {
+      if (facts.source[access.tensor] == id) add(waits, {other, pulled(access.rows, write.rows)});
+    };
+    const int writer = facts.writer[id];
+    for (const int other : facts.readers[id]) {
+      if (other >= step || facts.slabs[other].count == 0) continue;
+      for (const RowAccess& read : facts.slabs[other].reads) wait_for(other, read);
+    }
+    if (writer >= 0 && facts.slabs[writer].count > 0) wait_for(writer, facts.slabs[writer].write);
+  }
+  return waits;
+}
+
+// Places of a row (or of all of a storage without rows) that a tensor holds.
+std::vector<Interval> places_of(const Layout& layout, const Shape& shape, const Rows& rows) {
+  const Rows in = rows.size > 0 ? rows : Rows{INT64_MAX, 1};
+  if (auto area = area_of(layout, arenac::whole(shape), in)) return std::move(area->places);
+  Interval span = {layout.offset % in.size, layout.offset % in.size + 1};
+  for (size_t d = 0; d < shape.size(); ++d) {
+    const int64_t stride = layout.strides[d];
+    if (shape[d] > 1 && std::abs(stride) < in.size)
+      (stride < 0 ? span.begin : span.end) += (shape[d] - 1) * stride;
+  }
+  return {span};
+}
+// Whether ascending intervals have a number in common; `steps` counts what that takes.
+bool meet(const std::vector<Interval>& a, const std::vector<Interval>& b, int64_t& steps) {
+  for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end(); ++steps) {
+    if (x->begin < y->end && y->begin < x->end) return true;
+    ++(x->end < y->end ? x : y);
+  }
+  return false;
+}
+
+// Per source, those that lie in some of its bytes and are touched less than the longest group before it is
+// written. Where that takes too long to say, the storage is not in rows.
+std::vector<std::vector<TensorId>> overwritten_by(StepFacts& facts, const Graph& graph,
+                                                  const std::vector<Layout>& layouts) {
+  std::map<TensorId, std::vector<TensorId>> lying_in;  // per storage, its sources
+  for (size_t id = 0; id < layouts.size(); ++id)
+    if (facts.source[id] == static_cast<TensorId>(id) && !graph.tensors[id].constant)
+      lying_in[layouts[id].root].push_back(static_cast<TensorId>(id));
+  std::vector<std::vector<TensorId>> overwritten(layouts.size());
+  for (auto& [storage, sources] : lying_in) {
+    std::ranges::stable_sort(sources, {}, [&](TensorId id) { return facts.writer[id]; });
+    int64_t taken = 0;
+    std::vector<std::pair<TensorId, std::vector<Interval>>> earlier;
+    for (TensorId id : sources) {
+      auto places = places_of(layouts[id], graph.tensors[id].shape, facts.rows[storage]);
+      std::erase_if(earlier, [&](const auto& other) {
+        const int touched = std::max(facts.last_reader[other.first], facts.writer[other.first]);
+        return touched < facts.writer[id] - kLongestGroup;
+      });
+      for (const auto& [other, others_places] : earlier)
+        if (facts.writer[other] < facts.writer[id] && taken < kMostCompared &&
+            meet(places, others_places, taken))
+          overwritten[id].push_back(other);
+      earlier.emplace_back(id, std::move(places));
+    }
+    if (taken >= kMostCompared) facts.rows[storage] = {};
+  }
+  return overwritten;
 }
 
 // Steps inside loops and branches, those that run no nests, write nothing or something that others write too
@@ -67,23 +143,16 @@ std::vector<bool> can_be_cut(const Graph& graph, const std::vector<Step>& steps)
 StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts) {
   const size_t n = graph.tensors.size();
   const int end = static_cast<int>(steps.size());
-  StepFacts facts{{},
-                  {},
-                  storage_rows(graph, layouts),
-                  {},
-                  std::vector<int>(n, -1),
-                  std::vector<int>(n, -1),
-                  std::vector<Interval>(n, {0, 0}),
-                  std::vector<int64_t>(n)};
-  const auto cut = can_be_cut(graph, steps);
-  for (int s = 0; s < end; ++s) {
-    facts.slabs.push_back({0, {}, {}, {}});
-    if (cut[s]) facts.slabs.back() = slabs_of(*steps[s].node, graph, layouts, facts.rows);
+  StepFacts facts;
+  facts.rows = storage_rows(graph, layouts);
+  facts.writer.assign(n, -1);
+  facts.last_reader.assign(n, -1);
+  facts.readers.resize(n);
+  facts.live.resize(n);
+  for (int s = 0; s < end; ++s)
     if (steps[s].kind == StepKind::kRun)
       for (TensorId id : steps[s].node->writes) facts.writer[id] = s;
-  }
-  facts.source.resize(n);
-  for (size_t id = 0; id < n; ++id) facts.source[id] = static_cast<TensorId>(id);
+  for (size_t id = 0; id < n; ++id) facts.source.push_back(static_cast<TensorId>(id));
   for (const Node& node : graph.block) {
     const Nests* nests = std::get_if<Nests>(&node.body);
     if (!nests || facts.writer[node.writes[0]] >= 0) continue;
@@ -91,10 +160,23 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
       facts.source[node.writes[0]] = facts.source[node.reads[(*from)->index]];
   }
   for (int s = 0; s < end; ++s)
-    for (TensorId id : steps[s].node->reads) facts.last_reader[facts.source[id]] = s;
+    for (TensorId id : steps[s].node->reads) {
+      auto& readers = facts.readers[facts.source[id]];
+      if (readers.empty() || readers.back() != s) readers.push_back(s);
+      facts.last_reader[facts.source[id]] = s;
+    }
   for (TensorId id : graph.outputs) facts.last_reader[facts.source[id]] = end;
+  facts.overwritten = overwritten_by(facts, graph, layouts);
 
-  for (int s = 0; s < end; ++s) facts.pulls.push_back(pulls_of(s, facts));
+  const auto cut = can_be_cut(graph, steps);
+  for (int s = 0; s < end; ++s) {
+    facts.slabs.push_back({0, {}, {}, {}});
+    if (cut[s]) facts.slabs.back() = slabs_of(*steps[s].node, graph, layouts, facts.rows);
+  }
+  for (int s = 0; s < end; ++s) {
+    facts.pulls.push_back(pulls_of(s, facts));
+    facts.waits.push_back(waits_of(s, facts));
+  }
 
   facts.bytes = storage_bytes(graph, layouts);
   const auto occupied = occupancies(graph, steps, layouts);
@@ -115,10 +197,12 @@ std::optional<StepFacts> in_strips(const StepFacts& facts, const std::map<int, i
     all.slabs[s] = std::move(*slabs);
   }
   for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
-    const auto& pulls = facts.pulls[s];
-    const bool changed =
-        std::any_of(pulls.begin(), pulls.end(), [&](const Pull& p) { return strips.contains(p.producer); });
-    if (changed || strips.contains(s)) all.pulls[s] = pulls_of(s, all);
+    const auto changed = [&](const std::vector<Pull>& pulls) {
+      return strips.contains(s) ||
+             std::ranges::any_of(pulls, [&](const Pull& pull) { return strips.contains(pull.producer); });
+    };
+    if (changed(facts.pulls[s])) all.pulls[s] = pulls_of(s, all);
+    if (changed(facts.waits[s])) all.waits[s] = waits_of(s, all);
   }
   return all;
 }

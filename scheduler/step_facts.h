@@ -9,17 +9,25 @@
 
 namespace arenac {
 
+constexpr int kLongestGroup = 96;  // steps
+
 // What grouping asks about a schedule of whole nodes, one a step.
 struct StepFacts {
-  std::vector<Slabs> slabs;              // per step; count 0: cannot be in a group
-  std::vector<std::vector<Pull>> pulls;  // per step, the producers being steps
-  std::vector<Rows> rows;                // per storage
-  std::vector<TensorId> source;          // per tensor: itself, or what a step writes and it is a view of
-  std::vector<int> writer;               // per source: its step; -1: none
-  std::vector<int> last_reader;          // per source: a step, or the number of steps for outputs; -1: none
-  std::vector<Interval> live;            // per storage: steps
-  std::vector<int64_t> bytes;            // per storage; 0: the caller's
+  std::vector<Slabs> slabs;               // per step; count 0: cannot be in a group
+  std::vector<std::vector<Pull>> pulls;   // per step, the producers being steps
+  std::vector<std::vector<Pull>> waits;   // per step, for those that touch what it overwrites
+  std::vector<Rows> rows;                 // per storage
+  std::vector<TensorId> source;           // per tensor: itself, or what a step writes and it is a view of
+  std::vector<int> writer;                // per source: its step; -1: none
+  std::vector<int> last_reader;           // per source: a step, or the number of steps for outputs; -1: none
+  std::vector<std::vector<int>> readers;  // per source: steps
+  std::vector<std::vector<TensorId>> overwritten;  // per source: earlier ones that lie in some of its bytes
+  std::vector<Interval> live;                      // per storage: steps
+  std::vector<int64_t> bytes;                      // per storage; 0: the caller's
 };
+// A producer is pulled as far as any of its readers asks.
+void add(std::vector<Pull>& pulls, Pull pull);
+
 StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts);
 
 // The same with the slabs of the steps in `strips` taken so many at a time; nothing where they cannot be.

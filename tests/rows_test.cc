@@ -295,8 +295,8 @@ TEST(Rings, OfResidualEdges) {
 
 // ---- hazards
 
-// b needs rows of a below the one that c, in place, has already overwritten.
-TEST(Groups, DoNotOverwriteWhatIsRead) {
+// b needs rows of a below the one that c overwrites in place: c waits until b has read them.
+TEST(Groups, WaitForWhatReadsTheRowsThatTheyOverwrite) {
   const Graph graph = after_pointwise(
       kRows, "1, 2, 17, 5", floats("w", 2, 2, 3),
       "b = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, w)\n  c = Neg(a)\n  y = Mul(b, c)");
@@ -306,14 +306,36 @@ TEST(Groups, DoNotOverwriteWhatIsRead) {
   ASSERT_EQ(root_of(2), root_of(0)) << "c is in place";
   const StepFacts facts = step_facts(graph, storage.steps, storage.layouts);
   const auto group = [&](int begin, int end) {
-    return form_group(begin, end, storage.steps, storage.layouts, graph, facts, Keep{.columns = false})
-        .has_value();
+    return form_group(begin, end, storage.steps, storage.layouts, graph, facts, Keep{.columns = false});
   };
-  EXPECT_FALSE(group(0, 4));
-  EXPECT_FALSE(group(1, 4));
-  EXPECT_FALSE(group(1, 3));
-  EXPECT_TRUE(group(0, 2));
-  EXPECT_TRUE(group(2, 4));
+  for (const auto& [begin, end] : {std::pair(0, 4), {1, 4}, {1, 3}, {0, 2}, {2, 4}})
+    EXPECT_TRUE(group(begin, end)) << begin << " to " << end;
+  const auto plan = group(0, 4);
+  ASSERT_TRUE(plan);
+  std::vector<int64_t> seen(4);
+  // Slab t of c is preceded by slab t + 1 of b, which reads a row more.
+  for (const SlabRun& run : runs_of(plan->group)) {
+    if (run.stage == 2) {
+      EXPECT_EQ(seen[1], std::min<int64_t>(run.slab + 2, kRows));
+    }
+    ++seen[run.stage];
+  }
+  const auto ring = std::ranges::find(plan->rings, root_of(0), &KeptRing::storage);
+  ASSERT_NE(ring, plan->rings.end());
+  EXPECT_EQ(ring->ring.kept, 3);
+}
+
+// The parts of a concat lie between each other in every row: what the later one writes is not the earlier
+// one.
+TEST(Groups, HaveThePartsOfAConcatInOneRing) {
+  const Graph graph =
+      after_pointwise(kRows, "1, 2, 17, 5", floats("w", 2, 2, 3) + ", " + floats("v", 2, 4, 3),
+                      "b = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, w)\n  c = Concat<axis = 1>(a, "
+                      "b)\n  y = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(c, v)");
+  const Schedule schedule = scheduled_by("rows", graph);
+  ASSERT_EQ(schedule.groups.size(), 1u) << dump(schedule);
+  EXPECT_EQ(kept_of(schedule, "a"), 5) << dump(schedule);
+  EXPECT_EQ(kept_of(schedule, "b"), 5) << dump(schedule);
 }
 
 Graph two_convolutions() {
