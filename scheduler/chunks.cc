@@ -1,6 +1,7 @@
 #include "scheduler/chunks.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "scheduler/columns.h"
 
@@ -72,15 +73,24 @@ Chunks::Chunks(Group& group, int64_t width, const std::vector<Step>& steps,
       layouts_(layouts),
       graph_(graph),
       facts_(facts),
-      plain_(group.stages),
       pulled_by_(group.stages.size()) {
   for (int k = 0; k < count(); ++k) {
+    pulls_.push_back(std::move(group.stages[k].pulls));
     touched_.emplace_back(root(slabs(k).write.tensor), k);
     for (const RowAccess& read : slabs(k).reads) touched_.emplace_back(root(read.tensor), k);
-    for (const Pull& pull : plain_[k].pulls) pulled_by_[pull.producer].push_back(k);
+    for (const Pull& pull : pulls_[k]) pulled_by_[pull.producer].push_back(k);
   }
   std::sort(touched_.begin(), touched_.end());
   touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
+}
+
+std::vector<Stage> Chunks::plain() const {
+  std::vector<Stage> stages;
+  for (int k = 0; k < count(); ++k) {
+    const Stage& stage = group_.stages[k];
+    stages.push_back({stage.step, stage.slabs, stage.nests, pulls_[k]});
+  }
+  return stages;
 }
 
 bool Chunks::compute_again(TensorId storage) {
@@ -122,6 +132,11 @@ bool Chunks::cut(std::vector<KeptRing>& rings) {
 bool Chunks::reads(int k, TensorId storage) const {
   const auto& all = slabs(k).reads;
   return std::any_of(all.begin(), all.end(), [&](const RowAccess& r) { return root(r.tensor) == storage; });
+}
+
+// The axes of its columns, for a stage that touches it.
+const std::vector<int>& Chunks::column_axes_of(int k, TensorId storage) const {
+  return writes(k, storage) ? slabs(k).write.column_axes : read_of(slabs(k), storage, layouts_).column_axes;
 }
 
 // Stages that touch a storage: the last only reads it.
@@ -172,7 +187,7 @@ bool Chunks::in_step(int guest, int host) const {
   if (guest == host) return true;
   if (group_.stages[guest].slabs != group_.stages[host].slabs) return false;
   for (int k : pulled_by_[guest])
-    for (const Pull& pull : plain_[k].pulls)
+    for (const Pull& pull : pulls_[k])
       if (pull.producer == guest && !in_turn(pull)) return false;
   return true;
 }
@@ -232,7 +247,7 @@ std::vector<Pull> Chunks::needed_by(int k) const {
   };
   for (int guest : family) {
     if (guest != k && group_.stages[guest].host != k) continue;
-    for (Pull& pull : guest == k ? std::vector<Pull>(plain_[k].pulls) : needed_by(guest)) {
+    for (Pull& pull : guest == k ? std::vector<Pull>(pulls_[k]) : needed_by(guest)) {
       if (!outside(pull)) continue;
       Pull mine{pull.producer, {}};
       int64_t most = -1;
@@ -253,7 +268,7 @@ void Chunks::gather_pulls() {
     if (stage.host >= 0) hosts[stage.host] = true;
   for (int k = 0; k < count(); ++k) {
     const bool guest = group_.stages[k].host >= 0;
-    group_.stages[k].pulls = guest ? std::vector<Pull>() : hosts[k] ? needed_by(k) : plain_[k].pulls;
+    group_.stages[k].pulls = guest ? std::vector<Pull>() : hosts[k] ? needed_by(k) : pulls_[k];
   }
 }
 
@@ -278,8 +293,7 @@ bool Chunks::same_rows(const std::vector<int>& users, TensorId storage) const {
 
 bool Chunks::share(KeptRing& ring) {
   const TensorId storage = ring.storage;
-  const Rows rows = facts_.rows[storage];
-  const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));
+  const Rows &rows = facts_.rows[storage], &columns = facts_.columns[storage];
   if (columns.size == 0 || columns.count < 2) return false;
   const std::vector<int> users = users_of(storage);
   if (users.size() < 2 || !same_rows(users, storage)) return false;
@@ -287,26 +301,36 @@ bool Chunks::share(KeptRing& ring) {
   const int64_t width = width_of(columns.count, width_);
   if (width >= columns.count) return false;
 
-  std::vector<std::vector<int>> axes;
-  for (int k : users) axes.push_back(column_axes(node(k), slabs(k), storage, rows, graph_, layouts_));
+  std::vector<const std::vector<int>*> axes;
+  for (int k : users) axes.push_back(&column_axes_of(k, storage));
   const int64_t chunks = columns.count / width;
   for (size_t u = 0; u < users.size(); ++u) {
     const Stage& stage = group_.stages[users[u]];
-    const bool other = stage.chunks > 1 && (stage.chunks != chunks || stage.chunk_axes != axes[u]);
-    if (axes[u].empty() || other || stage.seen_through_window() || !in_step(users[u], host)) return false;
+    const bool other = stage.chunks > 1 && (stage.chunks != chunks || stage.chunk_axes != *axes[u]);
+    if (axes[u]->empty() || other || stage.seen_through_window() || !in_step(users[u], host)) return false;
   }
-  const std::vector<Stage> before = group_.stages;
+  struct Before {
+    int host;
+    int64_t chunks;
+    std::vector<int> chunk_axes;
+  };
+  std::vector<Before> before;
+  for (Stage& stage : group_.stages) before.push_back({stage.host, stage.chunks, stage.chunk_axes});
   for (size_t u = 0; u < users.size(); ++u) {
     for (Stage& stage : group_.stages)
       if (stage.host == users[u]) stage.host = host;
     Stage& stage = group_.stages[users[u]];
     stage.chunks = chunks;
-    stage.chunk_axes = axes[u];
+    stage.chunk_axes = *axes[u];
     if (users[u] != host) stage.host = host;
   }
   chunked_.insert(storage);
   if (!closed(family_of(host)) || !independent(host)) {
-    group_.stages = before;
+    for (int k = 0; k < count(); ++k) {
+      Stage& stage = group_.stages[k];
+      std::tie(stage.host, stage.chunks) = std::tie(before[k].host, before[k].chunks);
+      stage.chunk_axes = std::move(before[k].chunk_axes);
+    }
     chunked_.erase(storage);
     return false;
   }
@@ -328,7 +352,7 @@ bool Chunks::hosts_again(int host) const {
 
 bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
   const bool again = again_.contains(storage);
-  if (columns_of(layouts_[storage], facts_.rows[storage], shape_of(storage)).count < 2) return false;
+  if (facts_.columns[storage].count < 2) return false;
   const auto pair = pair_of(storage);
   if (!pair || (!again && (group_.stages[pair->writer].host >= 0 || has_sums(node(pair->writer)))))
     return false;
@@ -366,8 +390,7 @@ bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
 
 bool Chunks::place_window(TensorId storage, const Pair& pair, int host) {
   const bool again = again_.contains(storage);
-  const Rows rows = facts_.rows[storage];
-  const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));
+  const Rows& columns = facts_.columns[storage];
   Stage &writer = group_.stages[pair.writer], &reader = group_.stages[pair.reader];
   const auto full = [](const std::vector<int>& axes) {
     return !axes.empty() && std::find(axes.begin(), axes.end(), -1) == axes.end();
@@ -375,14 +398,13 @@ bool Chunks::place_window(TensorId storage, const Pair& pair, int host) {
   if (reader.chunks == 1) {
     const TensorId out = root(slabs(pair.reader).write.tensor);
     if (facts_.rows[out].size == 0) return false;
-    reader.chunk_axes =
-        column_axes(node(pair.reader), slabs(pair.reader), out, facts_.rows[out], graph_, layouts_);
-    const Rows outs = columns_of(layouts_[out], facts_.rows[out], shape_of(out));
+    reader.chunk_axes = column_axes_of(pair.reader, out);
+    const Rows& outs = facts_.columns[out];
     if (!full(reader.chunk_axes) || outs.count < 2) return false;
     reader.chunks = outs.count / width_of(outs.count, width_);
     if (reader.chunks == 1) return false;
   }
-  const auto axes = column_axes(node(pair.writer), slabs(pair.writer), storage, rows, graph_, layouts_);
+  const std::vector<int>& axes = column_axes_of(pair.writer, storage);
   if (!full(axes) || columns.count < 2 || (writer.chunks > 1 && writer.chunk_axes != axes)) return false;
   const auto seen = columns_seen(storage, pair);
   const int64_t middle = reader.chunks / 2;
@@ -396,7 +418,7 @@ bool Chunks::place_window(TensorId storage, const Pair& pair, int host) {
   for (const Interval& part : seen) chunk_ends.push_back((part.end + width - 1) / width);
   writer.chunks_at = steps_to(chunk_ends);
   if (!again) {
-    for (const Pull& pull : plain_[pair.reader].pulls)
+    for (const Pull& pull : pulls_[pair.reader])
       if (pull.producer == pair.writer)
         for (int64_t last : pull.upto) slab_ends.push_back(last + 1);
     writer.slabs_at = steps_to(slab_ends);
@@ -419,8 +441,7 @@ Ring Chunks::kept_of(TensorId storage) const {
 
 // The ring of columns, rows one after the other, that the family of the pair keeps at a time.
 Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const {
-  const Rows rows = facts_.rows[storage];
-  const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));
+  const Rows &rows = facts_.rows[storage], &columns = facts_.columns[storage];
   const auto& written = slabs(pair.writer).write.rows;
   const auto& read = read_of(slabs(pair.reader), storage, layouts_).rows;
   const int64_t width = columns.count / group_.stages[pair.writer].chunks;
@@ -447,8 +468,7 @@ Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector
 // The ring of as many rows as are computed for a slab, and of their columns as many as the family keeps at a
 // time.
 Ring Chunks::window_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const {
-  const Rows rows = facts_.rows[storage];
-  const Rows columns = columns_of(layouts_[storage], rows, shape_of(storage));
+  const Rows &rows = facts_.rows[storage], &columns = facts_.columns[storage];
   const int64_t width = columns.count / group_.stages[pair.writer].chunks;
   int64_t most = 1;
   const auto& written = slabs(pair.writer).write.rows;

@@ -59,7 +59,7 @@ class Chunks {
   bool any() const { return !chunked_.empty() || !again_.empty(); }
 
   // The stages as they were, in rows.
-  const std::vector<Stage>& plain() const { return plain_; }
+  std::vector<Stage> plain() const;
 
   // Hosts pull what their guests read, then what they read themselves.
   void gather_pulls();
@@ -75,6 +75,7 @@ class Chunks {
   int count() const { return static_cast<int>(group_.stages.size()); }
 
   bool reads(int k, TensorId storage) const;
+  const std::vector<int>& column_axes_of(int k, TensorId storage) const;
   bool writes(int k, TensorId storage) const { return root(slabs(k).write.tensor) == storage; }
   std::vector<int> users_of(TensorId storage) const;
   std::optional<Pair> pair_of(TensorId storage) const;
@@ -103,7 +104,7 @@ class Chunks {
   const std::vector<Layout>& layouts_;
   const Graph& graph_;
   const StepFacts& facts_;
-  const std::vector<Stage> plain_;                 // the stages without hosts and guests
+  std::vector<std::vector<Pull>> pulls_;           // per stage, without hosts and guests
   std::vector<std::pair<TensorId, int>> touched_;  // storages and the stages that touch them, ascending
   std::vector<std::vector<int>> pulled_by_;        // per stage, those that pull it
   std::set<TensorId> again_, chunked_;

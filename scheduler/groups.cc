@@ -38,6 +38,7 @@ class Former {
       wait();
       if (!runs_in_order()) return std::nullopt;
     }
+    if (!keep.columns) return plan(storage_lives());
     Chunks chunks(group_, keep.width, steps_, layouts_, graph_, facts_);
     for (const WindowKept& window : keep.again)
       if (!chunks.compute_again(window.storage)) return std::nullopt;
@@ -46,37 +47,35 @@ class Former {
       if (!runs_in_order()) return std::nullopt;
     }
     const std::vector<RowLives> lives = storage_lives();
-    GroupPlan rows{{}, rings(lives), overlaps(lives)};
-    if (!keep.columns) {
-      rows.group = std::move(group_);
-      return rows;
-    }
-    std::vector<KeptRing> cut = rows.rings;
+    std::vector<KeptRing> cut = rings(lives);
     const bool possible = chunks.cut(cut);
     auto columns = possible && chunks.any() ? pulled_by_hosts(chunks, cut) : std::nullopt;
     if (columns || !keep.again.empty()) return columns;
-    rows.group = {group_.begin, group_.end, chunks.plain(), std::move(group_.sinks),
-                  std::move(group_.completed)};
-    return rows;
+    group_.stages = chunks.plain();
+    return plan(lives);
   }
 
  private:
   const Slabs& slabs(int stage) const { return facts_.slabs[group_.begin + stage]; }
   TensorId root(TensorId id) const { return layouts_[id].root; }
 
+  GroupPlan plan(const std::vector<RowLives>& lives) {
+    std::vector<KeptRing> kept = rings(lives);
+    std::vector<StorageOverlap> over = overlaps(lives);
+    return {std::move(group_), std::move(kept), std::move(over)};
+  }
+
   // The group with chunks. Hosts pull in another order, so that rows may live longer.
   std::optional<GroupPlan> pulled_by_hosts(Chunks& chunks, const std::vector<KeptRing>& cut) {
     chunks.gather_pulls();
     if (!runs_in_order()) return std::nullopt;
-    const std::vector<RowLives> lives = storage_lives();
-    std::vector<KeptRing> all = rings(lives);
+    GroupPlan all = plan(storage_lives());
     for (const KeptRing& chunk : cut) {
       if (chunk.ring.columns == 0 && chunk.ring.row == facts_.rows[chunk.storage].size) continue;
-      std::erase_if(all, [&](const KeptRing& ring) { return ring.storage == chunk.storage; });
-      all.push_back(chunk);
+      std::erase_if(all.rings, [&](const KeptRing& ring) { return ring.storage == chunk.storage; });
+      all.rings.push_back(chunk);
     }
-    std::vector<StorageOverlap> over = overlaps(lives);
-    return GroupPlan{std::move(group_), std::move(all), std::move(over)};
+    return all;
   }
 
   void stages() {

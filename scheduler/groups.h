@@ -30,7 +30,8 @@ struct WindowKept {
 
 // How little of its rows a group keeps.
 struct Keep {
-  // What is read where it is written, and what is read through windows, a few columns at a time; else rows.
+  // What is read where it is written, and what is read through windows, a few columns at a time; else rows,
+  // and nothing again.
   bool columns = true;
   int64_t width = 4;  // columns of a chunk, about: fewer save little and kernels are slower
   std::vector<WindowKept> again = {};

@@ -29,6 +29,8 @@ Expr row_index(const Layout& layout, const Rows& rows, const Shape& shape, const
 struct RowAccess {
   TensorId tensor;
   std::vector<Interval> rows;  // per slab; may be empty
+  // Per nest, the axis that alone is the column of the storage (columns.h); empty where there is none.
+  std::vector<int> column_axes = {};
 };
 
 struct Slabs {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "scheduler/columns.h"
 #include "scheduler/liveness.h"
 #include "scheduler/storage_cells.h"
 
@@ -168,10 +169,21 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
   for (TensorId id : graph.outputs) facts.last_reader[facts.source[id]] = end;
   facts.overwritten = overwritten_by(facts, graph, layouts);
 
+  for (size_t id = 0; id < n; ++id)
+    facts.columns.push_back(columns_of(layouts[id], facts.rows[id], graph.tensors[id].shape));
+
   const auto cut = can_be_cut(graph, steps);
   for (int s = 0; s < end; ++s) {
     facts.slabs.push_back({0, {}, {}, {}});
-    if (cut[s]) facts.slabs.back() = slabs_of(*steps[s].node, graph, layouts, facts.rows);
+    if (!cut[s]) continue;
+    Slabs& slabs = facts.slabs.back() = slabs_of(*steps[s].node, graph, layouts, facts.rows);
+    const auto find_columns = [&](RowAccess& access) {
+      const TensorId storage = layouts[access.tensor].root;
+      if (facts.columns[storage].count > 1)
+        access.column_axes = column_axes(*steps[s].node, slabs, storage, facts.rows[storage], graph, layouts);
+    };
+    std::ranges::for_each(slabs.reads, find_columns);
+    find_columns(slabs.write);
   }
   for (int s = 0; s < end; ++s) {
     facts.pulls.push_back(pulls_of(s, facts));

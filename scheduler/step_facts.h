@@ -16,6 +16,7 @@ struct StepFacts {
   std::vector<Slabs> slabs;               // per step; count 0: cannot be in a group
   std::vector<std::vector<Pull>> pulls;   // per step, the producers being steps
   std::vector<std::vector<Pull>> waits;   // per step, for those that touch what it overwrites
+  std::vector<Rows> columns;              // per storage, of a row
   std::vector<Rows> rows;                 // per storage
   std::vector<TensorId> source;           // per tensor: itself, or what a step writes and it is a view of
   std::vector<int> writer;                // per source: its step; -1: none
