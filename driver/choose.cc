@@ -40,7 +40,8 @@ Candidate candidate(Schedule schedule, const Choosing& choosing) {
 
 std::vector<Candidate> candidates(const Graph& graph, Freedom freedom, const Choosing& choosing) {
   std::vector<Candidate> all;
-  for (Schedule& schedule : schedules_to_choose_from(graph, freedom, choosing.target, choosing.deadline))
+  for (Schedule& schedule :
+       schedules_to_choose_from(graph, freedom, choosing.target, choosing.deadline, choosing.options.io))
     all.push_back(candidate(std::move(schedule), choosing));
   return all;
 }

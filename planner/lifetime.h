@@ -12,9 +12,6 @@
 
 namespace arenac {
 
-// Where the model's inputs and outputs live.
-enum class Io : uint8_t { kExternal, kArena };
-
 // A model's output that the next run reads as an input, and the value of its bytes before the first run.
 struct State {
   TensorId output, input;

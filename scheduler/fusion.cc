@@ -73,16 +73,19 @@ class Partition {
         steps_(whole.steps),
         layouts_(whole.layouts),
         facts_(step_facts(graph_, steps_, layouts_)),
+        bytes_(facts_.bytes),
         count_(static_cast<int>(steps_.size())),
         begun_(count_ + 1),
         ended_(count_ + 1),
         ending_(count_ + 1),
         formed_to_(count_ + 1) {
+    for (size_t id = 0; id < bytes_.size(); ++id)
+      if (facts_.callers[id] && whole.io == Io::kExternal) bytes_[id] = 0;
     for (size_t id = 0; id < facts_.live.size(); ++id) {
       const auto [from, to] = facts_.live[id];
-      if (from >= to || facts_.bytes[id] == 0) continue;
-      begun_[from + 1] += facts_.bytes[id];
-      ended_[to] += facts_.bytes[id];
+      if (from >= to || bytes_[id] == 0) continue;
+      begun_[from + 1] += bytes_[id];
+      ended_[to] += bytes_[id];
       ending_[to].push_back(static_cast<TensorId>(id));
     }
     std::partial_sum(begun_.begin(), begun_.end(), begun_.begin());
@@ -96,7 +99,7 @@ class Partition {
   std::optional<std::vector<GroupPlan>> least_with_windows() {
     const int64_t least = search();
     const auto is_free = [&](TensorId storage) { return are_free(storage); };
-    std::vector<TensorId> storages(facts_.bytes.size());
+    std::vector<TensorId> storages(bytes_.size());
     std::iota(storages.begin(), storages.end(), 0);
     if (std::none_of(storages.begin(), storages.end(), is_free)) return std::nullopt;
     return least_below(least, {Windows::kFree, 0}, Expect::kNone);
@@ -257,7 +260,7 @@ class Partition {
     std::vector<int64_t> change(end - begin + 1);  // of the bytes of columns, which come and go
     for (const auto& [storage, ring] : plan.rings) {
       const int64_t kept = ring.size() * size_of(graph_.tensors[storage].type);
-      bytes -= facts_.bytes[storage];
+      bytes -= bytes_[storage];
       const Interval live = steps_of_ring(plan.group, facts_.live[storage], ring);
       change[live.begin - begin] += kept;
       change[live.end - begin] -= kept;
@@ -269,7 +272,7 @@ class Partition {
   }
 
   int64_t saving(const StorageOverlap& o) const {
-    const int64_t above = facts_.bytes[o.above], below = facts_.bytes[o.below];
+    const int64_t above = bytes_[o.above], below = bytes_[o.below];
     return above > 0 && below > 0 ? above + below - joint_bytes(above, below, o.distance) : 0;
   }
 
@@ -280,7 +283,7 @@ class Partition {
         if (facts_.slabs[end - 1].count == 0) break;
         layerwise = std::max(layerwise, single_[end - 1]);
         for (const TensorId id : ending_[end])
-          if (facts_.live[id].begin >= begin) inside += facts_.bytes[id];
+          if (facts_.live[id].begin >= begin) inside += bytes_[id];
         // Groups that cannot lower the peak are not formed.
         const int64_t crossing = bytes_of(begin, end) - inside;
         if (end - begin > 1 && layerwise >= peak && crossing < peak) consider(begin, end);
@@ -518,6 +521,7 @@ class Partition {
   const std::vector<Step>& steps_;
   const std::vector<Layout>& layouts_;
   const StepFacts facts_;
+  std::vector<int64_t> bytes_;  // per storage; of the caller's 0
   const int count_;
   std::vector<int64_t> begun_, ended_;         // bytes of storages whose lives begin before, end by a step
   std::vector<std::vector<TensorId>> ending_;  // per step: storages whose lives end there

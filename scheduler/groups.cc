@@ -158,13 +158,13 @@ class Former {
   void trace() {
     for (RowLives& source : sources_)
       std::fill(source.rows.begin(), source.rows.end(), Life{source.others_written, -1});
-    const std::vector<Times> when = times();
-    for (int k = 0; k < static_cast<int>(when.size()); ++k) {
+    when_ = times();
+    for (int k = 0; k < static_cast<int>(when_.size()); ++k) {
       for (const RowAccess& read : slabs(k).reads)
-        touch(lives_of(facts_.source[read.tensor]), read.rows, when[k].last);
+        touch(lives_of(facts_.source[read.tensor]), read.rows, when_[k].last);
       RowLives& written = lives_of(slabs(k).write.tensor);
-      touch(written, slabs(k).write.rows, when[k].last);
-      write(written, slabs(k).write.rows, when[k].first);
+      touch(written, slabs(k).write.rows, when_[k].last);
+      write(written, slabs(k).write.rows, when_[k].first);
     }
   }
 
@@ -224,7 +224,8 @@ class Former {
 
   bool lives_here(TensorId storage) const {
     const Interval live = facts_.live[storage];
-    return facts_.bytes[storage] > 0 && group_.begin <= live.begin && live.end <= group_.end;
+    return facts_.bytes[storage] > 0 && !facts_.callers[storage] && group_.begin <= live.begin &&
+           live.end <= group_.end;
   }
 
   // Per storage: of all tensors in it.
@@ -252,35 +253,57 @@ class Former {
   }
 
   std::vector<StorageOverlap> overlaps(const std::vector<RowLives>& storages) const {
-    std::vector<const RowLives*> ins, outs;
+    std::vector<TensorId> ins, outs;
     for (const RowLives& storage : storages) {
-      if (facts_.bytes[storage.id] == 0 || facts_.rows[storage.id].size == 0) continue;
+      const bool was_before = storage.others_written == -1;
       const Interval live = facts_.live[storage.id];
-      if (live.begin < group_.begin && live.end <= group_.end) ins.push_back(&storage);
-      if (live.begin >= group_.begin && live.end > group_.end) outs.push_back(&storage);
+      if (was_before && live.end <= group_.end) ins.push_back(storage.id);
+      if (!was_before && (live.end > group_.end || facts_.callers[storage.id])) outs.push_back(storage.id);
     }
     std::vector<StorageOverlap> all;
-    for (const RowLives* in : ins)
-      for (const RowLives* out : outs) all.push_back({in->id, out->id, distance(*in, *out), -1, {}});
+    for (TensorId in : ins) {
+      const std::vector<Touch> reads = touches_of(in);
+      for (TensorId out : outs) all.push_back({in, out, distance(reads, touches_of(out), in), -1, {}});
+    }
     return all;
   }
 
-  // How far above the output the input must lie: while a row is written, the lowest that is still to be read
-  // is not below its end.
-  int64_t distance(const RowLives& in, const RowLives& out) const {
-    const auto bytes = [&](TensorId id) {
-      return facts_.rows[id].size * static_cast<int64_t>(size_of(graph_.tensors[id].type));
+  // What a slab touches of a storage, in bytes, when it runs first and last.
+  struct Touch {
+    int64_t first, last;
+    Interval bytes;
+  };
+  std::vector<Touch> touches_of(TensorId storage) const {
+    std::vector<Touch> all;
+    const auto size = static_cast<int64_t>(size_of(graph_.tensors[storage].type));
+    const auto add = [&](const RowAccess& access, const Times& when) {
+      if (root(access.tensor) != storage) return;
+      const int64_t row = access.elements.empty() ? facts_.rows[storage].size : 1;
+      const auto& touched = access.elements.empty() ? access.rows : access.elements;
+      for (size_t t = 0; t < touched.size(); ++t)
+        if (when.first[t] >= 0 && touched[t].begin < touched[t].end)
+          all.push_back({when.first[t], when.last[t],
+                         row > 0 ? Interval{touched[t].begin * row * size, touched[t].end * row * size}
+                                 : Interval{0, facts_.bytes[storage]}});
     };
-    std::vector<int64_t> last_read(in.rows.size());  // of the row and those below
-    for (size_t x = 0; x < last_read.size(); ++x)
-      last_read[x] = std::max(in.rows[x].touched, x > 0 ? last_read[x - 1] : -1);
-    int64_t least = -facts_.bytes[in.id];
-    for (int64_t y = out.first; y < out.end(); ++y) {
-      if (out.written(y) == INT64_MAX) continue;
-      const auto lowest = std::lower_bound(last_read.begin(), last_read.end(), out.written(y));
-      if (lowest == last_read.end()) continue;
-      const int64_t row = in.first + (lowest - last_read.begin());
-      least = std::max(least, (y + 1) * bytes(out.id) - row * bytes(in.id));
+    for (int k = 0; k < static_cast<int>(group_.stages.size()); ++k) {
+      for (const RowAccess& read : slabs(k).reads) add(read, when_[k]);
+      add(slabs(k).write, when_[k]);
+    }
+    return all;
+  }
+
+  // How far above the output the input must lie: while bytes are written, the lowest that are still to be
+  // read are not below their end.
+  int64_t distance(std::vector<Touch> reads, const std::vector<Touch>& writes, TensorId in) const {
+    std::ranges::sort(reads, {}, &Touch::last);
+    std::vector<int64_t> lowest(reads.size());  // of this one and those after it
+    for (size_t r = reads.size(); r-- > 0;)
+      lowest[r] = std::min(reads[r].bytes.begin, r + 1 < reads.size() ? lowest[r + 1] : INT64_MAX);
+    int64_t least = -facts_.bytes[in];
+    for (const Touch& write : writes) {
+      const auto next = std::ranges::lower_bound(reads, write.first, {}, &Touch::last);
+      if (next != reads.end()) least = std::max(least, write.bytes.end - lowest[next - reads.begin()]);
     }
     return least;
   }
@@ -302,6 +325,7 @@ class Former {
   const StepFacts& facts_;
   Group group_;
   std::vector<RowLives> sources_;  // by storage, then tensor
+  std::vector<Times> when_;        // per stage
 };
 
 struct Runner {

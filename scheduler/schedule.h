@@ -178,6 +178,9 @@ struct OrderReport {
   bool proven = false;      // no order has a lower peak than the one found
 };
 
+// Where the model's inputs and outputs live: at the caller's, or in the arena.
+enum class Io : uint8_t { kExternal, kArena };
+
 struct Schedule {
   std::shared_ptr<const Graph> graph;  // the scheduler's input, or a rewriting of its own
   std::vector<Step> steps;
@@ -187,7 +190,8 @@ struct Schedule {
   std::vector<Group> groups = {};             // ascending
   OrderReport order = {};
   LimitsHit limits_hit = {};
-  bool cut_off = false;  // the deadline passed before the searches for order and groups were done
+  Io io = Io::kExternal;  // what the bytes of the inputs and outputs count for in the searches
+  bool cut_off = false;   // the deadline passed before the searches for order and groups were done
 };
 
 // Cycles of what kernels are made of, as compilers at -O2 emit it; where nothing better is known, an
@@ -255,7 +259,7 @@ int64_t work_allowed(const Graph& graph, Freedom freedom);
 // whole layers.
 std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freedom,
                                                const Target& target = targets().front(),
-                                               Deadline deadline = kNoDeadline);
+                                               Deadline deadline = kNoDeadline, Io io = Io::kExternal);
 
 // What groups cost: bytes of constants that are read for every slab instead of once.
 int64_t bytes_read_again(const Schedule& schedule);

@@ -82,11 +82,12 @@ Schedule schedule_in_order(const Graph& graph, const Target& target, Deadline de
   return whole_layers(in_order(graph, order, deadline), borrowed(graph), target);
 }
 
-// Bytes live at the fullest step with the best of its overlaps, the caller's apart.
+// Bytes live at the fullest step with the best of its overlaps, what is the caller's apart.
 int64_t peak_of(const Schedule& schedule) {
   std::vector<int64_t> bytes = storage_bytes(*schedule.graph, schedule.layouts);
-  for (TensorId id : schedule.graph->inputs) bytes[id] = 0;
-  for (TensorId id : schedule.graph->outputs) bytes[id] = 0;
+  if (schedule.io == Io::kExternal)
+    for (const auto* callers : {&schedule.graph->inputs, &schedule.graph->outputs})
+      for (TensorId id : *callers) bytes[id] = 0;
   const auto lives = storage_lives(schedule);
   std::vector<int64_t> live(schedule.steps.size()), saved(schedule.steps.size());
   for (size_t id = 0; id < bytes.size(); ++id)
@@ -227,12 +228,13 @@ int64_t work_allowed(const Graph& graph, Freedom freedom) {
 }
 
 std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freedom, const Target& target,
-                                               Deadline deadline) {
+                                               Deadline deadline, Io io) {
   std::shared_ptr<const Graph> base = borrowed(graph);
   if (freedom == Freedom::kWholeLayers)
     if (Graph copied = with_input_copies(graph, target); copied.tensors.size() > graph.tensors.size())
       base = std::make_shared<const Graph>(std::move(copied));
   std::vector<Schedule> plain = plain_schedules(base, target, deadline);
+  for (Schedule& schedule : plain) schedule.io = io;
   Grouped found;
   if (freedom > Freedom::kWholeLayers) found = grouped(graph, plain, freedom, target, deadline);
   std::vector<Schedule> all = std::move(found.schedules);

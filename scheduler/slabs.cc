@@ -7,6 +7,7 @@
 namespace arenac {
 namespace {
 
+constexpr Rows kElements = {1, INT64_MAX};  // each a row
 constexpr int64_t kMostRows = 1 << 17;  // of a storage; beyond, each would be too little to be worth a slab
 
 Interval clipped(Interval a, int64_t count) {
@@ -177,6 +178,10 @@ class Facts {
     return cut_rows(nests_, row);
   }
 
+  bool is_callers(TensorId id) const {
+    return is_input(id) || std::ranges::count(graph_.outputs, layouts_[id].root) > 0;
+  }
+
   // The caller's memory is there whole, by whatever rows it is read.
   bool is_input(TensorId id) const {
     return std::count(graph_.inputs.begin(), graph_.inputs.end(), layouts_[id].root) > 0;
@@ -199,8 +204,13 @@ class Facts {
   Slabs accesses(const Cut& cut) const {
     Slabs slabs{cut.slabs, cut.nests, {}, {node_.writes[0], {}}};
     for (TensorId id : node_.reads)
-      if (!graph_.tensors[id].constant) slabs.reads.push_back({id, std::vector<Interval>(cut.slabs)});
-    slabs.write.rows.resize(cut.slabs);
+      if (!graph_.tensors[id].constant) slabs.reads.push_back({id, {}});
+    const auto make_room = [&](RowAccess& access) {
+      access.rows.resize(cut.slabs);
+      if (is_callers(access.tensor)) access.elements.resize(cut.slabs);
+    };
+    std::ranges::for_each(slabs.reads, make_room);
+    make_room(slabs.write);
     for (size_t k = 0; k < nests_.size(); ++k)
       for (int64_t t = 0; t < cut.slabs; ++t) touch(nests_[k], cut.nests[k], t, slabs);
     return slabs;
@@ -211,14 +221,18 @@ class Facts {
     if (indices.begin >= indices.end) return;
     auto axes = axis_intervals(nest);
     if (part.axis >= 0) axes[part.axis] = indices;
-    const auto touched = [&](TensorId id, const std::vector<Expr>& at) {
-      return rows_touched(layouts_[id], rows_of(id), shape_of(id), at, axes, operands_);
+    const auto touch_at = [&](RowAccess& access, const std::vector<Expr>& at) {
+      const TensorId id = access.tensor;
+      const auto touched = [&](const Rows& rows) {
+        return rows_touched(layouts_[id], rows, shape_of(id), at, axes, operands_);
+      };
+      access.rows[t] = hull(access.rows[t], touched(rows_of(id)));
+      if (!access.elements.empty()) access.elements[t] = hull(access.elements[t], touched(kElements));
     };
-    slabs.write.rows[t] = hull(slabs.write.rows[t], touched(slabs.write.tensor, nest.store));
+    touch_at(slabs.write, nest.store);
     visit_reads(nest, [&](const Expr& e) {
-      const TensorId id = node_.reads[e->index];
       for (RowAccess& read : slabs.reads)
-        if (read.tensor == id) read.rows[t] = hull(read.rows[t], touched(id, e->args));
+        if (read.tensor == node_.reads[e->index]) touch_at(read, e->args);
     });
   }
 
@@ -282,8 +296,12 @@ std::optional<Slabs> in_strips(const Slabs& slabs, const Node& node, int64_t str
     for (int64_t t = 0; t < slabs.count; ++t) all[t / strip] = hull(all[t / strip], rows[t]);
     rows = std::move(all);
   };
-  for (RowAccess& read : strips.reads) gather(read.rows);
-  gather(strips.write.rows);
+  const auto gather_both = [&](RowAccess& access) {
+    gather(access.rows);
+    if (!access.elements.empty()) gather(access.elements);
+  };
+  std::ranges::for_each(strips.reads, gather_both);
+  gather_both(strips.write);
   return strips;
 }
 

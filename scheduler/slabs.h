@@ -29,6 +29,9 @@ Expr row_index(const Layout& layout, const Rows& rows, const Shape& shape, const
 struct RowAccess {
   TensorId tensor;
   std::vector<Interval> rows;  // per slab; may be empty
+  // Per slab, from the first to the last of the storage's elements that it touches; of the inputs and outputs
+  // of the graph alone, whose rows lie as the caller has them.
+  std::vector<Interval> elements = {};
   // Per nest, the axis that alone is the column of the storage (columns.h); empty where there is none.
   std::vector<int> column_axes = {};
 };

@@ -195,8 +195,9 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
   for (size_t id = 0; id < n; ++id)
     if (!occupied[id].empty())
       facts.live[id] = {occupied[id].front().begin / 2, (occupied[id].back().end + 1) / 2};
-  for (TensorId id : graph.inputs) facts.bytes[layouts[id].root] = 0;
-  for (TensorId id : graph.outputs) facts.bytes[layouts[id].root] = 0;
+  facts.callers.resize(n);
+  for (const auto* callers : {&graph.inputs, &graph.outputs})
+    for (TensorId id : *callers) facts.callers[layouts[id].root] = true;
   return facts;
 }
 

@@ -24,7 +24,8 @@ struct StepFacts {
   std::vector<std::vector<int>> readers;  // per source: steps
   std::vector<std::vector<TensorId>> overwritten;  // per source: earlier ones that lie in some of its bytes
   std::vector<Interval> live;                      // per storage: steps
-  std::vector<int64_t> bytes;                      // per storage; 0: the caller's
+  std::vector<int64_t> bytes;                      // per storage
+  std::vector<bool> callers;                       // per storage: that of an input or output
 };
 // A producer is pulled as far as any of its readers asks.
 void add(std::vector<Pull>& pulls, Pull pull);
