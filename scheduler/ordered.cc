@@ -24,7 +24,7 @@ Ordered best_order(const Graph& graph, const OrderLimits& limits) {
     if (parts == Parts::kParts) report.lower_bound = found.lower_bound;
     if (report.peak <= report.lower_bound) break;
     std::vector<int> order = node_order(graph, flow, found.order);
-    Storage storage = assign_storage(graph, order, Moves::kFirst, limits.deadline);
+    Storage storage = assign_storage(graph, order, {}, limits.deadline);
     if (storage.peak < report.peak) {
       report.peak = storage.peak;
       best.storage = std::move(storage);
@@ -49,19 +49,19 @@ Ordered in_order(const Graph& graph, std::vector<int> (*order)(const OrderProble
   }
   const Dataflow flow = dataflow(graph, possible_sharing(graph), Parts::kWhole);
   std::vector<int> nodes = node_order(graph, flow, order(flow.problem));
-  Ordered result{assign_storage(graph, nodes, Moves::kFirst, deadline), {}, std::move(nodes)};
+  Ordered result{assign_storage(graph, nodes, {}, deadline), {}, std::move(nodes)};
   result.report.peak = result.storage.peak;
   result.report.file_peak = assign_storage(graph, deadline).peak;
   return result;
 }
 
-Ordered with_unshared_moves(const Graph& graph, Ordered ordered, Deadline deadline) {
+Ordered in_storage(const Graph& graph, Ordered ordered, const StorageChoice& choice, Deadline deadline) {
   std::vector<int> order = ordered.order;
   if (order.empty()) {
     order.resize(graph.block.size());
     std::iota(order.begin(), order.end(), 0);
   }
-  ordered.storage = assign_storage(graph, order, Moves::kUnshared, deadline);
+  ordered.storage = assign_storage(graph, order, choice, deadline);
   return ordered;
 }
 

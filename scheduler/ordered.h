@@ -21,7 +21,8 @@ Ordered best_order(const Graph& graph, const OrderLimits& limits = {});
 Ordered in_order(const Graph& graph, std::vector<int> (*order)(const OrderProblem& problem),
                  Deadline deadline = kNoDeadline);
 
-// The same order, in storage where other operands moved.
-Ordered with_unshared_moves(const Graph& graph, Ordered ordered, Deadline deadline = kNoDeadline);
+// The same order, in other storage.
+Ordered in_storage(const Graph& graph, Ordered ordered, const StorageChoice& choice,
+                   Deadline deadline = kNoDeadline);
 
 }  // namespace arenac

@@ -120,10 +120,14 @@ std::vector<Schedule> plain_schedules(const std::shared_ptr<const Graph>& graph,
     orders[0].report.peak = best.report.file_peak;
     if (best.report.peak < best.report.file_peak) orders.push_back(std::move(best));
     for (Ordered& ordered : orders) {
-      Ordered unshared = with_unshared_moves(*g, ordered, deadline);
-      const bool other = unshared.storage.layouts != ordered.storage.layouts;
-      all.push_back(whole_layers(std::move(ordered), g, target));
-      if (other) all.push_back(whole_layers(std::move(unshared), g, target));
+      std::vector<Ordered> stored = {std::move(ordered)};
+      for (const StorageChoice& choice :
+           {StorageChoice{Moves::kUnshared}, {Moves::kFirst, Products::kRows}}) {
+        Ordered other = in_storage(*g, stored[0], choice, deadline);
+        const auto same = [&](const Ordered& one) { return one.storage.layouts == other.storage.layouts; };
+        if (std::ranges::none_of(stored, same)) stored.push_back(std::move(other));
+      }
+      for (Ordered& one : stored) all.push_back(whole_layers(std::move(one), g, target));
     }
   }
   return all;

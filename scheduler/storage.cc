@@ -57,8 +57,8 @@ class Assignment {
  public:
   // `copied` are nodes that stay copies although their results could be views.
   Assignment(const Graph& graph, const std::vector<int>& order, const std::vector<const Node*>& copied,
-             Moves moves)
-      : graph_(graph), copied_(copied), moves_(moves) {
+             const StorageChoice& choice)
+      : graph_(graph), copied_(copied), choice_(choice) {
     for (int node : order) flatten(graph.block[node], steps_);
     layouts_.resize(graph.tensors.size());
     for (TensorId id = 0; id < static_cast<TensorId>(layouts_.size()); ++id)
@@ -381,34 +381,76 @@ class Assignment {
     return least;
   }
 
+  // How far an operand moves in memory along each dimension of the write; 0 where it stays.
+  std::vector<int64_t> paces_of(const Node& node, const Nest& nest, const Expr& read, size_t rank) const {
+    std::vector<int64_t> paces(rank);
+    for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a) {
+      const int d = nest.axes[a].reduced ? -1 : dimension_of(nest, a);
+      if (d >= 0) paces[d] = std::max(paces[d], pace(layouts_[node.reads[read->index]], read->args, nest, a));
+    }
+    return paces;
+  }
+
   // Dimensions ordered as the largest operand that every axis of the output indexes has them.
   std::vector<int64_t> strides_like_operand(const Node& node, const Nests& nests, const Shape& shape,
                                             std::vector<int> order) const {
     std::vector<int64_t> best;
     int64_t largest = 0;
-    const auto look = [&](const Nest& nest, const Expr& e) {
+    for_each_read(nests, [&](const Nest& nest, const Expr& e) {
       const TensorId id = node.reads[e->index];
       const int64_t size = count_of(graph_.tensors[id]);
       if (graph_.tensors[id].constant || size <= largest) return;
-      std::vector<int64_t> paces(shape.size());
-      for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a) {
-        const int d = nest.axes[a].reduced ? -1 : dimension_of(nest, a);
-        if (d >= 0) paces[d] = std::max(paces[d], pace(layouts_[id], e->args, nest, a));
-      }
+      std::vector<int64_t> paces = paces_of(node, nest, e, shape.size());
       for (size_t d = 0; d < shape.size(); ++d)
         if (shape[d] > 1 && paces[d] == 0) return;
       largest = size;
-      best = paces;
-    };
-    for (const Nest& nest : nests)
-      any_of(nest.body, [&](const Expr& e) {
-        if (e->op == Op::kRead) look(nest, e);
-        return false;
-      });
+      best = std::move(paces);
+    });
+    if (best.empty() && nests.size() == 1 && choice_.products == Products::kRows)
+      best = paces_of_rows(node, nests.front(), shape);
     if (!best.empty())
       std::stable_sort(order.begin(), order.end(),
                        [&](int a, int b) { return shape[a] > 1 && shape[b] > 1 && best[a] > best[b]; });
     return dense_strides(shape, order);
+  }
+
+  template <typename F>
+  static void for_each_read(const Nests& nests, const F& f) {
+    for (const Nest& nest : nests)
+      any_of(nest.body, [&](const Expr& e) {
+        if (e->op == Op::kRead) f(nest, e);
+        return false;
+      });
+  }
+
+  // Of a product of two operands that both go on with the outer dimensions of the result: the paces of the
+  // one that has all but the last. Where the caller chose its order, what it alone has comes first.
+  //
+  //   scores[head, token, other] = sum(i) q[head, token, i] * k[head, other, i]     token, head, other
+  std::vector<int64_t> paces_of_rows(const Node& node, const Nest& nest, const Shape& shape) const {
+    size_t last = shape.size();
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] > 1) last = d;
+    std::vector<int64_t> best;
+    std::vector<bool> shared(shape.size());
+    for_each_read({nest}, [&](const Nest&, const Expr& e) {
+      const TensorId id = node.reads[e->index];
+      if (graph_.tensors[id].constant) return;
+      std::vector<int64_t> paces = paces_of(node, nest, e, shape.size());
+      const bool has_last = last < shape.size() && paces[last] > 0;
+      for (size_t d = 0; d < shape.size(); ++d) {
+        if (has_last && paces[d] > 0) shared[d] = true;
+        if (!has_last && d != last && shape[d] > 1 && paces[d] == 0) return;
+      }
+      if (has_last) return;
+      best = std::move(paces);
+      if (!is_input_[layouts_[id].root]) return;
+      best.clear();
+      best.resize(shape.size(), -1);
+    });
+    if (std::ranges::count(best, -1) > 0)
+      for (size_t d = 0; d < shape.size(); ++d) best[d] = d == last ? 0 : shared[d] ? 1 : 2;
+    return best;
   }
 
   // ---- backwards: sharing
@@ -478,7 +520,7 @@ class Assignment {
   void share(const Node& node, const Nest& nest, int s, int k) {
     std::vector<TensorId> operands;
     for (int operand : operands_of(nest)) operands.push_back(node.reads[operand]);
-    if (moves_ == Moves::kUnshared)
+    if (choice_.moves == Moves::kUnshared)
       std::stable_sort(operands.begin(), operands.end(),
                        [&](TensorId a, TensorId b) { return readers_[a].size() < readers_[b].size(); });
     for (TensorId x : operands) {
@@ -640,7 +682,7 @@ class Assignment {
 
   const Graph& graph_;
   const std::vector<const Node*> copied_;
-  const Moves moves_;
+  const StorageChoice choice_;
   std::vector<Step> steps_;
   std::vector<Layout> layouts_;
   std::vector<const Node*> views_;
@@ -688,8 +730,8 @@ struct Attempt {
 };
 
 Attempt attempt(const Graph& graph, const std::vector<int>& order, const std::vector<const Node*>& copied,
-                Moves moves, Deadline deadline) {
-  Assignment assignment(graph, order, copied, moves);
+                const StorageChoice& choice, Deadline deadline) {
+  Assignment assignment(graph, order, copied, choice);
   assignment.share_storage(deadline);
   return {assignment.storage(), assignment.partial_views()};
 }
@@ -706,9 +748,10 @@ bool may_meet(Type a, Type b) {
   return size_of(a) == 1 || size_of(b) == 1 || std::string_view(info(a).c_name) == info(b).c_name;
 }
 
-Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves moves, Deadline deadline) {
+Storage assign_storage(const Graph& graph, const std::vector<int>& order, const StorageChoice& choice,
+                       Deadline deadline) {
   std::vector<const Node*> copied;
-  Attempt best = attempt(graph, order, copied, moves, deadline);
+  Attempt best = attempt(graph, order, copied, choice, deadline);
   size_t next = 0;
   for (int tried = 0; next < best.partial_views.size() && !has_passed(deadline); ++tried) {
     if (tried == kMostViews) {
@@ -716,7 +759,7 @@ Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves 
       break;
     }
     copied.push_back(best.partial_views[next++]);
-    Attempt with = attempt(graph, order, copied, moves, deadline);
+    Attempt with = attempt(graph, order, copied, choice, deadline);
     if (with.storage.peak < best.storage.peak) {
       best = std::move(with);
       next = 0;
@@ -728,11 +771,11 @@ Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves 
 }
 
 Storage assign_storage(const Graph& graph, Deadline deadline) {
-  return assign_storage(graph, order_of_file(graph), Moves::kFirst, deadline);
+  return assign_storage(graph, order_of_file(graph), {}, deadline);
 }
 
 Sharing possible_sharing(const Graph& graph) {
-  return Assignment(graph, order_of_file(graph), {}, Moves::kFirst).sharing();
+  return Assignment(graph, order_of_file(graph), {}, {}).sharing();
 }
 
 }  // namespace arenac

@@ -33,7 +33,18 @@ bool may_meet(Type a, Type b);
 // Of several operands that could move, the first does, or rather one that nobody else reads: the storage of a
 // residual then has rows of nothing else, whose readers need not be done when rows of the sum appear.
 enum class Moves : uint8_t { kFirst, kUnshared };
-Storage assign_storage(const Graph& graph, const std::vector<int>& order, Moves moves = Moves::kFirst,
+
+// The outermost dimension of a product of two operands that both have its outer ones: that of the larger
+// operand, or what one of them alone has, so that rows of it need all of the other.
+//
+//   scores[head, token, other] = sum(i) q[head, token, i] * k[head, other, i]     head, or token
+enum class Products : uint8_t { kShared, kRows };
+
+struct StorageChoice {
+  Moves moves = Moves::kFirst;
+  Products products = Products::kShared;
+};
+Storage assign_storage(const Graph& graph, const std::vector<int>& order, const StorageChoice& choice = {},
                        Deadline deadline = kNoDeadline);
 Storage assign_storage(const Graph& graph, Deadline deadline = kNoDeadline);
 

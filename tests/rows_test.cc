@@ -338,6 +338,70 @@ TEST(Groups, HaveThePartsOfAConcatInOneRing) {
   EXPECT_EQ(kept_of(schedule, "b"), 5) << dump(schedule);
 }
 
+// ---- attention
+
+// Encoder blocks of [1, tokens, heads * depth] as exporters write them: attention over normalized tokens and
+// a layer of twice the width, each added to its input.
+Graph encoder(int64_t blocks, int64_t tokens, int64_t heads, int64_t depth) {
+  const int64_t width = heads * depth;
+  std::string constants = fmt::format(
+      "int64[4] split = {{1, {}, {}, {}}}, int64[3] joined = {{1, {}, {}}}, float scale = {{0.25}}", tokens,
+      heads, depth, tokens, width);
+  std::string body;
+  const auto weights = [&](const std::string& name, int64_t rows, int64_t columns) {
+    std::string values = "0.5";
+    for (int64_t n = 1; n < rows * columns; ++n)
+      values += (n * static_cast<int64_t>(name[0])) % 7 < 3 ? ", -0.25" : ", 0.125";
+    constants += fmt::format(",\n   float[{}, {}] {} = {{{}}}", rows, columns, name, values);
+  };
+  const auto head = [&](const std::string& name, int64_t block, const std::string& order) {
+    weights(fmt::format("{}w{}", name, block), width, width);
+    body += fmt::format(
+        "  {0}p{1} = MatMul(n{1}, {0}w{1})\n  {0}r{1} = Reshape({0}p{1}, split)\n"
+        "  {0}{1} = Transpose<perm = [{2}]>({0}r{1})\n",
+        name, block, order);
+  };
+  constants += ",\n   float[" + std::to_string(width) + "] ones = {1";
+  for (int64_t n = 1; n < width; ++n) constants += ", 1";
+  constants += "}";
+  for (int64_t block = 0; block < blocks; ++block) {
+    const std::string x = block == 0 ? "x" : fmt::format("y{}", block - 1);
+    body += fmt::format("  n{0} = LayerNormalization({1}, ones)\n", block, x);
+    head("q", block, "0, 2, 1, 3"), head("k", block, "0, 2, 3, 1"), head("v", block, "0, 2, 1, 3");
+    weights(fmt::format("ow{}", block), width, width);
+    weights(fmt::format("fw{}", block), width, 2 * width);
+    weights(fmt::format("gw{}", block), 2 * width, width);
+    body += fmt::format(
+        "  s{0} = MatMul(q{0}, k{0})\n  c{0} = Mul(s{0}, scale)\n  p{0} = Softmax<axis = -1>(c{0})\n"
+        "  a{0} = MatMul(p{0}, v{0})\n  t{0} = Transpose<perm = [0, 2, 1, 3]>(a{0})\n"
+        "  j{0} = Reshape(t{0}, joined)\n  o{0} = MatMul(j{0}, ow{0})\n  b{0} = Add(o{0}, {1})\n"
+        "  m{0} = LayerNormalization(b{0}, ones)\n  f{0} = MatMul(m{0}, fw{0})\n  g{0} = Relu(f{0})\n"
+        "  h{0} = MatMul(g{0}, gw{0})\n  y{0} = Add(h{0}, b{0})\n",
+        block, x);
+  }
+  return import_text(fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\ng (float[1, {0}, {1}] x) => (float[1, {0}, {1}] y{2})\n"
+      "  <{3}>\n{{\n{4}}}\n",
+      tokens, width, blocks - 1, constants, body));
+}
+
+// Normalized tokens, keys and values are in memory whole, and between blocks their sums; of the scores those
+// of one token.
+TEST(Attention, RunsTokenByToken) {
+  for (const int64_t blocks : {1, 2}) {
+    const int64_t tokens = 64, heads = 4, depth = 4;
+    Way way;
+    way.scheduler = "fused";
+    const Compilation c = compile_graph(encoder(blocks, tokens, heads, depth), "m", way);
+    const int64_t token = heads * depth * 4, scores = heads * tokens * 4;
+    const int64_t whole = (blocks == 1 ? 3 : 4) * tokens * token;
+    EXPECT_LE(c.map.pools[0].size, whole + scores + 24 * token) << dump(c.schedule);
+    const auto inputs = random_inputs(*c.graph, 1, Numbers::kWhole);
+    std::mt19937 random(1);
+    EXPECT_EQ(shadow_fault(c, inputs, random), "");
+  }
+}
+
 Graph two_convolutions() {
   return after_pointwise(kRows, "1, 2, 17, 5", floats("w", 2, 2, 3),
                          "b = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, w)\n  y = "
