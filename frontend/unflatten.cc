@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "frontend/error.h"
 #include "frontend/facts.h"
 #include "frontend/merge.h"
 
@@ -70,24 +71,24 @@ class Unflattener {
 
   // ---- the condition
 
-  // The dimensions of its result in each of which a copy joins several of its operand's.
+  // The dimensions of its result in each of which an element-wise node joins several of an operand's.
   std::vector<Split> joined_by(const Node& node) const {
     const Nests* nests = std::get_if<Nests>(&node.body);
     if (!nests || nests->size() != 1 || !may_change(node.writes[0])) return {};
     const Nest& nest = nests->front();
-    const Expr* from = copied_read(nest, node, graph_);
-    if (!from || !is_plain(nest)) return {};
+    if (!is_plain(nest)) return {};
     const Shape& shape = graph_.tensors[node.writes[0]].shape;
     if (!dimension_of_axes(nest.store, shape, nest.axes)) return {};
     const auto axes = axis_intervals(nest);
     std::vector<Split> all;
-    for (size_t d = 0; d < shape.size(); ++d) {
-      const int a = lone_axis(nest.store[d]);
-      if (a < 0) continue;
-      const Shape& operand = graph_.tensors[node.reads[(*from)->index]].shape;
-      const auto extents = joined_extents((*from)->args, operand, a, axes);
-      if (!extents.empty()) all.push_back({static_cast<int>(d), extents});
-    }
+    visit_reads(nest, [&](const Expr& e) {
+      for (size_t d = 0; d < shape.size(); ++d) {
+        const int a = lone_axis(nest.store[d]);
+        if (a < 0) continue;
+        const auto extents = joined_extents(e->args, graph_.tensors[node.reads[e->index]].shape, a, axes);
+        if (!extents.empty()) all.push_back({static_cast<int>(d), extents});
+      }
+    });
     return all;
   }
 
@@ -244,8 +245,12 @@ class Unflattener {
       replace_one(tensor.shape, split.dimension, split.extents);
       value->shape = tensor.shape;
       tensor.constant = std::move(value);
-      tensor.folded_from = nullptr;
       graph_.tensors.push_back(std::move(tensor));
+      if (const auto folded = graph_.tensors.back().folded_from) {
+        ARENAC_CHECK(folded->writes.size() == 1, "folding makes one tensor");
+        auto by = std::make_shared<const Node>(apart(*folded, {{folded->writes[0], split}}));
+        graph_.tensors[at->second].folded_from = std::move(by);
+      }
     }
     return at->second;
   }

@@ -10,9 +10,9 @@
 
 namespace arenac {
 
-// The graph in which a copy that joins dimensions leaves them apart where its result goes, maybe through
-// element-wise nodes, into nothing but sums (products, maxima) over the joined dimension. Every element and
-// the order of every sum stay.
+// The graph in which a copy (or another node of element by element) that joins dimensions leaves them apart
+// where its result goes, maybe through element-wise nodes, into nothing but sums (products, maxima) over the
+// joined dimension. Every element and the order of every sum stay.
 Graph with_unflattened_operands(Graph graph);
 
 }  // namespace arenac

@@ -20,6 +20,8 @@ constexpr Rewrite kRewrites[] = {
      with_free_precision},
     {"early_narrowing", "what narrows elements comes before what moves them: fewer bytes are moved and held",
      Rounding::kSame, with_early_narrowing},
+    {"unflattened_operands", "sums over a flattened tensor walk its dimensions: a view, and row by row",
+     Rounding::kSame, with_unflattened_operands},
     {"inlined_elements", "element-wise nodes become part of their neighbours: no tensor between them",
      Rounding::kSame, with_inlined_elements},
     {"merged_padding", "zeros around an operand of a sum become bounds of the sum: no padded copy",
@@ -30,8 +32,6 @@ constexpr Rewrite kRewrites[] = {
      Rounding::kOther, with_requantization},
     {"scaled_weights", "what scales a sum by constants goes into the weights: no normalisation at run time",
      Rounding::kOther, with_scaled_weights},
-    {"unflattened_operands", "sums over a flattened tensor walk its dimensions: a view, and row by row",
-     Rounding::kSame, with_unflattened_operands},
     {"common_nodes", "what is computed or kept twice is there once", Rounding::kSame, with_common_nodes},
 };
 

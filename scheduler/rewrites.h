@@ -3,16 +3,18 @@
 //   Graph graph = rewritten(import_model("kws.onnx"));
 //   for (const Rewrite& row : rewrites()) graph = row.rewrite(std::move(graph));     the same by hand
 //
-//   free_precision -> early_narrowing -> inlined_elements -> merged_padding -> integer_sums -> scaled_weights
-//                                                        -> unflattened_operands -> common_nodes
+//   free_precision -> early_narrowing -> unflattened_operands -> inlined_elements -> merged_padding
+//                                                    -> integer_sums -> scaled_weights -> common_nodes
 //
 // What each has to come before:
 //   free_precision        inlined_elements, which leaves alone what a 16-bit type rounds;
 //   early_narrowing       inlined_elements, which appends the narrowing node where no movement is between;
+//   unflattened_operands  inlined_elements, which leaves alone a dequantisation whose operand it would have
+//   to
+//                         find by division, and so integer_sums, which then sees no integers;
 //   inlined_elements      the three on sums, which look for scales, casts and zeros inside one nest;
 //   merged_padding        integer_sums: a padded copy hides the integers of which a factor is made;
 //   integer_sums          scaled_weights, which would make floats of integer weights and their scales;
-//   unflattened_operands  nothing, but it sees through element-wise nodes: after inlined_elements;
 //   common_nodes          nothing: the others make nodes equal, and it forgets what constants were folded
 //                         from, which integer_sums and scaled_weights ask for.
 //

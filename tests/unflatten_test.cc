@@ -8,6 +8,7 @@
 
 #include "frontend/import.h"
 #include "frontend/inline.h"
+#include "scheduler/rewrites.h"
 #include "scheduler/schedule.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
@@ -39,6 +40,13 @@ std::string weights(const char* name, const Shape& shape) {
   return fmt::format("float[{}] {} = {{{}}}", fmt::join(shape, ", "), name, fmt::join(values, ", "));
 }
 
+// {0, 1, ..., 6, 0, ...}, without the braces.
+std::string numbers(int64_t count) {
+  std::vector<int64_t> values;
+  for (int64_t k = 0; k < count; ++k) values.push_back(k % 7);
+  return fmt::format("{}", fmt::join(values, ", "));
+}
+
 TEST(Unflatten, LetsSumsReadImages) {
   const std::string text = unflattened("(float[2, 3, 4, 5] x) => (float[2, 2] y) <" + weights("w", {60, 2}) +
                                        "> { i = Softmax<axis = 1>(x)  f = Flatten(i)  y = MatMul(f, w) }");
@@ -53,6 +61,30 @@ TEST(Unflatten, LeadsThroughElementwiseNodes) {
       "> { i = Softmax<axis = 1>(x)  f = Flatten(i)  s = Softmax<axis = 0>(f)  a = Add(s, b)"
       "  y = MatMul(a, w) }");
   EXPECT_THAT(text, Not(HasSubstr("mod(")));
+}
+
+// Between integers and a sum over them may be what flattens them, at any place: the sum is one of integers.
+TEST(Unflatten, LeavesSumsOfIntegersApart) {
+  const std::string dequantize = "DequantizeLinear({}, s, z)";
+  for (const char* type : {"int8", "uint8"})
+    for (const char* flatten : {"Flatten({})", "Reshape({}, to)"})
+      for (bool before : {false, true}) {
+        const std::string first = before ? flatten : dequantize, second = before ? dequantize : flatten;
+        const std::string text = fmt::format(
+            "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1, 2, 4, 4] x) => (float[1, 3] y)\n"
+            "<{0}[32, 3] w = {{{1}}}, float s = {{0.1}}, {0} z = {{3}}, int64[2] to = {{1, 32}}> {{\n"
+            "m = MaxPool<kernel_shape = [2, 2], pads = [1, 1, 0, 0]>(x)  q = QuantizeLinear(m, s, z)\n"
+            "f = {2}  g = {3}  d = DequantizeLinear(w, s, z)  y = MatMul(g, d) }}",
+            type, numbers(96), fmt::format(fmt::runtime(first), "q"), fmt::format(fmt::runtime(second), "f"));
+        SCOPED_TRACE(text);
+        const Graph imported = import_text(text);
+        for (unsigned seed = 0; seed < 3; ++seed)
+          assert_same_bits(imported, with_unflattened_operands(imported), seed, Numbers::kAny);
+        const std::string all = dump(rewritten(imported));
+        EXPECT_THAT(all, Not(HasSubstr("mod(")));
+        EXPECT_THAT(all,
+                    HasSubstr("(cast<int32>(x0[i0, i2, i3, i4]) - 3) * (cast<int32>(x1[i2, i3, i4, i1])"));
+      }
 }
 
 TEST(Unflatten, StaysWhereSomebodyWantsOneDimension) {
