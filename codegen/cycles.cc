@@ -1,9 +1,12 @@
 #include "codegen/cycles.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "codegen/instructions.h"
 #include "frontend/evaluate.h"
@@ -13,7 +16,8 @@ namespace arenac {
 namespace {
 
 constexpr int64_t kMostPoints = 32;  // of a loop whose iterations differ; those between are taken to be alike
-constexpr int64_t kMostRuns = 4096;  // of a stage that are looked at
+constexpr int64_t kMostRuns = 512;   // of a stage that are looked at
+constexpr int kScalarBytes = 4;       // that cores without vectors take at a time
 constexpr size_t kTemporaries = 3;   // in an innermost loop, its counter among them
 constexpr double kElementOfCall = 12;  // operations of a C kernel for each element that it reads or writes
 
@@ -53,8 +57,25 @@ class KernelCycles {
       ints_[static_cast<size_t>(loop.axis)] = begin + turn * loop.step;
       sum += of(loop.body);
     }
-    const auto often = static_cast<double>(turns);
+    const auto often = static_cast<double>(ceil_div(turns, lanes_of(loop)));
     return limits + sum * often / static_cast<double>(points) + often * (costs_.loop + of_registers(loop));
+  }
+
+  // Iterations that compilers make one of where vectors are: of a loop over neighbours that sets one element
+  // of each.
+  int64_t lanes_of(const For& loop) const {
+    if (costs_.vector_bytes <= kScalarBytes || loop.step != 1 || loop.body.size() != 1) return 1;
+    const Set* set = std::get_if<Set>(&loop.body[0].is);
+    if (!set || set->target->index >= kRegisters) return 1;
+    int bytes = 1;
+    const std::function<bool(const Expr&)> in_vectors = [&](const Expr& e) {
+      bytes = std::max(bytes, static_cast<int>(size_of(e->type)));
+      if (e->op != Op::kRead) return std::all_of(e->args.begin(), e->args.end(), in_vectors);
+      const auto moves = e->args.empty() ? std::optional<int64_t>(0) : coefficient_along(e->args[0], loop.axis);
+      return moves && std::abs(*moves) <= 1;
+    };
+    if (!in_vectors(set->target) || !in_vectors(set->value)) return 1;
+    return std::max<int64_t>(1, costs_.vector_bytes / bytes);
   }
 
   // In an innermost loop, what does not fit the registers: sums and pointers that are kept in memory.
@@ -152,9 +173,23 @@ class KernelCycles {
     for (const Expr& arg : e->args) sum += of_int(arg);
     return sum;
   }
-  double of_index(const Expr& e) const { return affine_form(e) ? 0 : of_int(e); }
 
-  double of_value(const Expr& e) const {
+  // The same without what is one number for a whole call, which compilers work out before the loops.
+  double of_varying_int(const Expr& e) const {
+    const bool varies = any_of(
+        e, [](const Expr& x) { return x->op == Op::kRead || (x->op == Op::kAxis && x->index >= 0); });
+    if (!varies) return 0;
+    double sum = of_int(e);
+    for (const Expr& arg : e->args) sum += of_varying_int(arg) - of_int(arg);
+    return sum;
+  }
+  double of_index(const Expr& e) {
+    const auto [at, fresh] = of_indices_.emplace(&*e, 0);
+    if (fresh && !affine_form(e)) at->second = of_varying_int(e);
+    return at->second;
+  }
+
+  double of_value(const Expr& e) {
     switch (e->op) {
       case Op::kConst:
       case Op::kAxis:
@@ -223,6 +258,7 @@ class KernelCycles {
   std::vector<int64_t> ints_;
   std::map<const For*, bool> decides_;
   std::map<const For*, double> in_memory_;
+  std::unordered_map<const void*, double> of_indices_;
 };
 
 }  // namespace
@@ -268,7 +304,9 @@ double cycles_of_nests(const std::vector<LoweredNest>& lowered, const Costs& cos
   std::vector<StepNest> nests;
   for (const LoweredNest& nest : lowered) nests.push_back({nest, KernelCycles(nest.kernel, costs)});
   if (!stage) return cycles_of_run(nests, costs, 0, 0);
-  const auto runs = static_cast<int64_t>(times.size()), stride = ceil_div(runs, kMostRuns);
+  const auto runs = static_cast<int64_t>(times.size());
+  int64_t stride = ceil_div(runs, kMostRuns);
+  while (std::gcd(stride, stage->chunks) > 1) ++stride;  // every chunk has its turn
   double sum = 0;
   for (int64_t run = 0; run < runs; run += stride)
     if (const int64_t often = times[static_cast<size_t>(run)]; often > 0)
@@ -284,26 +322,99 @@ double cycles_of_call(const Node& node, const Graph& graph, const Costs& costs) 
   return costs.call + elements * kElementOfCall * costs.add;
 }
 
-}  // namespace
-
-std::vector<double> cycles_of(const Lowered& lowered, const Target& target) {
-  const Schedule& schedule = lowered.schedule;
-  std::vector<std::vector<int64_t>> times(schedule.steps.size());  // of steps in groups
+// Per step of a group its runs (runs_per_chunk); of others nothing.
+std::vector<std::vector<int64_t>> runs_per_step(const Schedule& schedule) {
+  std::vector<std::vector<int64_t>> times(schedule.steps.size());
   for (const Group& group : schedule.groups) {
     auto runs = runs_per_chunk(group);
     std::move(runs.begin(), runs.end(), times.begin() + group.begin);
   }
+  return times;
+}
+
+// Once, of a step that is made of `lowered`.
+double cycles_of_step(const Schedule& schedule, size_t s, const std::vector<LoweredNest>& lowered,
+                      const std::vector<int64_t>& times, const Costs& costs) {
+  const Step& step = schedule.steps[s];
+  if (step.kind != StepKind::kRun) return 0;
+  if (std::holds_alternative<Call>(step.node->body))
+    return cycles_of_call(*step.node, *schedule.graph, costs);
+  if (!runs_nests(*step.node, *schedule.graph)) return 0;
+  return cycles_of_nests(lowered, costs, stage_of(schedule, s), times);
+}
+
+// Numbers one after another; ranges with their lengths.
+class Key {
+ public:
+  void add(int64_t number) { numbers.push_back(number); }
+  template <typename T>
+  void add_all(const std::vector<T>& all) {
+    add(static_cast<int64_t>(all.size()));
+    for (const T& one : all) add(static_cast<int64_t>(one));
+  }
+
+  std::vector<int64_t> numbers;
+};
+
+void add_layout(Key& key, const Layout& layout) {
+  key.add(layout.root), key.add(layout.offset), key.add_all(layout.strides);
+  const auto& [row, kept, column, columns] = layout.ring;
+  key.add(row), key.add(kept), key.add(column), key.add(columns);
+  key.add(layout.words.row), key.add(layout.words.rows);
+}
+
+void add_loops(Key& key, const LoopPlan& loops) {
+  key.add_all(loops.order);
+  key.add(loops.vector_axis), key.add(loops.lanes), key.add(loops.tile_axis), key.add(loops.tile);
+  key.add(static_cast<int64_t>(loops.sweep)), key.add(static_cast<int64_t>(loops.registers));
+  key.add(static_cast<int64_t>(loops.division)), key.add(static_cast<int64_t>(loops.bytes));
+}
+
+// What lowered_step() and the counts of runs depend on.
+std::vector<int64_t> key_of(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, size_t s,
+                            const std::vector<int64_t>& times) {
+  const Node& node = *schedule.steps[s].node;
+  Key key;
+  key.add(reinterpret_cast<intptr_t>(&node));
+  add_layout(key, schedule.layouts[node.writes[0]]);
+  for (TensorId id : node.reads) {
+    add_layout(key, schedule.layouts[id]);
+    key.add(!schedule.graph->tensors[id].constant && share_bytes(lifetimes, plan, id, node.writes[0]));
+  }
+  const StorageOverlap* overlap = overlap_in_use(schedule, lifetimes, plan, static_cast<int>(s));
+  for (const LoopPlan& loops : overlap ? *overlap->loops : schedule.loops[s]) add_loops(key, loops);
+  if (const Stage* stage = stage_of(schedule, s)) {
+    for (const auto& [axis, width, begin] : stage->nests) key.add(axis), key.add(width), key.add(begin);
+    key.add(stage->slabs), key.add(stage->chunks), key.add_all(stage->chunk_axes), key.add_all(times);
+  }
+  return key.numbers;
+}
+
+}  // namespace
+
+std::vector<double> cycles_of(const Lowered& lowered, const Target& target) {
+  const Schedule& schedule = lowered.schedule;
+  const auto times = runs_per_step(schedule);
   const std::vector<int64_t> iterations = iterations_of(schedule.steps);
   std::vector<double> cycles;
+  for (size_t s = 0; s < schedule.steps.size(); ++s)
+    cycles.push_back(cycles_of_step(schedule, s, lowered.steps[s], times[s], target.costs) *
+                     static_cast<double>(iterations[s]));
+  return cycles;
+}
+
+double ScheduleCycles::of(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan) {
+  const auto times = runs_per_step(schedule);
+  const std::vector<int64_t> iterations = iterations_of(schedule.steps);
+  graphs_.insert(schedule.graph);
+  double cycles = 0;
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
-    const Step& step = schedule.steps[s];
-    double& here = cycles.emplace_back(0);
-    if (step.kind != StepKind::kRun) continue;
-    if (std::holds_alternative<Call>(step.node->body))
-      here = cycles_of_call(*step.node, *schedule.graph, target.costs);
-    else if (runs_nests(*step.node, *schedule.graph))
-      here = cycles_of_nests(lowered.steps[s], target.costs, stage_of(schedule, s), times[s]);
-    here *= static_cast<double>(iterations[s]);
+    if (schedule.steps[s].kind != StepKind::kRun || schedule.steps[s].node->writes.empty()) continue;
+    const auto [at, fresh] = known_.emplace(key_of(schedule, lifetimes, plan, s, times[s]), 0);
+    if (fresh)
+      at->second = cycles_of_step(schedule, s, lowered_step(schedule, lifetimes, plan, s), times[s],
+                                  target_.costs);
+    cycles += at->second * static_cast<double>(iterations[s]);
   }
   return cycles;
 }

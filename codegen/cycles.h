@@ -9,6 +9,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -21,5 +24,18 @@ double cycles_of(const Kernel& kernel, const Costs& costs, std::span<const int64
 
 // Of each step in one run of the model, in a loop's body those of all its trips.
 std::vector<double> cycles_of(const Lowered& lowered, const Target& target);
+
+// Their sum for one schedule of a model after another: what schedules have in common is lowered once. Graphs
+// that schedules only borrow live as long as this.
+class ScheduleCycles {
+ public:
+  explicit ScheduleCycles(const Target& target) : target_(target) {}
+  double of(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan);
+
+ private:
+  const Target& target_;
+  std::set<std::shared_ptr<const Graph>> graphs_;  // whose nodes are in the keys
+  std::map<std::vector<int64_t>, double> known_;  // per step, by what decides its kernels and their runs
+};
 
 }  // namespace arenac

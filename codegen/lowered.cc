@@ -45,7 +45,7 @@ KernelOperands operands_of(const Planned& in, const Node& node, const Nest& nest
   return operands;
 }
 
-std::vector<LoweredNest> lowered_step(const Planned& in, size_t step) {
+std::vector<LoweredNest> nests_of_step(const Planned& in, size_t step) {
   const Schedule& schedule = in.schedule;
   const Node& node = *schedule.steps[step].node;
   const Nests nests = nests_of(schedule, step);
@@ -78,13 +78,17 @@ bool runs_nests(const Node& node, const Graph& graph) {
   return std::holds_alternative<Nests>(node.body) && element_count(graph.tensors[node.writes[0]].shape) > 0;
 }
 
+std::vector<LoweredNest> lowered_step(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
+                                      size_t step) {
+  const auto& [kind, node, partner] = schedule.steps[step];
+  if (kind != StepKind::kRun || !runs_nests(*node, *schedule.graph)) return {};
+  return nests_of_step({schedule, lifetimes, plan}, step);
+}
+
 Lowered lower(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan) {
   Lowered lowered{schedule, lifetimes, plan, {}};
-  for (size_t s = 0; s < schedule.steps.size(); ++s) {
-    const Step& step = schedule.steps[s];
-    const bool runs = step.kind == StepKind::kRun && runs_nests(*step.node, *schedule.graph);
-    lowered.steps.push_back(runs ? lowered_step({schedule, lifetimes, plan}, s) : std::vector<LoweredNest>{});
-  }
+  for (size_t s = 0; s < schedule.steps.size(); ++s)
+    lowered.steps.push_back(lowered_step(schedule, lifetimes, plan, s));
   return lowered;
 }
 

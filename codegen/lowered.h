@@ -37,6 +37,8 @@ struct Lowered {
   std::vector<std::vector<LoweredNest>> steps;  // of each the nests that do anything
 };
 
+std::vector<LoweredNest> lowered_step(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan,
+                                      size_t step);
 Lowered lower(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan);
 
 }  // namespace arenac

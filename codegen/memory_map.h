@@ -115,7 +115,7 @@ struct MapOrder {
   bool operator==(const MapOrder&) const = default;
 };
 
-// One of the schedules that can be had: less arena for more work.
+// One of the schedules that can be had: less arena for more cycles.
 struct MapChoice {
   int64_t arena = 0;       // bytes, planned
   int64_t macs_again = 0;  // multiply-accumulates done again
@@ -182,7 +182,7 @@ struct MemoryMap {
   MapTotals totals;
   std::vector<MapGroup> groups = {};     // ascending, apart
   std::optional<MapOrder> order = {};    // none: not known
-  std::vector<MapChoice> frontier = {};  // ascending work, descending arena; empty: not asked for
+  std::vector<MapChoice> frontier = {};  // ascending cycles, descending arena; empty: not asked for
   // What made the map, e.g. "arenac 0.1.0", and the options that its result follows from, as words of a
   // shell.
   std::string tool = {}, options = {};

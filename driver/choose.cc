@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -17,11 +18,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
 // A schedule and its problem, not planned yet.
 struct Candidate {
   Schedule schedule;
   Lifetimes lifetimes;
-  int64_t bound;  // bytes that no plan goes below, in one pool; 0: not known, of several
+  int64_t bound;   // bytes that no plan goes below, in one pool; 0: not known, of several
+  double cycles;   // with no two buffers over each other
 };
 
 Candidate candidate(Schedule schedule, const Choosing& choosing) {
@@ -35,14 +39,32 @@ Candidate candidate(Schedule schedule, const Choosing& choosing) {
   std::iota(members.begin(), members.end(), 0);
   const int64_t bound = all.problem.pools.size() == 1 ? lower_bound(all.problem, 0, members) : 0;
   choosing.times.problem += seconds_since(begin);
-  return {std::move(schedule), std::move(all), bound};
+  return {std::move(schedule), std::move(all), bound, 0};
 }
 
+// Every buffer above the one before.
+Plan stacked(const Problem& problem) {
+  Plan plan{{}, std::vector<PoolUse>(problem.pools.size())};
+  int64_t offset = 0;
+  for (const Buffer& buffer : problem.buffers) {
+    plan.placements.push_back({.pool = 0, .offset = offset});
+    offset += buffer.size;
+  }
+  return plan;
+}
+
+// The fastest first.
 std::vector<Candidate> candidates(const Graph& graph, Freedom freedom, const Choosing& choosing) {
   std::vector<Candidate> all;
   for (Schedule& schedule :
        schedules_to_choose_from(graph, freedom, choosing.target, choosing.deadline, choosing.options.io))
     all.push_back(candidate(std::move(schedule), choosing));
+  const auto begin = Clock::now();
+  for (Candidate& c : all)
+    c.cycles = choosing.cycles->of(c.schedule, c.lifetimes, stacked(c.lifetimes.problem));
+  choosing.times.cycles += seconds_since(begin);
+  std::stable_sort(all.begin(), all.end(),
+                   [](const Candidate& a, const Candidate& b) { return a.cycles < b.cycles; });
   return all;
 }
 
@@ -72,20 +94,46 @@ CompileOptions with_room(CompileOptions options) {
   return options;
 }
 
-// That of the smallest plan, of equal ones the first. What cannot be smaller is not planned.
-std::pair<size_t, Plan> smallest(const std::vector<Candidate>& all, const Choosing& choosing) {
-  std::vector<size_t> order(all.size());
-  std::iota(order.begin(), order.end(), 0);
+// The number of a candidate and its plan.
+struct Planned {
+  size_t candidate;
+  Plan plan;
+};
+
+// The same with those options; plans found are not told of.
+Choosing in_one_pool(const CompileOptions& roomy, const Choosing& choosing) {
+  return {roomy, choosing.states, choosing.target, choosing.deadline, choosing.times, {}, choosing.cycles};
+}
+
+// Of those that `which` takes that of the smallest plan, of equal ones the first. What cannot
+// be smaller is not planned.
+template <typename Which>
+std::optional<Planned> smallest_of(const std::vector<Candidate>& all, const Choosing& choosing,
+                                   const Which& which) {
+  std::vector<size_t> order;
+  for (size_t k = 0; k < all.size(); ++k)
+    if (which(all[k])) order.push_back(k);
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return all[a].bound < all[b].bound; });
-  std::optional<std::pair<size_t, Plan>> best;
+  std::optional<Planned> best;
   for (const size_t k : order) {
-    if (best && std::pair(all[k].bound, k) > std::pair(total_size(best->second), best->first)) continue;
+    const auto as_good = [&](int64_t bytes) {
+      return best && std::pair(total_size(best->plan), best->candidate) <= std::pair(bytes, k);
+    };
+    if (as_good(all[k].bound)) continue;
     Plan plan = planned(all[k], choosing);
-    if (!best || std::pair(total_size(plan), k) < std::pair(total_size(best->second), best->first))
-      best = {k, std::move(plan)};
+    if (!as_good(total_size(plan))) best = {k, std::move(plan)};
   }
-  return std::move(*best);
+  return best;
+}
+
+Planned smallest(const std::vector<Candidate>& all, const Choosing& choosing) {
+  return *smallest_of(all, choosing, [](const Candidate&) { return true; });
+}
+
+// Schedules of whole layers of the graph as it is.
+bool is_whole(const Candidate& c, const Graph& graph) {
+  return c.schedule.groups.empty() && c.schedule.graph.get() == &graph;
 }
 
 Freedom freedom_of(Optimize optimize) {
@@ -122,11 +170,31 @@ bool has(Freedom freedom, const Schedule& schedule) {
   return freedom == Freedom::kAnyAgain || work_again(schedule) <= work_allowed(*schedule.graph, freedom);
 }
 
+// Of those that --optimize has: whole layers; what does nothing again and takes little longer than whole
+// layers; what does little again.
+Planned preferred(const Graph& graph, const std::vector<Candidate>& all, const Choosing& choosing) {
+  const auto smallest_with = [&](Freedom freedom, double most_cycles) {
+    return smallest_of(all, choosing, [&](const Candidate& c) {
+      return c.cycles <= most_cycles && has(freedom, c.schedule);
+    });
+  };
+  switch (choosing.options.optimize) {
+    case Optimize::kSpeed:
+      return smallest(all, choosing);
+    case Optimize::kRam:
+      return *smallest_with(Freedom::kSomeAgain, kNoLimit);
+    case Optimize::kBalanced:
+      break;
+  }
+  const auto whole = smallest_of(all, choosing, [&](const Candidate& c) { return is_whole(c, graph); });
+  const double cycles = all[whole->candidate].cycles;
+  return *smallest_with(Freedom::kNothingAgain, (1 + choosing.options.slowdown) * cycles);
+}
+
 // Of the candidates that `freedom` has, in order, the first with a plan that fits and spills nothing, else
 // the one that spills least.
-std::optional<std::pair<size_t, Plan>> fitting(const std::vector<Candidate>& all, Freedom freedom,
-                                               const Choosing& choosing) {
-  std::optional<std::pair<size_t, Plan>> best;
+std::optional<Planned> fitting(const std::vector<Candidate>& all, Freedom freedom, const Choosing& choosing) {
+  std::optional<Planned> best;
   Spilled least;
   const int64_t ram = choosing.options.ram.value_or(INT64_MAX);
   for (size_t k = 0; k < all.size(); ++k) {
@@ -145,19 +213,19 @@ std::optional<std::pair<size_t, Plan>> fitting(const std::vector<Candidate>& all
   return best;
 }
 
-bool spills(const std::vector<Candidate>& all, const std::pair<size_t, Plan>& fit) {
-  return !is_zero(spilled(all[fit.first].lifetimes.problem, fit.second));
+bool spills(const std::vector<Candidate>& all, const Planned& fit) {
+  return !is_zero(spilled(all[fit.candidate].lifetimes.problem, fit.plan));
 }
 
 [[noreturn]] void fits_nowhere(const std::vector<Candidate>& all, const Choosing& choosing) {
   const CompileOptions& options = choosing.options;
   const CompileOptions roomy = with_room(options);
-  StageTimes times;
-  const Choosing in_one = {roomy, choosing.states, choosing.target, choosing.deadline, times};
+  const Choosing in_one = in_one_pool(roomy, choosing);
   std::vector<Candidate> again;
   for (const Candidate& c : all) again.push_back(candidate(c.schedule, in_one));
-  const auto [k, plan] = smallest(again, in_one);
-  const int64_t least = total_size(plan);
+  const Planned least_of_all = smallest(again, in_one);
+  const size_t k = least_of_all.candidate;
+  const int64_t least = total_size(least_of_all.plan);
   std::string budget;
   int64_t room = options.ram.value_or(INT64_MAX);
   if (options.ram) budget = fmt::format("--ram {}", *options.ram);
@@ -190,21 +258,58 @@ bool has_budget(const CompileOptions& options) {
 int64_t arena_of_whole_layers(const Graph& graph, const std::vector<Candidate>& found,
                               const Choosing& choosing) {
   const CompileOptions roomy = with_room(choosing.options);
-  const Choosing in_one = {roomy, choosing.states, choosing.target, choosing.deadline, choosing.times};
+  const Choosing in_one = in_one_pool(roomy, choosing);
   std::vector<Candidate> whole;
   if (!choosing.options.scheduler.empty()) whole = candidates(graph, Freedom::kWholeLayers, in_one);
   for (const Candidate& c : found)
-    if (choosing.options.scheduler.empty() && c.schedule.groups.empty() && c.schedule.graph.get() == &graph)
+    if (choosing.options.scheduler.empty() && is_whole(c, graph))
       whole.push_back(candidate(c.schedule, in_one));
-  return total_size(smallest(whole, in_one).second);
+  return total_size(smallest(whole, in_one).plan);
 }
 
-Chosen chosen_of(const Graph& graph, std::vector<Candidate> all, std::pair<size_t, Plan> best,
-                 const Choosing& choosing) {
-  Chosen c = chosen(std::move(all[best.first]), std::move(best.second));
-  all.erase(all.begin() + static_cast<std::ptrdiff_t>(best.first));
+// Of one pool with room enough: each with a smaller arena than those before.
+std::vector<Rung> frontier(const std::vector<Candidate>& all, const Choosing& choosing) {
+  const CompileOptions roomy = with_room(choosing.options);
+  const Choosing in_one = in_one_pool(roomy, choosing);
+  std::vector<Rung> rungs;
+  int64_t least = INT64_MAX;
+  for (const Candidate& each : all) {
+    Candidate c = candidate(each.schedule, in_one);
+    if (c.bound >= least) continue;
+    Plan plan = planned(c, in_one);
+    if (total_size(plan) >= least) continue;
+    least = total_size(plan);
+    Chosen rung = chosen(std::move(c), std::move(plan));
+    rungs.push_back(
+        {std::move(rung.schedule), std::move(rung.lifetimes), std::move(rung.plan), each.cycles});
+  }
+  return rungs;
+}
+
+Chosen chosen_of(const Graph& graph, std::vector<Candidate> all, Planned best, const Choosing& choosing) {
+  Chosen c = chosen(std::move(all[best.candidate]), std::move(best.plan));
+  all.erase(all.begin() + static_cast<std::ptrdiff_t>(best.candidate));
   if (!c.schedule.groups.empty()) c.layerwise_arena = arena_of_whole_layers(graph, all, choosing);
   return c;
+}
+
+Chosen choose_from(const Graph& graph, std::vector<Candidate> all, const Choosing& choosing) {
+  const CompileOptions& options = choosing.options;
+  const bool searched = options.scheduler.empty();
+  if (!has_budget(options)) {
+    Planned best = searched ? preferred(graph, all, choosing) : smallest(all, choosing);
+    return chosen_of(graph, std::move(all), std::move(best), choosing);
+  }
+  // Where a second pool takes what the first cannot, more work is done only to fit all of it into the first
+  // one, and not for the fastest.
+  const bool may_spill = options.pools.size() > 1 && !options.ram && searched;
+  auto fits = fitting(all, may_spill ? freedom_of(options.optimize) : Freedom::kAnyAgain, choosing);
+  if (may_spill && (!fits || (options.optimize != Optimize::kSpeed && spills(all, *fits)))) {
+    auto again = fitting(all, Freedom::kAnyAgain, choosing);
+    if (!fits || (again && !spills(all, *again))) fits = std::move(again);
+  }
+  if (!fits) fits_nowhere(all, choosing);
+  return chosen_of(graph, std::move(all), std::move(*fits), choosing);
 }
 
 }  // namespace
@@ -217,43 +322,24 @@ int64_t total_size(const Plan& plan) {
 
 Chosen choose(const Graph& graph, const Choosing& choosing) {
   const CompileOptions& options = choosing.options;
-  const bool budget = has_budget(options);
+  const bool budget = has_budget(options), listed = options.rungs == Rungs::kListed;
+  const Freedom preferred_freedom = budget ? Freedom::kAnyAgain : freedom_of(options.optimize);
+  // Whole layers alone are others than those that there are beside groups.
+  const bool in_list = listed && preferred_freedom > Freedom::kWholeLayers && options.scheduler.empty();
   std::vector<Candidate> all;
   if (options.scheduler.empty())
-    all = candidates(graph, budget ? Freedom::kAnyAgain : freedom_of(options.optimize), choosing);
+    all = candidates(graph, in_list ? Freedom::kAnyAgain : preferred_freedom, choosing);
   else
     all.push_back(candidate(
         scheduler_named(options.scheduler).schedule(graph, choosing.target, choosing.deadline), choosing));
-  if (!budget) {
-    auto best = smallest(all, choosing);
-    return chosen_of(graph, std::move(all), std::move(best), choosing);
-  }
-  // Where a second pool takes what the first cannot, more work is done only to fit all of it into the first
-  // one, and not for the fastest.
-  const bool may_spill = options.pools.size() > 1 && !options.ram && options.scheduler.empty();
-  auto fits = fitting(all, may_spill ? freedom_of(options.optimize) : Freedom::kAnyAgain, choosing);
-  if (may_spill && (!fits || (options.optimize != Optimize::kSpeed && spills(all, *fits)))) {
-    auto again = fitting(all, Freedom::kAnyAgain, choosing);
-    if (!fits || (again && !spills(all, *again))) fits = std::move(again);
-  }
-  if (!fits) fits_nowhere(all, choosing);
-  return chosen_of(graph, std::move(all), std::move(*fits), choosing);
-}
-
-std::vector<Chosen> frontier(const Graph& graph, const Choosing& choosing) {
-  const CompileOptions roomy = with_room(choosing.options);
-  StageTimes times;
-  const Choosing in_one = {roomy, choosing.states, choosing.target, choosing.deadline, times};
-  std::vector<Chosen> all;
-  int64_t least = INT64_MAX;
-  for (Candidate& c : candidates(graph, Freedom::kAnyAgain, in_one)) {
-    if (c.bound >= least) continue;
-    Plan plan = planned(c, in_one);
-    if (total_size(plan) >= least) continue;
-    least = total_size(plan);
-    all.push_back(chosen(std::move(c), std::move(plan)));
-  }
-  return all;
+  std::vector<Rung> rungs;
+  if (in_list)
+    rungs = frontier(all, choosing);
+  else if (listed)
+    rungs = frontier(candidates(graph, Freedom::kAnyAgain, choosing), choosing);
+  Chosen c = choose_from(graph, std::move(all), choosing);
+  c.rungs = std::move(rungs);
+  return c;
 }
 
 }  // namespace arenac

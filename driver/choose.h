@@ -3,21 +3,32 @@
 //   Chosen c = choose(graph, {options, states, target, deadline, times});   // as --optimize, --ram and
 //   --pool say c.schedule, c.lifetimes, c.plan
 //
-// Without a budget the smallest arena that --optimize has, of equal ones the fastest. With one (--ram, or
-// pools of a given size) the fastest that fits: wholly in the first pool, if what --optimize has does; else
-// with the least in the slowest pools.
+// Without a budget the smallest arena that --optimize has, `balanced` of what takes at most --slowdown longer
+// than whole layers. With one (--ram, or pools of a given size) the fastest that fits: wholly in the first
+// pool, if what --optimize has does; else with the least in the slowest pools. Time is the cycles that
+// codegen/cycles.h foresees.
 #pragma once
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "codegen/cycles.h"
 #include "driver/compile.h"
 
 namespace arenac {
 
 constexpr double kPlannersTime = 0.1;  // of --time, what the plans may take; the schedules take the rest
+
+// One of the schedules that there are to choose from.
+struct Rung {
+  Schedule schedule;
+  Lifetimes lifetimes;  // of one pool with room enough
+  Plan plan;
+  double cycles;
+};
 
 struct Chosen {
   Schedule schedule;
@@ -26,6 +37,8 @@ struct Chosen {
   // Bytes of the arena of whole layers, what --optimize speed takes in one pool; none where this is that
   // arena.
   std::optional<int64_t> layerwise_arena = {};
+  // Where they are asked for, those that are not slower than all that are no larger: the fastest first.
+  std::vector<Rung> rungs = {};
 };
 
 struct Choosing {
@@ -33,8 +46,9 @@ struct Choosing {
   const std::vector<StateNames>& states;
   const Target& target;
   Deadline deadline;                              // of the searches for schedules
-  StageTimes& times;                              // to which those of problems and plans are added
+  StageTimes& times;                              // to which those of problems, plans and cycles are added
   std::function<void(int64_t bytes)> found = {};  // called with what each plan of choose() comes to
+  std::shared_ptr<ScheduleCycles> cycles = std::make_shared<ScheduleCycles>(target);
 };
 
 inline double seconds_since(std::chrono::steady_clock::time_point begin) {
@@ -46,9 +60,5 @@ int64_t total_size(const Plan& plan);
 
 // Each is verified, as is the choice. UserError with Exit::kDoesNotFit says which size would do.
 Chosen choose(const Graph& graph, const Choosing& choosing);
-
-// Of one pool with room enough: the schedules, the cheapest first, each with a smaller arena than the ones
-// before.
-std::vector<Chosen> frontier(const Graph& graph, const Choosing& choosing);
 
 }  // namespace arenac

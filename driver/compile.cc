@@ -95,6 +95,21 @@ std::string schedule_words(const Schedule& schedule) {
   return schedule.cut_off ? words + "; cut off by --time" : words;
 }
 
+// What the map says of a rung.
+MapChoice choice_of(const Rung& rung, const CompileOptions& options, const std::string& name) {
+  const Schedule& schedule = rung.schedule;
+  MapChoice choice = {.arena = total_size(rung.plan),
+                      .macs_again = work_again(schedule),
+                      .read_again = bytes_read_again(schedule),
+                      .cycles = static_cast<int64_t>(rung.cycles)};
+  for (const Group& group : schedule.groups) choice.stages += group.end - group.begin;
+  const MemoryMap map = make_map(schedule, rung.lifetimes, rung.plan, options.io);
+  for (const File& file : emit(lower(schedule, rung.lifetimes, rung.plan), map,
+                               {name, options.io, WeightsForm::kBin, ARENAC_VERSION, code_of(options)}))
+    if (file.name == name + ".c") choice.code = static_cast<int64_t>(file.bytes.size());
+  return choice;
+}
+
 }  // namespace
 
 // Flash of microcontrollers is small, and what numbers from a table cost there is little.
@@ -160,7 +175,7 @@ Compilation compile(const CompileOptions& options) {
   c.plan = std::move(chosen.plan);
   progress.finished(
       "schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); },
-      -c.times.problem - c.times.plan);
+      -c.times.problem - c.times.plan - c.times.cycles);
   if (options.verbosity == Verbosity::kVerbose)
     for (const Limit& limit : c.schedule.limits_hit)
       fmt::print(stderr, "note: the search for {} ended at {}: the arena may be larger for it\n",
@@ -171,10 +186,14 @@ Compilation compile(const CompileOptions& options) {
   progress.finished(
       "plan", bytes_words(total_size(c.plan)), [&] { return dump(problem, c.plan); }, c.times.plan);
 
+  progress.finished(
+      "cycles", "of schedules to choose from", [] { return ""; }, c.times.cycles);
+
   progress.begins("map and files");
   const Lowered lowered = lower(c.schedule, c.lifetimes, c.plan);
   c.map = with_cycles(make_map(c.schedule, c.lifetimes, c.plan, options.io, chosen.layerwise_arena),
                       cycles_of(lowered, target), target.name);
+  for (const Rung& rung : chosen.rungs) c.map.frontier.push_back(choice_of(rung, options, c.name));
   c.map.model = title_of(options);
   c.map.tool = "arenac " ARENAC_VERSION;
   c.map.options = options.words;
@@ -188,32 +207,6 @@ Compilation compile(const CompileOptions& options) {
                   target.features});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
   return c;
-}
-
-std::vector<MapChoice> frontier_of(const Compilation& compilation, const CompileOptions& options) {
-  const Target& target = target_named(options.target);
-  std::vector<MapChoice> choices;
-  StageTimes times;
-  ProgressLine line(progress_of(options.verbosity));
-  line.stage("schedules to choose from");
-  for (const Chosen& c : frontier(
-           *compilation.graph, {options, compilation.states, target, schedulers_deadline(options), times})) {
-    const Schedule& schedule = c.schedule;
-    MapChoice choice = {.arena = total_size(c.plan),
-                        .macs_again = work_again(schedule),
-                        .read_again = bytes_read_again(schedule)};
-    for (const Group& group : schedule.groups) choice.stages += group.end - group.begin;
-    const MemoryMap map = make_map(schedule, c.lifetimes, c.plan, options.io);
-    const Lowered lowered = lower(schedule, c.lifetimes, c.plan);
-    const std::vector<double> cycles = cycles_of(lowered, target);
-    choice.cycles = static_cast<int64_t>(std::accumulate(cycles.begin(), cycles.end(), 0.0));
-    for (const File& file :
-         emit(lowered, map,
-              {compilation.name, options.io, WeightsForm::kBin, ARENAC_VERSION, code_of(options)}))
-      if (file.name == compilation.name + ".c") choice.code = static_cast<int64_t>(file.bytes.size());
-    choices.push_back(choice);
-  }
-  return choices;
 }
 
 std::string identifier_of(const std::string& model_path) {

@@ -33,8 +33,12 @@ inline ProgressLine::Shown progress_of(Verbosity verbosity) {
   return verbosity == Verbosity::kQuiet ? ProgressLine::Shown::kNever : ProgressLine::Shown::kOnTerminal;
 }
 
-// What to prefer: the smallest arena, the same without computing anything twice, or whole layers.
+// What to prefer: the smallest arena, the same without computing anything twice and in little more time than
+// whole layers, or these.
 enum class Optimize { kRam, kBalanced, kSpeed };
+
+// Whether Compilation::map holds the schedules that there are to choose from.
+enum class Rungs { kUnlisted, kListed };
 
 // kReordered: see scheduler/sums.h.
 enum class Sums { kAsGiven, kReordered };
@@ -45,7 +49,9 @@ struct CompileOptions {
   ImportOptions import;
   std::string scheduler, planner, target;   // names in their tables; empty: the default
   Optimize optimize = Optimize::kBalanced;  // without `scheduler` and `ram`
+  double slowdown = 0.1;  // part of the time of whole layers that `balanced` may take more
   std::optional<int64_t> ram;               // bytes that the arena must fit
+  Rungs rungs = Rungs::kUnlisted;
   // For the searches: most of it for the schedule's, the rest for that of each plan.
   double seconds = std::numeric_limits<double>::infinity();
   std::vector<Pool> pools;            // fastest first; empty: one without a capacity
@@ -67,7 +73,7 @@ Code code_of(const CompileOptions& options);
 
 // Seconds, of all the schedules that were tried.
 struct StageTimes {
-  double problem = 0, plan = 0;
+  double problem = 0, plan = 0, cycles = 0;
 };
 
 // Every product of one compilation.
@@ -91,11 +97,6 @@ std::string dump(const Problem& problem, const Plan& plan);
 // the arena is larger than `ram` or a pool than its capacity. Warnings, timings and progress go to standard
 // error.
 Compilation compile(const CompileOptions& options);
-
-// The schedules that the model can have, from whole layers to the smallest planned arena: each reads
-// constants again more often than the one before and has a smaller arena. Pools and pins are left out of
-// account.
-std::vector<MapChoice> frontier_of(const Compilation& compilation, const CompileOptions& options);
 
 // "my-net.v2.onnx" -> "my_net_v2": what the C names begin with.
 std::string identifier_of(const std::string& model_path);

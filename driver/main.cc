@@ -93,13 +93,9 @@ bool is_map_file(const std::string& path) { return path.ends_with(".json"); }
 
 MemoryMap map_of(const Options& options) {
   const std::string& path = options.files[0];
-  if (!is_map_file(path)) {
-    Compilation c = compile(options.compile);
-    if (options.pareto) c.map.frontier = frontier_of(c, options.compile);
-    return std::move(c.map);
-  }
+  if (!is_map_file(path)) return std::move(compile(options.compile).map);
   MemoryMap map = memory_map_from_json(read_file(path), path);
-  if (options.pareto && map.frontier.empty())
+  if (options.compile.rungs == Rungs::kListed && map.frontier.empty())
     throw UserError(
         fmt::format("{}: holds no schedules to choose from: --pareto needs the model, or a map made with it",
                     path),
@@ -110,7 +106,7 @@ MemoryMap map_of(const Options& options) {
 Exit run_map(const Options& options) {
   const MemoryMap map = map_of(options);
   if (options.reports.empty())
-    fmt::print("{}", options.pareto ? frontier_text(map) : text_report(map, style_of_output()));
+    fmt::print("{}", options.compile.rungs == Rungs::kListed ? frontier_text(map) : text_report(map, style_of_output()));
   for (const ReportRequest& request : options.reports) {
     write_text(request.file, find_report(request.report)->write(map));
   }

@@ -70,7 +70,8 @@ struct Raw {
   std::optional<int64_t> capacity;
   std::optional<double> rtol, atol, quanta;
   std::string io = "external", weights, optimize = "balanced", code;
-  bool quiet = false, verbose = false, json = false, reassociate = false;
+  bool quiet = false, verbose = false, json = false, reassociate = false, pareto = false;
+  std::optional<double> slowdown;  // percent
   std::map<std::string, std::string> reports;  // name -> file
 };
 
@@ -219,6 +220,12 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   command.add_option("--optimize", raw.optimize, "what to prefer")
       ->check(one_of({"ram", "speed", "balanced"}))
       ->capture_default_str();
+  command
+      .add_option("--slowdown", raw.slowdown,
+                  "cycles that `balanced` may take more than whole layers, in percent (default: 10%)")
+      ->check(number_from_0())
+      ->transform([](const std::string& text) { return text.substr(0, text.size() - text.ends_with('%')); })
+      ->type_name("PERCENT");
   command.add_option("--scheduler", compile.scheduler, "a row of `arenac list schedulers`")
       ->check(one_of(names_in(schedulers())));
   command.add_option("--planner", compile.planner, "a row of `arenac list planners`")
@@ -311,7 +318,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
     map->add_option(fmt::format("--{}", report.name), raw.reports[std::string(report.name)],
                     std::string(report.description))
         ->type_name("FILE");
-  map->add_flag("--pareto", options.pareto, "the schedules to choose from: less arena for more work");
+  map->add_flag("--pareto", raw.pareto, "the schedules to choose from: less arena for more cycles");
   add_compile_options(*map, options.compile, raw);
 
   CLI::App* explain = add("explain", "why each step runs row by row, or whole", Command::kExplain);
@@ -464,6 +471,8 @@ void interpret_raw(const Raw& raw, Options& options) {
   compile.optimize = raw.optimize == "ram"     ? Optimize::kRam
                      : raw.optimize == "speed" ? Optimize::kSpeed
                                                : Optimize::kBalanced;
+  if (raw.slowdown) compile.slowdown = *raw.slowdown / 100;
+  if (raw.pareto) compile.rungs = Rungs::kListed;
   bind_inputs(raw, compile.import);
   if (!options.files.empty()) compile.model = options.files[0];
   if (!compile.name.empty() && compile.name != identifier_of(compile.name))

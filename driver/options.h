@@ -31,7 +31,6 @@ struct Options {
   std::string output = ".";            // compile
   std::string depfile;                 // compile; empty: none
   std::vector<ReportRequest> reports;  // map; empty: the text report on standard output
-  bool pareto = false;                 // map: also the schedules that there are to choose from
   std::string inputs, outputs, keep;   // run: folders; empty: none, of inputs made-up ones
   Tolerance tolerance;                 // run
   int repeat = 0;                      // run; 0: no timing

@@ -66,13 +66,13 @@ class Partition {
   };
 
  public:
-  Partition(const Schedule& whole, size_t searches, Deadline deadline)
+  Partition(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline)
       : graph_(*whole.graph),
         deadline_(deadline),
         most_formed_(kMostFormed / static_cast<int64_t>(searches)),
         steps_(whole.steps),
         layouts_(whole.layouts),
-        facts_(step_facts(graph_, steps_, layouts_)),
+        facts_(in_turns(step_facts(graph_, steps_, layouts_), turns, steps_)),
         bytes_(facts_.bytes),
         count_(static_cast<int>(steps_.size())),
         begun_(count_ + 1),
@@ -114,6 +114,10 @@ class Partition {
     return down_to_least(search() + search() / kNear + kFew);
   }
 
+  std::vector<std::vector<GroupPlan>> without_windows() {
+    return count_ > 0 ? down_to_least(INT64_MAX) : std::vector<std::vector<GroupPlan>>();
+  }
+
   LimitsHit limits_hit() const {
     LimitsHit hit;
     if (runs_ > kMostRuns) hit.insert({"groups of layers", kMostRuns, "slab"});
@@ -123,9 +127,9 @@ class Partition {
     return hit;
   }
 
-  std::vector<std::vector<GroupPlan>> by_peak() {
+  std::vector<std::vector<GroupPlan>> below_least() {
     if (count_ == 0) return {};
-    std::vector<std::vector<GroupPlan>> all = down_to_least(INT64_MAX);
+    std::vector<std::vector<GroupPlan>> all = {*cheapest(search())};
     trials_ = 0;
     for (int64_t peak = lower_than(all.back(), search()); auto groups = with_windows(peak, Windows::kAny);
          peak = lower_than(all.back(), peak))
@@ -577,8 +581,9 @@ std::vector<GroupPlan> thinnest_groups(const Schedule& whole, int64_t strip) {
   return groups;
 }
 
-GroupSearch::GroupSearch(const Schedule& whole, size_t searches, Deadline deadline) : deadline_(deadline) {
-  if (!has_passed(deadline)) partition_ = std::make_unique<Partition>(whole, searches, deadline);
+GroupSearch::GroupSearch(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline)
+    : deadline_(deadline) {
+  if (!has_passed(deadline)) partition_ = std::make_unique<Partition>(whole, turns, searches, deadline);
 }
 GroupSearch::GroupSearch(GroupSearch&&) noexcept = default;
 GroupSearch::~GroupSearch() = default;
@@ -586,6 +591,11 @@ GroupSearch::~GroupSearch() = default;
 std::vector<std::vector<GroupPlan>> GroupSearch::near_least() {
   if (!partition_) return {};
   return partition_->near_least();
+}
+
+std::vector<std::vector<GroupPlan>> GroupSearch::without_windows() {
+  if (!partition_ || has_passed(deadline_)) return {};
+  return partition_->without_windows();
 }
 
 std::optional<std::vector<GroupPlan>> GroupSearch::least_with_windows() {
@@ -599,9 +609,9 @@ std::optional<std::vector<GroupPlan>> GroupSearch::least_below(int64_t below, in
   return partition_->least_below(below, most_work, expect);
 }
 
-std::vector<std::vector<GroupPlan>> GroupSearch::by_peak() {
+std::vector<std::vector<GroupPlan>> GroupSearch::below_least() {
   if (!partition_ || has_passed(deadline_)) return {};
-  return partition_->by_peak();
+  return partition_->below_least();
 }
 
 LimitsHit GroupSearch::limits_hit() const { return partition_ ? partition_->limits_hit() : LimitsHit(); }

@@ -17,21 +17,26 @@ int64_t constant_bytes(const Node& node, const Graph& graph);
 
 enum class Expect : uint8_t { kSome, kNone };
 
+constexpr int64_t kRowByRow = INT64_MAX;
+
 class Partition;
 
-// The search for groups of a schedule, which has none yet and outlives it, one of `searches` of a
-// compilation: among all partitions of its steps into single ones and groups of up to kLongestGroup (shortest
+// The search for groups of a schedule, which has none yet and outlives it, whose steps run in up to `turns`
+// slabs (kRowByRow: as many as there are), one of `searches` of a compilation: among all partitions of its steps into single ones and groups of up to kLongestGroup (shortest
 // path over cut positions, Cormen et al., 24.2); after the deadline, of the groups formed by then. What one
 // question finds, the next one knows.
 class GroupSearch {
  public:
-  GroupSearch(const Schedule& whole, size_t searches, Deadline deadline);
+  GroupSearch(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline);
   GroupSearch(GroupSearch&&) noexcept;
   ~GroupSearch();
 
   // Those with the fewest live bytes at a time and, among these, the fewest bytes of constants read again;
   // and before them cheaper ones with hardly more live bytes, of which a plan may need fewer.
   std::vector<std::vector<GroupPlan>> near_least();
+
+  // From no groups to the least, each with a lower peak than the one before and the cheapest for it.
+  std::vector<std::vector<GroupPlan>> without_windows();
 
   // The least where windows are kept alone as far as that takes no multiply-accumulates again; nothing where
   // that saves nothing.
@@ -42,9 +47,9 @@ class GroupSearch {
   // expected.
   std::optional<std::vector<GroupPlan>> least_below(int64_t below, int64_t most_work, Expect expect);
 
-  // From no groups to the least and on to ever more work, each with a lower peak than the one before and the
+  // From the least without windows on to ever more work, each with a lower peak than the one before and the
   // cheapest for it.
-  std::vector<std::vector<GroupPlan>> by_peak();
+  std::vector<std::vector<GroupPlan>> below_least();
 
   LimitsHit limits_hit() const;
 

@@ -12,6 +12,8 @@ namespace arenac {
 struct KeptRing {
   TensorId storage;
   Ring ring;
+
+  bool operator==(const KeptRing&) const = default;
 };
 struct GroupPlan {
   Group group;
@@ -19,6 +21,8 @@ struct GroupPlan {
   // What the group reads and nothing needs after it may lie over what it leaves behind: its rows are done
   // with while those appear.
   std::vector<StorageOverlap> overlaps;
+
+  bool operator==(const GroupPlan&) const = default;
 };
 
 // Of a storage only what lies under the windows of its reader is kept, and computed for each slab of these

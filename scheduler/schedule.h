@@ -120,6 +120,8 @@ struct StorageOverlap {
   int64_t distance;                                    // bytes
   int step;                                            // -1: a group
   std::shared_ptr<const std::vector<LoopPlan>> loops;  // per nest; of a group null
+
+  bool operator==(const StorageOverlap&) const = default;
 };
 
 // One nest of a stage. Slab t of the stage computes the indices [t * width + begin, (t + 1) * width + begin)
@@ -135,6 +137,8 @@ struct NestSlabs {
 struct Pull {
   int producer;
   std::vector<int64_t> upto;
+
+  bool operator==(const Pull&) const = default;
 };
 
 // A step of a group, cut into slabs: a few rows of its result each. A guest runs within its host's slabs, in
@@ -152,6 +156,7 @@ struct Stage {
   std::vector<Interval> slabs_at = {}, chunks_at = {};
 
   bool seen_through_window() const { return !slabs_at.empty(); }
+  bool operator==(const Stage&) const = default;
 };
 
 // Steps [begin, end) that run row by row. Each slab first pulls what it reads:
@@ -167,6 +172,8 @@ struct Group {
   std::vector<Stage> stages;   // one a step
   std::vector<int> sinks;      // stages
   std::vector<int> completed;  // stages
+
+  bool operator==(const Group&) const = default;
 };
 
 // Bytes alive at one step, at most, were it whole layers; graph inputs and outputs apart.

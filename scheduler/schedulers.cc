@@ -1,5 +1,6 @@
 // The table of schedulers, and how each makes a schedule: an order, storage, groups, walks.
 #include <algorithm>
+#include <utility>
 
 #include "scheduler/accumulate.h"
 #include "scheduler/fusion.h"
@@ -133,44 +134,74 @@ std::vector<Schedule> plain_schedules(const std::shared_ptr<const Graph>& graph,
   return all;
 }
 
+// Of how many slabs at most the steps of groups are made beside those of single rows: the fewer, the longer
+// are the loops of each.
+constexpr int64_t kTurns[] = {4, 8, 16, 32, 64};
+
 struct Grouped {
   std::vector<Schedule> schedules;
   LimitsHit limits_hit = {};
 };
 
+// Makes schedules of groups, each kind once.
+class Collected {
+ public:
+  Collected(const std::vector<Schedule>& plain, const Target& target)
+      : plain_(plain), target_(target), seen_(plain.size()) {}
+
+  void add(size_t whole, std::vector<GroupPlan> groups) {
+    auto& seen = seen_[whole];
+    if (groups.empty() || std::find(seen.begin(), seen.end(), groups) != seen.end()) return;
+    seen.push_back(groups);
+    schedules.push_back(with_groups(plain_[whole], std::move(groups), target_));
+  }
+  void add_all(size_t whole, std::vector<std::vector<GroupPlan>> all) {
+    for (std::vector<GroupPlan>& groups : all) add(whole, std::move(groups));
+  }
+
+  std::vector<Schedule> schedules;
+
+ private:
+  const std::vector<Schedule>& plain_;
+  const Target& target_;
+  std::vector<std::vector<std::vector<GroupPlan>>> seen_;  // per plain schedule
+};
+
 // Of schedules of whole layers, the same with groups, as many as `freedom` has.
 Grouped grouped(const Graph& graph, const std::vector<Schedule>& plain, Freedom freedom, const Target& target,
                 Deadline deadline) {
-  std::vector<Schedule> all;
-  std::vector<GroupSearch> searches;
+  Collected all(plain, target);
+  std::vector<GroupSearch> searches, in_turns;
   const auto done = [&] {
-    Grouped result{std::move(all)};
-    for (const GroupSearch& search : searches) result.limits_hit.merge(search.limits_hit());
+    Grouped result{std::move(all.schedules)};
+    for (const auto* those : {&searches, &in_turns})
+      for (const GroupSearch& search : *those) result.limits_hit.merge(search.limits_hit());
     return result;
   };
+  for (size_t k = 0; k < plain.size(); ++k) {
+    GroupSearch& search = searches.emplace_back(plain[k], kRowByRow, plain.size(), deadline);
+    all.add_all(k, search.near_least());
+    if (auto groups = search.least_with_windows()) all.add(k, std::move(*groups));
+  }
   int64_t least = INT64_MAX;
-  const auto add = [&](const Schedule& whole, std::vector<GroupPlan> groups) {
-    if (groups.empty()) return;
-    all.push_back(with_groups(whole, std::move(groups), target));
-    least = std::min(least, peak_of(all.back()));
-  };
-  for (const Schedule& whole : plain) {
-    least = std::min(least, peak_of(whole));
-    GroupSearch& search = searches.emplace_back(whole, plain.size(), deadline);
-    for (std::vector<GroupPlan>& groups : search.near_least()) add(whole, std::move(groups));
-    if (auto groups = search.least_with_windows()) add(whole, std::move(*groups));
+  for (const auto* those : {&plain, &std::as_const(all.schedules)})
+    for (const Schedule& schedule : *those) least = std::min(least, peak_of(schedule));
+  for (size_t k = 0; k < plain.size(); ++k) {
+    all.add_all(k, searches[k].without_windows());
+    for (const int64_t turns : kTurns)
+      all.add_all(k, in_turns.emplace_back(plain[k], turns, plain.size(), deadline).without_windows());
   }
   if (freedom < Freedom::kSomeAgain) return done();
   Expect expect = Expect::kSome;
   for (size_t k = plain.size(); k-- > 0;) {  // those first that were changed most for the purpose
     auto groups = searches[k].least_below(least, work_allowed(graph, Freedom::kSomeAgain), expect);
     if (!groups || groups->empty()) continue;
-    add(plain[k], std::move(*groups));
-    if (work_again(all.back()) > 0) expect = Expect::kNone;
+    all.add(k, std::move(*groups));
+    least = std::min(least, peak_of(all.schedules.back()));
+    if (work_again(all.schedules.back()) > 0) expect = Expect::kNone;
   }
   if (freedom < Freedom::kAnyAgain) return done();
-  for (size_t k = 0; k < plain.size(); ++k)
-    for (std::vector<GroupPlan>& groups : searches[k].by_peak()) add(plain[k], std::move(groups));
+  for (size_t k = 0; k < plain.size(); ++k) all.add_all(k, searches[k].below_least());
   return done();
 }
 

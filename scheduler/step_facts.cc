@@ -220,4 +220,17 @@ std::optional<StepFacts> in_strips(const StepFacts& facts, const std::map<int, i
   return all;
 }
 
+StepFacts in_turns(StepFacts facts, int64_t turns, const std::vector<Step>& steps) {
+  std::map<int, int64_t> strips;
+  for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
+    const Slabs& slabs = facts.slabs[s];
+    if (slabs.count <= turns) continue;
+    int64_t strip = ceil_div(slabs.count, turns);
+    while (slabs.count % strip != 0) ++strip;
+    if (in_strips(slabs, *steps[s].node, strip)) strips.emplace(s, strip);
+  }
+  auto all = in_strips(facts, strips, steps);
+  return all ? std::move(*all) : std::move(facts);
+}
+
 }  // namespace arenac

@@ -190,7 +190,7 @@ TEST_F(CliFiles, ProgressIsOneLineOfATerminalThatLeavesNoTrace) {
   constexpr std::pair<const char*, const char*> kCommands[] = {
       {"compile $M -o gen", "schedule and plan"},
       {"map $M", "map and files"},
-      {"map $M --pareto", "schedules to choose from"},
+      {"map $M --pareto", "schedule and plan"},
       {"explain $M", "rewrites"},
       {"compile $M --ram 1", "schedule and plan"},
       {"compile p.onnx", "import"},

@@ -79,6 +79,7 @@ void compare(const std::string& name, const std::string& file, const std::string
     options.model = file;
     options.target = target;
     options.optimize = optimize;
+    options.slowdown = std::numeric_limits<double>::infinity();
     options.verbosity = Verbosity::kQuiet;
     return Variant{std::make_unique<const Compilation>(compile(options))};
   };

@@ -1,5 +1,7 @@
 #include "tests/boards/measured_models.h"
 
+#include <limits>
+
 #include "driver/files.h"
 #include "models/calibrate.h"
 #include "models/export.h"
@@ -79,6 +81,7 @@ Compilation compile_for_board(const onnx::ModelProto& model, const std::string& 
   options.name = "model";
   options.target = target;
   options.optimize = optimize;
+  options.slowdown = std::numeric_limits<double>::infinity();
   options.weights = WeightsForm::kC;
   options.verbosity = Verbosity::kQuiet;
   return compile(options);
