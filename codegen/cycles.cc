@@ -17,7 +17,7 @@ namespace {
 
 constexpr int64_t kMostPoints = 32;  // of a loop whose iterations differ; those between are taken to be alike
 constexpr int64_t kMostRuns = 512;   // of a stage that are looked at
-constexpr int kScalarBytes = 4;       // that cores without vectors take at a time
+constexpr int kScalarBytes = 4;      // that cores without vectors take at a time
 constexpr size_t kTemporaries = 3;   // in an innermost loop, its counter among them
 constexpr double kElementOfCall = 12;  // operations of a C kernel for each element that it reads or writes
 
@@ -71,7 +71,8 @@ class KernelCycles {
     const std::function<bool(const Expr&)> in_vectors = [&](const Expr& e) {
       bytes = std::max(bytes, static_cast<int>(size_of(e->type)));
       if (e->op != Op::kRead) return std::all_of(e->args.begin(), e->args.end(), in_vectors);
-      const auto moves = e->args.empty() ? std::optional<int64_t>(0) : coefficient_along(e->args[0], loop.axis);
+      const auto moves =
+          e->args.empty() ? std::optional<int64_t>(0) : coefficient_along(e->args[0], loop.axis);
       return moves && std::abs(*moves) <= 1;
     };
     if (!in_vectors(set->target) || !in_vectors(set->value)) return 1;
@@ -176,8 +177,8 @@ class KernelCycles {
 
   // The same without what is one number for a whole call, which compilers work out before the loops.
   double of_varying_int(const Expr& e) const {
-    const bool varies = any_of(
-        e, [](const Expr& x) { return x->op == Op::kRead || (x->op == Op::kAxis && x->index >= 0); });
+    const bool varies =
+        any_of(e, [](const Expr& x) { return x->op == Op::kRead || (x->op == Op::kAxis && x->index >= 0); });
     if (!varies) return 0;
     double sum = of_int(e);
     for (const Expr& arg : e->args) sum += of_varying_int(arg) - of_int(arg);
@@ -412,8 +413,8 @@ double ScheduleCycles::of(const Schedule& schedule, const Lifetimes& lifetimes, 
     if (schedule.steps[s].kind != StepKind::kRun || schedule.steps[s].node->writes.empty()) continue;
     const auto [at, fresh] = known_.emplace(key_of(schedule, lifetimes, plan, s, times[s]), 0);
     if (fresh)
-      at->second = cycles_of_step(schedule, s, lowered_step(schedule, lifetimes, plan, s), times[s],
-                                  target_.costs);
+      at->second =
+          cycles_of_step(schedule, s, lowered_step(schedule, lifetimes, plan, s), times[s], target_.costs);
     cycles += at->second * static_cast<double>(iterations[s]);
   }
   return cycles;

@@ -35,7 +35,7 @@ class ScheduleCycles {
  private:
   const Target& target_;
   std::set<std::shared_ptr<const Graph>> graphs_;  // whose nodes are in the keys
-  std::map<std::vector<int64_t>, double> known_;  // per step, by what decides its kernels and their runs
+  std::map<std::vector<int64_t>, double> known_;   // per step, by what decides its kernels and their runs
 };
 
 }  // namespace arenac

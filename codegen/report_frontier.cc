@@ -13,9 +13,11 @@
 namespace arenac {
 
 std::string frontier_text(const MemoryMap& map) {
-  std::string text = "Schedules to choose from, the fastest first, with multiply-accumulates done again and\n";
-  text += map.target.empty() ? "bytes of constants read again\n"
-                             : fmt::format("bytes of constants read again; estimated cycles on {}\n", map.target);
+  std::string text =
+      "Schedules to choose from, the fastest first, with multiply-accumulates done again and\n";
+  text += map.target.empty()
+              ? "bytes of constants read again\n"
+              : fmt::format("bytes of constants read again; estimated cycles on {}\n", map.target);
   text += fmt::format("{:>13}{:>9}{:>8}{:>11}{:>14}{:>14}{:>11}\n", "arena bytes", "of first", "cycles",
                       "work again", "read again", "grouped steps", "bytes of C");
   for (const MapChoice& choice : map.frontier) {

@@ -24,8 +24,8 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 struct Candidate {
   Schedule schedule;
   Lifetimes lifetimes;
-  int64_t bound;   // bytes that no plan goes below, in one pool; 0: not known, of several
-  double cycles;   // with no two buffers over each other
+  int64_t bound;  // bytes that no plan goes below, in one pool; 0: not known, of several
+  double cycles;  // with no two buffers over each other
 };
 
 Candidate candidate(Schedule schedule, const Choosing& choosing) {
@@ -280,8 +280,7 @@ std::vector<Rung> frontier(const std::vector<Candidate>& all, const Choosing& ch
     if (total_size(plan) >= least) continue;
     least = total_size(plan);
     Chosen rung = chosen(std::move(c), std::move(plan));
-    rungs.push_back(
-        {std::move(rung.schedule), std::move(rung.lifetimes), std::move(rung.plan), each.cycles});
+    rungs.push_back({std::move(rung.schedule), std::move(rung.lifetimes), std::move(rung.plan), each.cycles});
   }
   return rungs;
 }

@@ -49,7 +49,7 @@ struct CompileOptions {
   ImportOptions import;
   std::string scheduler, planner, target;   // names in their tables; empty: the default
   Optimize optimize = Optimize::kBalanced;  // without `scheduler` and `ram`
-  double slowdown = 0.1;  // part of the time of whole layers that `balanced` may take more
+  double slowdown = 0.1;                    // part of the time of whole layers that `balanced` may take more
   std::optional<int64_t> ram;               // bytes that the arena must fit
   Rungs rungs = Rungs::kUnlisted;
   // For the searches: most of it for the schedule's, the rest for that of each plan.

@@ -106,7 +106,8 @@ MemoryMap map_of(const Options& options) {
 Exit run_map(const Options& options) {
   const MemoryMap map = map_of(options);
   if (options.reports.empty())
-    fmt::print("{}", options.compile.rungs == Rungs::kListed ? frontier_text(map) : text_report(map, style_of_output()));
+    fmt::print("{}", options.compile.rungs == Rungs::kListed ? frontier_text(map)
+                                                             : text_report(map, style_of_output()));
   for (const ReportRequest& request : options.reports) {
     write_text(request.file, find_report(request.report)->write(map));
   }

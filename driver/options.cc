@@ -71,7 +71,7 @@ struct Raw {
   std::optional<double> rtol, atol, quanta;
   std::string io = "external", weights, optimize = "balanced", code;
   bool quiet = false, verbose = false, json = false, reassociate = false, pareto = false;
-  std::optional<double> slowdown;  // percent
+  std::optional<double> slowdown;              // percent
   std::map<std::string, std::string> reports;  // name -> file
 };
 

@@ -22,9 +22,9 @@ constexpr int64_t kRowByRow = INT64_MAX;
 class Partition;
 
 // The search for groups of a schedule, which has none yet and outlives it, whose steps run in up to `turns`
-// slabs (kRowByRow: as many as there are), one of `searches` of a compilation: among all partitions of its steps into single ones and groups of up to kLongestGroup (shortest
-// path over cut positions, Cormen et al., 24.2); after the deadline, of the groups formed by then. What one
-// question finds, the next one knows.
+// slabs (kRowByRow: as many as there are), one of `searches` of a compilation: among all partitions of its
+// steps into single ones and groups of up to kLongestGroup (shortest path over cut positions, Cormen et
+// al., 24.2); after the deadline, of the groups formed by then. What one question finds, the next one knows.
 class GroupSearch {
  public:
   GroupSearch(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline);

@@ -36,8 +36,8 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
 std::optional<StepFacts> in_strips(const StepFacts& facts, const std::map<int, int64_t>& strips,
                                    const std::vector<Step>& steps);
 
-// The same with the slabs of every step taken so many at a time that there are at most `turns` of them, as far
-// as that comes out even.
+// The same with the slabs of every step taken so many at a time that there are at most `turns` of them, as
+// far as that comes out even.
 StepFacts in_turns(StepFacts facts, int64_t turns, const std::vector<Step>& steps);
 
 }  // namespace arenac

@@ -187,14 +187,13 @@ std::string left_on_terminal(const std::string& written) {
 }
 
 TEST_F(CliFiles, ProgressIsOneLineOfATerminalThatLeavesNoTrace) {
-  constexpr std::pair<const char*, const char*> kCommands[] = {
-      {"compile $M -o gen", "schedule and plan"},
-      {"map $M", "map and files"},
-      {"map $M --pareto", "schedule and plan"},
-      {"explain $M", "rewrites"},
-      {"compile $M --ram 1", "schedule and plan"},
-      {"compile p.onnx", "import"},
-      {"run $M", "build"}};
+  constexpr std::pair<const char*, const char*> kCommands[] = {{"compile $M -o gen", "schedule and plan"},
+                                                               {"map $M", "map and files"},
+                                                               {"map $M --pareto", "schedule and plan"},
+                                                               {"explain $M", "rewrites"},
+                                                               {"compile $M --ram 1", "schedule and plan"},
+                                                               {"compile p.onnx", "import"},
+                                                               {"run $M", "build"}};
   if (sh("script -qec true /dev/null </dev/null").status != 0) GTEST_SKIP() << "no script(1)";
   for (const auto& [words, stage] : kCommands) {
     SCOPED_TRACE(words);

@@ -60,12 +60,11 @@ void expect_in_order(const std::string& name, CompileOptions options, size_t tur
       options.io = io;
       const Found speed = found(options, Optimize::kSpeed), balanced = found(options, Optimize::kBalanced),
                   ram = found(options, Optimize::kRam);
-      const std::string row =
-          fmt::format("{} {} {}: ram {} ({} cycles, {:.2f} s) balanced {} ({} cycles, {:.2f} s) speed {} ({} "
-                      "cycles, {:.2f} s)",
-                      name, target.name, io == Io::kArena ? "arena" : "external", ram.arena, ram.cycles,
-                      ram.seconds, balanced.arena, balanced.cycles, balanced.seconds, speed.arena,
-                      speed.cycles, speed.seconds);
+      const std::string row = fmt::format(
+          "{} {} {}: ram {} ({} cycles, {:.2f} s) balanced {} ({} cycles, {:.2f} s) speed {} ({} "
+          "cycles, {:.2f} s)",
+          name, target.name, io == Io::kArena ? "arena" : "external", ram.arena, ram.cycles, ram.seconds,
+          balanced.arena, balanced.cycles, balanced.seconds, speed.arena, speed.cycles, speed.seconds);
       fmt::print("{}\n", row);
       std::fflush(stdout);
       EXPECT_LE(ram.arena, balanced.arena) << row;
