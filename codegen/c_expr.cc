@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <boost/algorithm/string.hpp>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -80,6 +81,16 @@ std::string float_to_small_body(Type type) {
   return text + "  return (uint8_t)(code | sign);";
 }
 
+// An unsigned type that C's promotions leave alone: arithmetic in it wraps.
+const char* wrapping_type(Type type) { return size_of(type) == 8 ? "uint64_t" : "uint32_t"; }
+
+// floor, sin, ... of float or double.
+std::string math_name(Op op, Type type) {
+  return std::string(info(op).libm) + (type == Type::kFloat64 ? "" : "f");
+}
+
+}  // namespace
+
 // Where there is an instruction that rounds to an int, it is that. In other floats: an addition rounds what
 // is within 2^22, and the clamp keeps it apart from the multiplication. In integers: all but the
 // neighbourhood of ties, where it matters that a float has 24 bits, is one multiplication.
@@ -140,16 +151,6 @@ static inline int32_t NAME_requantize(int32_t sum, float scale) {
   for (size_t at; (at = text.find("NAME")) != std::string::npos;) text.replace(at, 4, prefix);
   return text;
 }
-
-// An unsigned type that C's promotions leave alone: arithmetic in it wraps.
-const char* wrapping_type(Type type) { return size_of(type) == 8 ? "uint64_t" : "uint32_t"; }
-
-// floor, sin, ... of float or double.
-std::string math_name(Op op, Type type) {
-  return std::string(info(op).libm) + (type == Type::kFloat64 ? "" : "f");
-}
-
-}  // namespace
 
 const char* c_value_type(Type type) { return type == Type::kBool ? "int" : info(compute_type(type)).c_name; }
 
@@ -529,9 +530,12 @@ std::string CExpr::inlined() const {
 // A call of the instruction's function.
 std::string CExpr::instruct(const Expr& e) const {
   const Instruction& row = instructions()[static_cast<size_t>(e->index)];
+  std::string portable = row.portable;
+  if (boost::contains(portable, "NAME_requantize"))
+    boost::replace_all(portable, "NAME_requantize", helper("requantize", requantize_text(prefix_)));
   const std::string definition = fmt::format("{0} {1} {2}_{3}({4}) {{\n#if {5}\n{6}\n#else\n{7}\n#endif\n}}",
                                              inlined(), info(row.result).c_name, prefix_, row.name,
-                                             row.parameters, row.guard, row.native, row.portable);
+                                             row.parameters, row.guard, row.native, portable);
   std::string arguments;
   for (size_t k = 0; k < e->args.size(); ++k) {
     const bool address = reads_elements(row, k);
@@ -543,7 +547,7 @@ std::string CExpr::instruct(const Expr& e) const {
 std::string CExpr::over_lanes(const Expr& e, int lanes) const {
   if (e->op != Op::kInstruction) return "";
   const Instruction& row = instructions()[static_cast<size_t>(e->index)];
-  if (!row.over_lanes) return "";
+  if (!row.over_lanes || row.lane_operands > 0) return "";
   if (row.two_reads) return over_lanes_of_reads(e, lanes);
   if (names_axis(e->args[0], kLane) || e->args[1]->args.empty()) return "";
   instruct(e);  // for the rest of the lanes
@@ -577,6 +581,41 @@ std::string CExpr::over_lanes_of_reads(const Expr& e, int lanes) const {
   return fmt::format("{}({}, {});", helper(id, definition), arguments, lanes);
 }
 
+// Where the elements of all lanes begin, which lie side by side.
+std::string CExpr::first_of_lanes(const Expr& read) const {
+  const Expr at = substitute(read->args[0], [](const Expr& e) {
+    return e->op == Op::kAxis && e->index == kLane ? integer(0) : Expr();
+  });
+  return is_constant(at, 0) ? names_.operand(read->index) : "&" + element(with_arguments(read, {at}));
+}
+
+std::string CExpr::stored_over_lanes(const Expr& target, const Expr& e, int lanes) const {
+  if (e->op != Op::kInstruction) return "";
+  const Instruction& row = instructions()[static_cast<size_t>(e->index)];
+  const auto apart = target->args.empty() ? std::nullopt : coefficient_along(target->args[0], kLane);
+  if (row.lane_operands == 0 || target->index != kResult || !apart) return "";
+  std::vector<std::string> parameters, lane;
+  boost::split(parameters, row.parameters, boost::is_any_of(","));
+  std::string arguments = fmt::format("{}, {}", first_of_lanes(target), *apart);
+  for (size_t k = 0; k < e->args.size(); ++k) {
+    boost::trim(parameters[k]);
+    const std::string name = parameters[k].substr(parameters[k].find(' ') + 1);
+    const bool of_lane = k < row.lane_operands;
+    lane.push_back(of_lane ? name + "[l]" : name);
+    if (of_lane)
+      parameters[k] = fmt::format("const {} *{}", parameters[k].substr(0, parameters[k].find(' ')), name);
+    arguments += ", " + (of_lane ? first_of_lanes(e->args[k]) : value(e->args[k]));
+  }
+  instruct(e);  // for the rest of the lanes
+  const std::string id = fmt::format("{}_lanes", row.name);
+  const std::string definition = fmt::format(
+      "{0} void {1}_{2}({3} *out, int apart, {4}, int n) {{\n  int l = 0;\n{5}"
+      "  for (; l < n; ++l) out[l * apart] = {1}_{6}({7});\n}}",
+      inlined(), prefix_, id, info(row.result).c_name, boost::join(parameters, ", "), row.over_lanes,
+      row.name, boost::join(lane, ", "));
+  return fmt::format("{}({}, {});", helper(id, definition), arguments, lanes);
+}
+
 namespace {
 
 // n halves as floats, or the other way, as many at once as vectors hold.
@@ -605,12 +644,6 @@ std::string CExpr::converted_over_lanes(const Expr& target, const Expr& value, i
   if (!side_by_side(target) || !side_by_side(from)) return "";
   widens ? cast(Type::kFloat32, Type::kFloat16, Piece(""))
          : stored(Type::kFloat16, Type::kFloat32, Piece(""));
-  const auto first = [&](const Expr& read) {
-    const Expr at = substitute(read->args[0], [](const Expr& e) {
-      return e->op == Op::kAxis && e->index == kLane ? integer(0) : Expr();
-    });
-    return is_constant(at, 0) ? names_.operand(read->index) : "&" + element(with_arguments(read, {at}));
-  };
   const char* name = widens ? "half_to_float" : "float_to_half";
   const std::string definition =
       widens
@@ -625,8 +658,8 @@ std::string CExpr::converted_over_lanes(const Expr& target, const Expr& value, i
                                "_mm512_cvtps_ph(_mm512_loadu_ps(from + l), 8))",
                                "_mm_storeu_si128((__m128i *)(void *)(to + l), "
                                "_mm256_cvtps_ph(_mm256_loadu_ps(from + l), 0))"});
-  return fmt::format("{}({}, {}, {});", helper(fmt::format("{}_lanes", name), definition), first(target),
-                     first(from), lanes);
+  return fmt::format("{}({}, {}, {});", helper(fmt::format("{}_lanes", name), definition),
+                     first_of_lanes(target), first_of_lanes(from), lanes);
 }
 
 std::string CExpr::index(const Expr& e) const {

@@ -35,9 +35,10 @@ class CExpr {
   std::string element(const Expr& read) const;  // as it is stored
   // Converted to be stored in an element of type `to`.
   std::string stored(Type to, const Expr& value) const;
-  // The statement that sets so many lanes of a register to an instruction of each, at once; "": there is
-  // none.
+  // The statement that sets so many lanes of a register to an instruction of each, at once, or elements of
+  // the result; "": there is none.
   std::string over_lanes(const Expr& e, int lanes) const;
+  std::string stored_over_lanes(const Expr& target, const Expr& e, int lanes) const;
   // The same for a conversion between halves and floats of elements side by side.
   std::string converted_over_lanes(const Expr& target, const Expr& value, int lanes) const;
 
@@ -68,6 +69,7 @@ class CExpr {
   std::string quotient(const Expr& e) const;
   Piece call(const Expr& e) const;
   std::string instruct(const Expr& e) const;
+  std::string first_of_lanes(const Expr& read) const;
   Piece cast(Type to, Type from, const Piece& x) const;
   std::string inlined() const;
   std::string text(Scalar value) const;
@@ -80,6 +82,9 @@ class CExpr {
   Helpers& helpers_;
   CNames names_;
 };
+
+// The C of Op::kRequantize, a function whose name begins with the prefix.
+std::string requantize_text(const std::string& prefix);
 
 // The C type of values of `type`: what arithmetic is done in.
 const char* c_value_type(Type type);

@@ -120,11 +120,11 @@ class KernelPrinter {
     std::vector<std::string> calls;
     for (const Stmt& s : lanes.body) {
       const Set* set = std::get_if<Set>(&s.is);
-      const bool adds =
-          set && set->value->op == Op::kInstruction && same(set->value->args.back(), set->target);
-      calls.push_back(adds  ? c_.over_lanes(set->value, lanes.count)
-                      : set ? c_.converted_over_lanes(set->target, set->value, lanes.count)
-                            : "");
+      if (!set) return false;
+      const bool adds = set->value->op == Op::kInstruction && same(set->value->args.back(), set->target);
+      calls.push_back(adds ? c_.over_lanes(set->value, lanes.count)
+                           : c_.stored_over_lanes(set->target, set->value, lanes.count));
+      if (calls.back().empty()) calls.back() = c_.converted_over_lanes(set->target, set->value, lanes.count);
       if (calls.back().empty()) return false;
     }
     for (const std::string& call : calls) text_.put(call);

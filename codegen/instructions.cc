@@ -87,6 +87,12 @@ Scalar saturated(std::span<const Scalar> x) {
   return {.i = std::clamp(x[0].i, kLow, kHigh)};
 }
 
+Scalar quantised(std::span<const Scalar> x) {
+  const Scalar sum = apply(Op::kAdd, Type::kInt32, x[0], x[1]);
+  const Scalar steps = apply(Op::kRequantize, Type::kInt32, sum, x[2]);
+  return {.i = std::clamp(steps.i + x[3].i, x[4].i, x[5].i)};
+}
+
 // Extends bytes 0 and 2 (of the word turned by 8 bits: 1 and 3) to 16 bits and adds z to each.
 #define EXTEND(how, turned)                                                       \
   "  uint32_t word, pair;\n  __builtin_memcpy(&word, a, 4);\n"                    \
@@ -219,12 +225,35 @@ constexpr const char* kHelium =
   {                                                                                                          \
     "add_product_" #a #b, Type::kInt32, 1, add_product, "0",                                               \
    a##_POINTER("a") ", " b##_POINTER("b") ", int32_t za, int32_t zb, int32_t sum", "",                    \
-   "  return (int32_t)((uint32_t)sum + (uint32_t)((*a + za) * (*b + zb)));", 1.5,                         \
+   "  return (int32_t)((uint32_t)sum + (uint32_t)((*a + za) * (*b + zb)));", 0,                         \
    "#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && !defined(__ARM_BIG_ENDIAN)\n"                 \
    "  for (; l + 4 <= n; l += 4) {\n    int32x4_t x = " HELIUM_LANES_##a("a", "za")                      \
    ", y = " HELIUM_LANES_##b("b", "zb") ", to;\n" HELIUM_ADD_ZERO("x", "za") HELIUM_ADD_ZERO("y", "zb") \
    "    __builtin_memcpy(&to, sum + l, sizeof to);\n    to = vaddq_s32(to, vmulq_s32(x, y));\n"         \
    "    __builtin_memcpy(sum + l, &to, sizeof to);\n  }\n#endif\n", true \
+  }
+
+// Four at a time, so that the cycles are those of what lanes read and store: what is rounded is held where it
+// was before its zero is added, within 2^22.
+#define QUANTISED(letters, type, result)                                                                  \
+  {                                                                                                       \
+    "requantized_" letters, result, 0, quantised, "0",                                                    \
+        "int32_t sum, int32_t bias, float scale, int32_t zero, int32_t low, int32_t high", "",            \
+        "  const int32_t x = NAME_requantize((int32_t)((uint32_t)sum + (uint32_t)bias), scale) + zero;\n" \
+        "  return (" type ")(x < low ? low : x > high ? high : x);",                                      \
+        0,                                                                                                \
+        "#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && __ARM_FEATURE_MVE & 2 && "                \
+        "!defined(__ARM_BIG_ENDIAN)\n"                                                                    \
+        "  for (; l + 4 <= n; l += 4) {\n    int32x4_t x, b;\n    float32x4_t s;\n"                       \
+        "    const uint32x4_t places = {0, (uint32_t)apart, 2 * (uint32_t)apart, 3 * (uint32_t)apart};\n" \
+        "    __builtin_memcpy(&x, sum + l, sizeof x);\n    __builtin_memcpy(&b, bias + l, sizeof b);\n"   \
+        "    __builtin_memcpy(&s, scale + l, sizeof s);\n"                                                \
+        "    x = vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(vaddq_s32(x, b)), s));\n"                         \
+        "    x = vminq_s32(vmaxq_s32(x, vdupq_n_s32(low - zero)), vdupq_n_s32(high - zero));\n"           \
+        "    x = vaddq_n_s32(x, zero);\n"                                                                 \
+        "    if (apart == 1)\n      vstrbq_s32((int8_t *)out + l, x);\n    else\n"                        \
+        "      vstrbq_scatter_offset_s32((int8_t *)out + l * apart, places, x);\n  }\n#endif\n",          \
+        false, false, 3                                                                                   \
   }
 
 }  // namespace
@@ -275,6 +304,8 @@ const std::vector<Instruction>& instructions() {
        "  return x < -128 ? -128 : x > 127 ? 127 : x;", 1},
       {"saturate_u8", Type::kInt32, 0, saturated<0, 255>, kSaturates, "int32_t x", SATURATE("usat"),
        "  return x < 0 ? 0 : x > 255 ? 255 : x;", 1},
+      QUANTISED("s8", "int8_t", Type::kInt8),
+      QUANTISED("u8", "uint8_t", Type::kUint8),
       PRODUCT_OF_LANES(s8, s8),
       PRODUCT_OF_LANES(s8, u8),
       PRODUCT_OF_LANES(u8, s8),

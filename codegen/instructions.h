@@ -40,6 +40,11 @@
 //
 //     acc[l] = add_product_s8s8(&a[l], &b[l], za, zb, acc[l])      of all lanes at once
 //
+// A quantised result of each lane, stored as bytes that may lie apart:
+//
+//     y[7 * l] = requantized_s8(acc[l], bias[l], scale[l], zero, low, high)
+//         min(max(requantize(acc[l] + bias[l], scale[l]) + zero, low), high), of all lanes at once
+//
 // A row is chosen by what a nest computes (scheduler/loops.h), for targets that have it.
 #pragma once
 
@@ -58,7 +63,7 @@ struct Instruction {
   const char* guard;       // of the preprocessor: whether there is the instruction
   const char* parameters;  // in C
   const char* native;      // body of a C function with that result: where there is, and
-  const char* portable;    // where there is not
+  const char* portable;    // where there is not; may call NAME_requantize: the row is named behind that
   double cycles;           // where there is
   // Body of a C function of (TYPE *sum, first parameter, const UINT32 *b, int n), or of two_reads of (int32_t
   // *sum, a, b, za, zb, int n), for lanes [l, n) that first does as many as vectors hold, from int l = 0 on,
@@ -66,6 +71,9 @@ struct Instruction {
   const char* over_lanes = nullptr;
   bool two_reads = false;  // the second operand stands for as many elements
   bool is_apart = false;   // those of the first lie as far apart as the third says
+  // Over lanes, so many first operands are those of all lanes, side by side, and what it gives is stored:
+  // (TYPE *out, int apart, const A *a, ..., the further operands, int n). 0: as above.
+  size_t lane_operands = 0;
 };
 // Whether operand k is a read of the first of some elements.
 inline bool reads_elements(const Instruction& row, size_t k) {

@@ -2,8 +2,49 @@
 
 #include <fmt/format.h>
 
+#include "codegen/instructions.h"
+
 namespace arenac {
 namespace {
+
+// A sum as a quantised result: min(max(requantize(sum + bias, scale) + zero, low), high), of bytes.
+struct Quantised {
+  Expr bias, scale;
+  int64_t zero, low, high;
+};
+
+bool is_number(const Expr& e) { return e->op == Op::kConst; }
+
+// Takes op(x, number) off e, if it is that.
+int64_t without_number(Op op, Expr& e, int64_t otherwise) {
+  if (e->op != op || !is_number(e->args[1])) return otherwise;
+  const int64_t number = e->args[1]->value.i;
+  e = Expr(e->args[0]);
+  return number;
+}
+
+std::optional<Quantised> quantised(const Expr& finish, Type stored) {
+  if (finish.empty() || finish->op != Op::kCast || finish->type != stored || size_of(stored) != 1 ||
+      !is_integer(stored) || finish->args[0]->type != Type::kInt32)
+    return std::nullopt;
+  const bool is_signed = stored == Type::kInt8;
+  Expr e = finish->args[0];
+  Quantised q;
+  q.high = without_number(Op::kMin, e, is_signed ? 127 : 255);
+  q.low = without_number(Op::kMax, e, is_signed ? -128 : 0);
+  q.zero = without_number(Op::kAdd, e, 0);
+  q.zero -= without_number(Op::kSub, e, 0);
+  if (e->op != Op::kRequantize) return std::nullopt;
+  q.scale = e->args[1];
+  const Expr& sum = e->args[0];
+  q.bias = sum->op == Op::kAdd ? sum->args[1] : constant(Type::kInt32, Scalar{.i = 0});
+  const auto has_sum = [](const Expr& x) {
+    return any_of(x, [](const Expr& y) { return y->op == Op::kAcc; });
+  };
+  const bool is_sum = sum->op == Op::kAcc || (sum->op == Op::kAdd && sum->args[0]->op == Op::kAcc);
+  const bool fits = std::abs(q.zero) <= 255 && q.low >= -255 && q.high <= 255 && q.low <= q.high;
+  return is_sum && fits && !has_sum(q.bias) && !has_sum(q.scale) ? std::optional(q) : std::nullopt;
+}
 
 class ResultLowering {
  public:
@@ -14,6 +55,8 @@ class ResultLowering {
   // then fails at selections and conversions. What changes the width at the end has a loop of its own.
   void finish(const Sums& sums) {
     const int lanes = sums.lanes;
+    if (lanes >= kBytes && on_.has_byte_vectors())
+      if (const auto q = quantised(on_.nest.finish, write_type_)) return quantise(sums, *q);
     const Expr value = on_.nest.finish.empty() ? accumulator(on_.type) : on_.nest.finish;
     const bool selects = any_of(value, [](const Expr& e) {
       return e->op == Op::kCast || e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect;
@@ -35,6 +78,37 @@ class ResultLowering {
   }
 
  private:
+  // The results of all lanes of a pixel at once.
+  void quantise(const Sums& sums, const Quantised& q) {
+    Exchange known;  // what stands in registers
+    const auto of_lanes = [&](const Expr& e) {
+      if (e->op == Op::kRead && e->index < kResult && coefficient_along(e->args[0], kLane) == 1) return e;
+      for (const auto& [there, reg] : known)
+        if (same(there, e)) return reg;
+      const int reg = at_.new_register(fmt::format("q{}", known.size()), e->type, sums.lanes);
+      at_.put(Declare{{reg}, {}});
+      at_.lanes(
+          sums.lanes,
+          [&] {
+            at_.put(Set{at_.at(reg), e});
+          },
+          Lanes::Of::kOperands);
+      known.emplace_back(e, at_.at(reg));
+      return at_.at(reg);
+    };
+    const auto number = [](int64_t x) { return constant(Type::kInt32, Scalar{.i = x}); };
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+      const Expr bias = of_lanes(on_.at_point(q.bias, j, sums.lanes)),
+                 scale = of_lanes(on_.at_point(q.scale, j, sums.lanes));
+      at_.lanes(sums.lanes, [&] {
+        at_.put(Set{
+            element(kResult, write_type_, on_.at_point(on_.nest.store, j, sums.lanes)),
+            instruction(write_type_ == Type::kInt8 ? "requantized_s8" : "requantized_u8",
+                        {at_.at(sums.reg(j)), bias, scale, number(q.zero), number(q.low), number(q.high)})});
+      });
+    }
+  }
+
   // Sets the elements of each pixel of the tile to `value` of the registers.
   Stmts stores(const Expr& value, const Sums& of) const {
     Stmts all;

@@ -33,6 +33,11 @@ class ScheduledNest {
   ByteProducts bytes;              // the plan's, where the layouts are as it expects
   std::vector<std::string> names;  // of the loops over the axes
 
+  // Whether the target has instructions for vectors of products of bytes, added along a sum or in lanes.
+  bool has_byte_vectors() const {
+    return bytes == ByteProducts::kAlongSumOfVectors ||
+           (bytes == ByteProducts::kAcrossLanes && plan.registers == Registers::kVector);
+  }
   bool down() const { return plan.sweep == Sweep::kDown; }
   int64_t extent(int a) const { return nest.axes[static_cast<size_t>(a)].extent; }
   bool reduced(int a) const { return nest.axes[static_cast<size_t>(a)].reduced; }

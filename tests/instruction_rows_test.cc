@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <boost/algorithm/string.hpp>
+#include <cmath>
 #include <random>
 #include <sstream>
 
+#include "codegen/c_expr.h"
 #include "codegen/instructions.h"
 #include "driver/files.h"
 #include "driver/process.h"
@@ -39,6 +41,12 @@ Sample sample_of(const Instruction& row, const std::vector<std::string>& types, 
   const int64_t apart = row.is_apart ? 1 + random() % kMostApart : 1;
   for (size_t k = 0; k < types.size(); ++k) {
     std::string argument;
+    if (types[k].find("float") != std::string::npos) {
+      const double scale = std::ldexp(1.0 + random() % 1024 / 1024.0, -static_cast<int>(4 + random() % 16));
+      sample.operands.push_back({.f = scale});
+      sample.arguments += fmt::format("{}{:a}f", k ? ", " : "", scale);
+      continue;
+    }
     if (reads_elements(row, k)) {
       const int64_t step = k == 0 ? apart : 1;
       for (int64_t n = 0; n < row.elements * step; ++n) {
@@ -54,6 +62,9 @@ Sample sample_of(const Instruction& row, const std::vector<std::string>& types, 
       const bool is_zero = types[k].ends_with(" z") || types[k].ends_with(" za") || types[k].ends_with(" zb");
       if (is_zero) x = static_cast<int64_t>(random() % 511) - 255;
       if (types[k].ends_with(" apart")) x = apart;
+      if (types[k].ends_with(" zero")) x = static_cast<int64_t>(random() % 256) - 128;
+      if (types[k].ends_with(" low")) x = row.result == Type::kInt8 ? -128 : 0;
+      if (types[k].ends_with(" high")) x = row.result == Type::kInt8 ? 127 : 255;
       sample.operands.push_back({.i = x});
       argument = literal(x);
     }
@@ -64,11 +75,14 @@ Sample sample_of(const Instruction& row, const std::vector<std::string>& types, 
 
 TEST(InstructionRows, ArePortableCOfTheirMeaning) {
   std::mt19937 random(1);
-  std::string functions = "#include <stdint.h>\n#include <stdio.h>\n", calls = "int main(void)\n{\n";
+  std::string functions =
+      "#include <float.h>\n#include <stdint.h>\n#include <stdio.h>\n" + requantize_text("rows") + "\n";
+  std::string calls = "int main(void)\n{\n";
   std::vector<std::pair<std::string, int64_t>> expected;
   for (const Instruction& row : instructions()) {
-    functions += fmt::format("static {} {}({})\n{{\n{}\n}}\n", info(row.result).c_name, row.name,
-                             row.parameters, row.portable);
+    functions +=
+        fmt::format("static {} {}({})\n{{\n{}\n}}\n", info(row.result).c_name, row.name, row.parameters,
+                    boost::replace_all_copy(std::string(row.portable), "NAME", "rows"));
     std::vector<std::string> types;
     boost::split(types, row.parameters, boost::is_any_of(","));
     for (int n = 0; n < kSamples; ++n) {

@@ -55,10 +55,10 @@ constexpr Ceiling kCeilings[] = {
     {"m3", "ds_cnn_int8",        Optimize::kSpeed,    3.93, true},
     {"m55", "conv3x3_int8",      Optimize::kSpeed,    0.35},
     {"m55", "conv1x1_int8",      Optimize::kSpeed,    0.61},
-    {"m55", "depthwise3x3_int8", Optimize::kSpeed,    5.48},
+    {"m55", "depthwise3x3_int8", Optimize::kSpeed,    2.60},
     {"m55", "dense_int8",        Optimize::kSpeed,    0.49},
-    {"m55", "ds_cnn_int8",       Optimize::kSpeed,    1.31, true},
-    {"m55", "ds_cnn_int8",       Optimize::kBalanced, 1.78, true},
+    {"m55", "ds_cnn_int8",       Optimize::kSpeed,    1.00, true},
+    {"m55", "ds_cnn_int8",       Optimize::kBalanced, 1.46, true},
     {"m55", "ds_cnn_float",      Optimize::kBalanced, 3.67},
     {"m0", "ds_cnn_int8",        Optimize::kBalanced, 11.90},
 };
