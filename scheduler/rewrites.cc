@@ -3,6 +3,7 @@
 #include "frontend/common.h"
 #include "frontend/inline.h"
 #include "frontend/integer_sums.h"
+#include "frontend/loop_fusion.h"
 #include "frontend/narrow.h"
 #include "frontend/padding.h"
 #include "frontend/requantize.h"
@@ -33,6 +34,8 @@ constexpr Rewrite kRewrites[] = {
     {"scaled_weights", "what scales a sum by constants goes into the weights: no normalisation at run time",
      Rounding::kOther, with_scaled_weights},
     {"common_nodes", "what is computed or kept twice is there once", Rounding::kSame, with_common_nodes},
+    {"fused_loops", "loops over the same moments run as one: of what lies between, one moment is kept",
+     Rounding::kSame, with_fused_loops},
 };
 
 }  // namespace

@@ -5,18 +5,19 @@
 //
 //   free_precision -> early_narrowing -> unflattened_operands -> inlined_elements -> merged_padding
 //                                                    -> integer_sums -> scaled_weights -> common_nodes
+//                                                    -> fused_loops
 //
 // What each has to come before:
 //   free_precision        inlined_elements, which leaves alone what a 16-bit type rounds;
 //   early_narrowing       inlined_elements, which appends the narrowing node where no movement is between;
 //   unflattened_operands  inlined_elements, which leaves alone a dequantisation whose operand it would have
-//   to
-//                         find by division, and so integer_sums, which then sees no integers;
+//                         to find by division, and so integer_sums, which then sees no integers;
 //   inlined_elements      the three on sums, which look for scales, casts and zeros inside one nest;
 //   merged_padding        integer_sums: a padded copy hides the integers of which a factor is made;
 //   integer_sums          scaled_weights, which would make floats of integer weights and their scales;
 //   common_nodes          nothing: the others make nodes equal, and it forgets what constants were folded
-//                         from, which integer_sums and scaled_weights ask for.
+//                         from, which integer_sums and scaled_weights ask for;
+//   fused_loops           nothing: it moves what the others have made of nodes between loops.
 //
 // Here and not in frontend/, because free_precision asks the scheduler for the peak of live bytes. Rewrites
 // that take arguments run after these: streams (frontend/stream.h) and reordered sums (scheduler/sums.h).

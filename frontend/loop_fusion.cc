@@ -1,0 +1,358 @@
+#include "frontend/loop_fusion.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+namespace arenac {
+namespace {
+
+// Iteration t of a loop touches element t of the dimension, or element trips - 1 - t.
+struct Moment {
+  size_t dimension;
+  bool backwards;
+};
+using Moments = std::map<TensorId, Moment>;
+
+Expr element(const Loop& loop, bool backwards) {
+  const Expr t = iteration(loop.symbol, loop.trips);
+  return backwards ? integer(loop.trips - 1) - t : t;
+}
+
+// Which of the two the index is.
+std::optional<bool> direction_of(const Expr& index, const Loop& loop) {
+  for (const bool backwards : {false, true})
+    if (same(index, element(loop, backwards))) return backwards;
+  return std::nullopt;
+}
+
+bool names(const Expr& e, int axis) {
+  return any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == axis; });
+}
+
+// Calls visit(expression) for each expression of the nest.
+template <typename AnyNest, typename Visit>
+void visit_expressions(AnyNest& nest, const Visit& visit) {
+  for (auto& bound : nest.where) visit(bound.index);
+  for (auto& index : nest.store) visit(index);
+  if (!nest.body.empty()) visit(nest.body);
+  if (!nest.finish.empty()) visit(nest.finish);
+}
+
+// Whether all reads of the node's nests fulfil accepts(read, nest).
+template <typename Accepts>
+bool all_reads(const Node& node, const Accepts& accepts) {
+  bool all = true;
+  for (const Nest& nest : std::get<Nests>(node.body))
+    visit_expressions(nest, [&](const Expr& e) {
+      all = all && !any_of(e, [&](const Expr& x) { return x->op == Op::kRead && !accepts(x, nest); });
+    });
+  return all;
+}
+
+// Calls visit(node) for a node, or for all in its blocks, and those themselves.
+template <typename Visit>
+void visit_nodes(const Node& node, const Visit& visit) {
+  visit(node);
+  for (const Block* block : blocks_of(node))
+    for (const Node& inner : *block) visit_nodes(inner, visit);
+}
+
+struct Touched {
+  std::set<TensorId> reads, writes;
+};
+Touched touched_by(const Node& node) {
+  Touched touched;
+  visit_nodes(node, [&](const Node& one) {
+    for (TensorId id : tensors_read(one)) touched.reads.insert(id);
+    touched.writes.insert(one.writes.begin(), one.writes.end());
+  });
+  return touched;
+}
+
+bool meet(const std::set<TensorId>& a, const std::set<TensorId>& b) {
+  return std::ranges::any_of(a, [&](TensorId id) { return b.contains(id); });
+}
+
+const Loop* static_loop(const Node& node) {
+  const Loop* loop = std::get_if<Loop>(&node.body);
+  return loop && !loop->count && !loop->condition && loop->trips > 1 ? loop : nullptr;
+}
+
+// The only nest of a node that writes every element of its axes.
+const Nest* only_nest(const Node& node) {
+  const Nests* nests = std::get_if<Nests>(&node.body);
+  if (!nests || nests->size() != 1 || nests->front().accumulate) return nullptr;
+  const Nest& nest = nests->front();
+  return nest.combine == Combine::kNone && !nest.where.empty() ? nullptr : &nest;
+}
+
+class Fuser {
+ public:
+  explicit Fuser(Graph graph) : graph_(std::move(graph)), writers_(graph_.tensors.size()) {
+    for (const Node& node : graph_.block)
+      visit_nodes(node, [&](const Node& one) {
+        if (blocks_of(one).empty())
+          for (TensorId id : one.writes) ++writers_[id];
+      });
+  }
+
+  Graph run() {
+    for (size_t i = 0; i < graph_.block.size(); ++i) {
+      if (!static_loop(graph_.block[i])) continue;
+      for (size_t j = i + 1; j < graph_.block.size(); ++j)
+        if (const auto fused = fuse(i, j)) i = j = *fused;
+      sink_what_follows(i);
+      contract(i);
+    }
+    return std::move(graph_);
+  }
+
+ private:
+  // What the loop's body itself writes a moment of in each iteration.
+  Moments moments_of(const Loop& loop) const {
+    Moments moments;
+    for (const Node& node : loop.body) {
+      const Nest* nest = only_nest(node);
+      if (!nest || writers_[node.writes[0]] != 1) continue;
+      std::optional<Moment> moment;
+      bool plain = true;
+      for (size_t d = 0; d < nest->store.size(); ++d) {
+        const auto backwards = direction_of(nest->store[d], loop);
+        if (backwards && !moment)
+          moment = Moment{d, *backwards};
+        else
+          plain = plain && !names(nest->store[d], -1 - loop.symbol);
+      }
+      if (plain && moment && graph_.tensors[node.writes[0]].shape[moment->dimension] == loop.trips)
+        moments[node.writes[0]] = *moment;
+    }
+    return moments;
+  }
+
+  struct Sunk {
+    Node node;
+    Moment moment;  // of its result
+  };
+  // The node as it computes one moment from the same moment of what it reads, in the loop.
+  std::optional<Sunk> sunk(const Node& node, const Loop& loop, const Moments& moments) const {
+    const Nest* nest = only_nest(node);
+    if (!nest || writers_[node.writes[0]] != 1) return std::nullopt;
+    int time = -1;
+    bool backwards = false;
+    const bool one_moment = all_reads(node, [&](const Expr& x, const Nest&) {
+      const auto at = moments.find(node.reads[x->index]);
+      if (at == moments.end()) return true;
+      const Expr& index = x->args[at->second.dimension];
+      if (index->op != Op::kAxis || index->index < 0) return false;
+      if (time >= 0 && (time != index->index || backwards != at->second.backwards)) return false;
+      time = index->index;
+      backwards = at->second.backwards;
+      return true;
+    });
+    if (!one_moment || time < 0 || nest->axes[time].reduced || nest->axes[time].extent != loop.trips)
+      return std::nullopt;
+    std::optional<size_t> dimension;
+    for (size_t d = 0; d < nest->store.size(); ++d) {
+      if (!names(nest->store[d], time)) continue;
+      if (dimension || nest->store[d]->op != Op::kAxis) return std::nullopt;
+      dimension = d;
+    }
+    if (!dimension || graph_.tensors[node.writes[0]].shape[*dimension] != loop.trips) return std::nullopt;
+    Sunk result{node, {*dimension, backwards}};
+    Nest& in_loop = std::get<Nests>(result.node.body)[0];
+    in_loop.axes[time].extent = 1;
+    visit_expressions(in_loop, [&](Expr& e) {
+      e = substitute(e, [&](const Expr& x) {
+        return x->op == Op::kAxis && x->index == time ? element(loop, backwards) : Expr();
+      });
+    });
+    return result;
+  }
+
+  // Whether a node in `loop` reads of these tensors only the moment of its iteration.
+  static bool reads_own_moment(const Node& node, const Loop& loop, const Moments& moments) {
+    const auto known = [&](TensorId id) { return moments.contains(id); };
+    if (!std::holds_alternative<Nests>(node.body)) return std::ranges::none_of(tensors_read(node), known);
+    return all_reads(node, [&](const Expr& x, const Nest&) {
+      const auto at = moments.find(node.reads[x->index]);
+      return at == moments.end() || direction_of(x->args[at->second.dimension], loop) == at->second.backwards;
+    });
+  }
+
+  // Fuses the loops at i and j, if that may be, and says where the result is. Before them then runs what is
+  // between and does not depend on the first, after them what depends on it otherwise than moment by moment.
+  std::optional<size_t> fuse(size_t i, size_t j) {
+    const Loop *first = static_loop(graph_.block[i]), *second = static_loop(graph_.block[j]);
+    if (!second || first->trips != second->trips) return std::nullopt;
+    Moments moments = moments_of(*first);
+    const Touched by_first = touched_by(graph_.block[i]), by_second = touched_by(graph_.block[j]);
+    if (meet(by_first.reads, by_second.writes) || meet(by_first.writes, by_second.writes))
+      return std::nullopt;
+    std::set<TensorId> dependent = by_first.writes;  // on the first loop
+    std::set<TensorId> untouched = by_first.reads;   // by what runs before it
+    Block before, between, after;
+    for (size_t k = i + 1; k < j; ++k) {
+      const Node& node = graph_.block[k];
+      const Touched touched = touched_by(node);
+      if (!meet(touched.reads, dependent) && !meet(touched.writes, untouched) &&
+          !meet(touched.writes, dependent)) {
+        before.push_back(node);
+        continue;
+      }
+      dependent.insert(touched.writes.begin(), touched.writes.end());
+      untouched.insert(touched.reads.begin(), touched.reads.end());
+      const bool by_moments = std::ranges::all_of(
+          touched.reads, [&](TensorId id) { return !dependent.contains(id) || moments.contains(id); });
+      if (auto one = by_moments ? sunk(node, *first, moments) : std::nullopt) {
+        moments[node.writes[0]] = one->moment;
+        between.push_back(std::move(one->node));
+        continue;
+      }
+      if (meet(touched.writes, by_second.reads) || meet(touched.writes, by_second.writes) ||
+          meet(touched.reads, by_second.writes))
+        return std::nullopt;
+      after.push_back(node);
+    }
+    std::set<TensorId> shared;
+    std::ranges::copy_if(by_second.reads, std::inserter(shared, shared.end()),
+                         [&](TensorId id) { return dependent.contains(id); });
+    if (shared.empty() || !std::ranges::all_of(shared, [&](TensorId id) { return moments.contains(id); }))
+      return std::nullopt;
+    bool in_step = true;
+    visit_nodes(graph_.block[j],
+                [&](const Node& node) { in_step &= reads_own_moment(node, *second, moments); });
+    if (!in_step) return std::nullopt;
+    const size_t moved_ahead = before.size();
+    replace(i, j, std::move(before), std::move(between), std::move(after));
+    return i + moved_ahead;
+  }
+
+  void replace(size_t i, size_t j, Block before, Block between, Block after) {
+    Node fused = std::move(graph_.block[i]);
+    Loop &loop = std::get<Loop>(fused.body), &second = std::get<Loop>(graph_.block[j].body);
+    visit_nests(second.body, [&](Node&, Nests& nests) {
+      for (Nest& nest : nests)
+        visit_expressions(nest, [&](Expr& e) {
+          e = substitute(e, [&](const Expr& x) {
+            return x->op == Op::kAxis && x->index == -1 - second.symbol ? iteration(loop.symbol, loop.trips)
+                                                                        : Expr();
+          });
+        });
+    });
+    std::ranges::move(between, std::back_inserter(loop.body));
+    std::ranges::move(second.body, std::back_inserter(loop.body));
+    Block block(std::make_move_iterator(graph_.block.begin()),
+                std::make_move_iterator(graph_.block.begin() + static_cast<std::ptrdiff_t>(i)));
+    std::ranges::move(before, std::back_inserter(block));
+    block.push_back(std::move(fused));
+    std::ranges::move(after, std::back_inserter(block));
+    block.insert(block.end(),
+                 std::make_move_iterator(graph_.block.begin() + static_cast<std::ptrdiff_t>(j) + 1),
+                 std::make_move_iterator(graph_.block.end()));
+    graph_.block = std::move(block);
+  }
+
+  bool is_output(TensorId id) const { return std::ranges::find(graph_.outputs, id) != graph_.outputs.end(); }
+
+  // Whether a node after the loop reads of the tensor only what the last iteration wrote.
+  bool reads_last(const Node& node, TensorId id, const Moment& moment, int64_t trips) const {
+    if (!touched_by(node).reads.contains(id)) return true;
+    if (!std::holds_alternative<Nests>(node.body)) return false;
+    return all_reads(node, [&](const Expr& x, const Nest& nest) {
+      if (node.reads[x->index] != id) return true;
+      const Expr index = substitute(x->args[moment.dimension], [&](const Expr& a) {
+        return a->op == Op::kAxis && a->index >= 0 && nest.axes[a->index].extent == 1 ? integer(0) : Expr();
+      });
+      return is_constant(index, moment.backwards ? 0 : static_cast<double>(trips - 1));
+    });
+  }
+
+  // Moves into the loop at i what follows it moment by moment, where only the last moment of that is read.
+  void sink_what_follows(size_t i) {
+    const Loop& loop = *static_loop(graph_.block[i]);
+    const Moments own = moments_of(loop);
+    if (own.empty()) return;
+    std::set<TensorId> refused;  // results of nodes that stay, and what the loop leaves when it ends
+    for (TensorId id : touched_by(graph_.block[i]).writes)
+      if (!own.contains(id)) refused.insert(id);
+    for (;;) {
+      Moments moments = own;
+      std::set<TensorId> later = refused;  // written after the loop
+      std::map<size_t, Sunk> moved;        // by the node's index in the block
+      for (size_t k = i + 1; k < graph_.block.size(); ++k) {
+        const Touched touched = touched_by(graph_.block[k]);
+        std::optional<Sunk> one;
+        if (!meet(touched.reads, later) && !meet(touched.writes, later))
+          one = sunk(graph_.block[k], loop, moments);
+        if (one)
+          moments[graph_.block[k].writes[0]] = one->moment, moved.emplace(k, std::move(*one));
+        else
+          later.insert(touched.writes.begin(), touched.writes.end());
+      }
+      const size_t before = refused.size();
+      for (const auto& [k, one] : moved) {
+        const TensorId id = one.node.writes[0];
+        bool last_only = !is_output(id);
+        for (size_t n = k + 1; n < graph_.block.size() && last_only; ++n)
+          last_only = moved.contains(n) || reads_last(graph_.block[n], id, one.moment, loop.trips);
+        if (!last_only) refused.insert(id);
+      }
+      if (refused.size() != before) continue;
+      Block& body = std::get<Loop>(graph_.block[i].body).body;
+      for (auto& [k, one] : moved) body.push_back(std::move(one.node));
+      Block left;
+      for (size_t k = 0; k < graph_.block.size(); ++k)
+        if (!moved.contains(k)) left.push_back(std::move(graph_.block[k]));
+      graph_.block = std::move(left);
+      return;
+    }
+  }
+
+  // Keeps one moment of what the loop at i writes, where nobody reads another.
+  void contract(size_t i) {
+    const Loop& loop = *static_loop(graph_.block[i]);
+    for (const auto& [id, moment] : moments_of(loop)) {
+      bool one = !is_output(id), written = false;
+      for (const Node& node : loop.body) {
+        if (!written && touched_by(node).reads.contains(id)) one = false;
+        visit_nodes(node, [&, id = id, moment = moment](const Node& inner) {
+          one = one && reads_own_moment(inner, loop, {{id, moment}});
+        });
+        written = written || (!node.writes.empty() && node.writes[0] == id);
+      }
+      for (size_t k = i + 1; k < graph_.block.size() && one; ++k)
+        one = reads_last(graph_.block[k], id, moment, loop.trips);
+      if (one) keep_one(id, moment.dimension);
+    }
+  }
+
+  void keep_one(TensorId id, size_t dimension) {
+    graph_.tensors[id].shape[dimension] = 1;
+    visit_nests(graph_.block, [&](Node& node, Nests& nests) {
+      const auto at_zero = [&](const auto& self, const Expr& e) -> Expr {
+        return substitute(e, [&](const Expr& x) -> Expr {
+          if (x->op != Op::kRead || node.reads[x->index] != id) return {};
+          std::vector<Expr> indices;
+          for (const Expr& index : x->args) indices.push_back(self(self, index));
+          indices[dimension] = integer(0);
+          return read(x->index, x->type, std::move(indices));
+        });
+      };
+      for (Nest& nest : nests) {
+        visit_expressions(nest, [&](Expr& e) { e = at_zero(at_zero, e); });
+        if (node.writes[0] == id) nest.store[dimension] = integer(0);
+      }
+    });
+  }
+
+  Graph graph_;
+  std::vector<int> writers_;  // per tensor, nodes that write it
+};
+
+}  // namespace
+
+Graph with_fused_loops(Graph graph) { return Fuser(std::move(graph)).run(); }
+
+}  // namespace arenac

@@ -1,0 +1,22 @@
+// Recurrences in step: loops of the same trip count become one, and what lies between them is kept for one
+// moment.
+//
+//   for t: h[t] = f(x[t], ..)                         for t: h[0] = f(x[t], ..)
+//   r = Relu(h)                               ->             r[0] = Relu(h[0])
+//   for u: y[u] = g(r[u], ..)                                y[0] = g(r[0], ..)
+//   z = y[last]                                       z = y[0]
+#pragma once
+
+#include "frontend/graph.h"
+
+namespace arenac {
+
+// Fuses a top-level loop with a later one of the same constant trip count (Kennedy and McKinley, "Maximizing
+// loop parallelism and improving data locality via loop fusion and distribution", 1993) that reads what the
+// earlier one writes only at its own iteration, with the nodes between that compute one moment from one
+// moment. Of a tensor that is written at [t], read at [t] in the loop, and after it only at the last moment,
+// one element of that dimension stays (array contraction). Time runs the same way in both: a loop that runs
+// backwards over what one wrote forwards needs all of it. The same bits; no work is added.
+Graph with_fused_loops(Graph graph);
+
+}  // namespace arenac
