@@ -227,7 +227,11 @@ TEST(Rewrites, KeepRandomModels) {
   const Graph moved = import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
     g (float[2, 3] x) => (uint8[3, 4] y) <float s = {0.5}> {
     a = Sin(x)  b = Cos(x)  c = Concat<axis = 0>(a, b)  t = Transpose(c)  y = QuantizeLinear(t, s) })");
-  for (const Graph& graph : {padded, moved})
+  const Graph chained = import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[4, 1, 2] x, float[1, 3, 2] w, float[1, 3, 3] r, float[1, 3, 3] v) => (float[4, 1, 1, 3] y)
+    <int64[1] one = {1}> {
+    a = RNN<hidden_size = 3>(x, w, r)  b = Squeeze(a, one)  y = RNN<hidden_size = 3>(b, v, r) })");
+  for (const Graph& graph : {padded, moved, chained})
     EXPECT_EQ(rewrite_fault(graph, random_inputs(graph, 1, Numbers::kAny), 0, taken), "");
   if (!all_seeds()) return;
   for (const Rewrite& row : rewrites())
