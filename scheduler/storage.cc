@@ -523,7 +523,9 @@ class Assignment {
     if (choice_.moves == Moves::kUnshared)
       std::stable_sort(operands.begin(), operands.end(),
                        [&](TensorId a, TensorId b) { return readers_[a].size() < readers_[b].size(); });
+    const bool is_part = std::get<Nests>(node.body).size() > 1;
     for (TensorId x : operands) {
+      if (choice_.moves == Moves::kUnshared && is_part && readers_[x].size() > 1) continue;
       const auto target = place_for(node, nest, x, k);
       if (target && move(x, *target, node.writes[0], s, k)) return;
     }

@@ -31,7 +31,9 @@ struct Storage {
 bool may_meet(Type a, Type b);
 
 // Of several operands that could move, the first does, or rather one that nobody else reads: the storage of a
-// residual then has rows of nothing else, whose readers need not be done when rows of the sum appear.
+// residual then has rows of nothing else, whose readers need not be done when rows of the sum appear. Parts
+// of a concat that others read, too, are then copied: what is copied lives for as many rows as the concat is
+// read for, the part only for those of its own readers.
 enum class Moves : uint8_t { kFirst, kUnshared };
 
 // The outermost dimension of a product of two operands that both have its outer ones: that of the larger

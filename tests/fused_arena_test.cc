@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
 #include <string>
 
+#include "driver/compile.h"
 #include "frontend/import.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
@@ -70,6 +73,27 @@ TEST(FusedArena, OfInputsIsWrittenOver) {
        schedules_to_choose_from(graph, Freedom::kNothingAgain, targets().front(), kNoDeadline, Io::kArena))
     least = std::min(least, plan(lifetimes(schedule, Io::kArena, 16).problem).pools[0].size);
   EXPECT_LE(least, 31000);
+}
+
+// Small networks whose arena is a few rows, or keys and values (../shared/memory).
+TEST(SharedNetworks, AreAsSmallAsCalculated) {
+  const std::filesystem::path folder = std::filesystem::path(ARENAC_ROOT) / "../shared/memory";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "../shared/memory is absent";
+  for (const auto& [name, bytes] : std::map<std::string, int64_t>{{"add_skip_q", 6432},
+                                                                  {"at_1h", 140000},
+                                                                  {"at_heads_in", 140000},
+                                                                  {"attn1", 140000},
+                                                                  {"cat_dense3_q", 20000},
+                                                                  {"cat_fire_q", 13000},
+                                                                  {"cat_skip_q", 13000},
+                                                                  {"cat_up_q", 24000},
+                                                                  {"flat_a_q", 700},
+                                                                  {"flat_b_q", 700}}) {
+    CompileOptions options;
+    options.model = (folder / (name + ".onnx")).string();
+    options.verbosity = Verbosity::kQuiet;
+    EXPECT_LE(compile(options).map.totals.arena, bytes) << name;
+  }
 }
 
 }  // namespace
