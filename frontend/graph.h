@@ -111,7 +111,8 @@ struct Node {
   std::vector<TensorId> reads,
       writes;  // of Nests (each once), Call and Refusal; a control node's are those of its blocks
   std::variant<Nests, Call, If, Loop, Refusal> body;
-  bool is_copy = false;  // its result lies apart from what it reads, though it could be a view of it
+  bool is_again = false;  // what another node computes is computed again
+  bool is_copy = false;   // its result lies apart from what it reads, though it could be a view of it
 };
 
 // What a node reads, a loop's count and condition included; what its blocks read is not.

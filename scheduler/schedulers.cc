@@ -10,6 +10,7 @@
 #include "scheduler/ordered.h"
 #include "scheduler/overlap.h"
 #include "scheduler/schedule.h"
+#include "scheduler/second_passes.h"
 #include "scheduler/storage.h"
 
 namespace arenac {
@@ -134,6 +135,18 @@ std::vector<Schedule> plain_schedules(const std::shared_ptr<const Graph>& graph,
   return all;
 }
 
+// In the file's order with what waits for a reduction of itself computed again; for searches that may.
+std::vector<Schedule> second_passes(const Schedule& whole, const Target& target, Deadline deadline) {
+  std::vector<Schedule> all;
+  for (Graph& graph : with_second_passes(whole)) {
+    if (has_passed(deadline)) break;
+    const auto g = std::make_shared<const Graph>(std::move(graph));
+    all.push_back(
+        whole_layers(in_storage(*g, in_order(*g, file_order, deadline), {Moves::kUnshared}), g, target));
+  }
+  return all;
+}
+
 // Of how many slabs at most the steps of groups are made beside those of single rows: the fewer, the longer
 // are the loops of each.
 constexpr int64_t kTurns[] = {4, 8, 16, 32, 64};
@@ -194,7 +207,9 @@ Grouped grouped(const Graph& graph, const std::vector<Schedule>& plain, Freedom 
   if (freedom < Freedom::kSomeAgain) return done();
   Expect expect = Expect::kSome;
   for (size_t k = plain.size(); k-- > 0;) {  // those first that were changed most for the purpose
-    auto groups = searches[k].least_below(least, work_allowed(graph, Freedom::kSomeAgain), expect);
+    const int64_t allowed = work_allowed(graph, Freedom::kSomeAgain) - work_again(plain[k]);
+    if (allowed < 0) continue;
+    auto groups = searches[k].least_below(least, allowed, expect);
     if (!groups || groups->empty()) continue;
     all.add(k, std::move(*groups));
     least = std::min(least, peak_of(all.schedules.back()));
@@ -269,6 +284,9 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
     if (Graph copied = with_input_copies(graph, target); copied.tensors.size() > graph.tensors.size())
       base = std::make_shared<const Graph>(std::move(copied));
   std::vector<Schedule> plain = plain_schedules(base, target, deadline);
+  if (freedom >= Freedom::kSomeAgain)
+    for (Schedule& schedule : second_passes(plain.back(), target, deadline))
+      if (work_again(schedule) <= work_allowed(graph, freedom)) plain.push_back(std::move(schedule));
   for (Schedule& schedule : plain) schedule.io = io;
   Grouped found;
   if (freedom > Freedom::kWholeLayers) found = grouped(graph, plain, freedom, target, deadline);
@@ -297,6 +315,8 @@ int64_t bytes_read_again(const Schedule& schedule) {
 
 int64_t work_again(const Schedule& schedule) {
   int64_t work = 0;
+  for (const Step& step : schedule.steps)
+    if (step.kind == StepKind::kRun && step.node->is_again) work += multiply_accumulates(*step.node);
   for (const Group& group : schedule.groups)
     for (int64_t stage : work_again(group, schedule.steps)) work += stage;
   return work;

@@ -9,7 +9,9 @@
 
 #include "frontend/error.h"
 #include "frontend/import.h"
+#include "scheduler/accumulate.h"
 #include "scheduler/groups.h"
+#include "scheduler/second_passes.h"
 #include "scheduler/storage.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
@@ -400,6 +402,32 @@ TEST(Attention, RunsTokenByToken) {
     std::mt19937 random(1);
     EXPECT_EQ(shadow_fault(c, inputs, random), "");
   }
+}
+
+// ---- second passes
+
+// What waits for its own mean is computed again, and then in memory for a few rows alone.
+TEST(SecondPasses, AreOfWhatWaitsForAReductionOfItself) {
+  const Graph graph = after_pointwise(
+      64, "1, 16, 64, 5", floats("up", 16, 2, 3) + ", " + floats("down", 2, 16, 1),
+      "b = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, up)\n  m = GlobalAveragePool(b)\n  s = "
+      "Sigmoid(m)\n  c = Mul(b, s)\n  y = Conv<kernel_shape = [1, 1]>(c, down)");
+  const auto graphs = with_second_passes(scheduled_by("layerwise", with_accumulators(graph)));
+  ASSERT_EQ(graphs.size(), 1u);
+  EXPECT_EQ(std::ranges::count(graphs[0].block, true, &Node::is_again), 2) << dump(graphs[0]);
+  Way way;
+  way.scheduler = "fused";
+  const Compilation again = compile_graph(graphs[0], "m", way), once = compile_graph(graph, "m", way);
+  EXPECT_LT(again.map.totals.arena * 4, once.map.totals.arena) << dump(again.schedule);
+  EXPECT_GT(work_again(again.schedule), 0);
+  const auto inputs = random_inputs(graph, 1, Numbers::kWhole);
+  std::mt19937 random(1);
+  EXPECT_EQ(shadow_fault(again, inputs, random), "");
+}
+
+// Softmax and normalization of rows wait for reductions of their own row.
+TEST(SecondPasses, AreNotOfRowsThatWaitForThemselves) {
+  EXPECT_TRUE(with_second_passes(scheduled_by("layerwise", encoder(1, 16, 2, 4))).empty());
 }
 
 Graph two_convolutions() {

@@ -1,0 +1,192 @@
+#include "scheduler/second_passes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "scheduler/step_facts.h"
+
+namespace arenac {
+namespace {
+
+constexpr size_t kLongestPass = 12;                // nodes that are done again for a tensor
+constexpr int64_t kParts[] = {INT64_MAX, 4, 2};    // of the largest tensor, the least that a graph has
+constexpr int64_t kSmaller = 2;                    // than the tensor, what it is computed from again
+
+// What waits: `reader` and those after it that depend on all of the tensor read its second pass.
+struct Barrier {
+  TensorId tensor;
+  std::set<const Node*> readers;
+};
+
+class Barriers {
+ public:
+  explicit Barriers(const Schedule& whole)
+      : graph_(*whole.graph),
+        layouts_(whole.layouts),
+        facts_(step_facts(graph_, whole.steps, whole.layouts)) {
+    for (size_t s = 0; s < whole.steps.size(); ++s) step_of_[whole.steps[s].node] = static_cast<int>(s);
+  }
+
+  std::vector<Barrier> all() const {
+    std::vector<Barrier> found;
+    for (const Node& node : graph_.block)
+      if (const auto at = step_of_.find(&node); at != step_of_.end() && facts_.slabs[at->second].count > 0)
+        if (auto readers = waiting(node.writes[0]); !readers.empty())
+          found.push_back({node.writes[0], std::move(readers)});
+    return found;
+  }
+
+ private:
+  // Whether the step makes nothing that is ready before it has read all of the tensor: each of its slabs
+  // writes what the first one writes.
+  bool reduces(int step, TensorId source) const {
+    const Slabs& slabs = facts_.slabs[step];
+    if (slabs.count == 0) return true;
+    if (slabs.count > 1) {
+      const Interval first = slabs.write.rows.front(), last = slabs.write.rows.back();
+      return first.begin < last.end && last.begin < first.end;
+    }
+    return std::ranges::any_of(slabs.reads, [&](const RowAccess& read) {
+      return facts_.source[read.tensor] == source &&
+             read.rows[0].end - read.rows[0].begin == facts_.rows[layouts_[read.tensor].root].count;
+    });
+  }
+  // The readers of a tensor that read what a reduction of it goes into, too.
+  std::set<const Node*> waiting(TensorId tensor) const {
+    std::set<TensorId> own = {tensor}, reduced;  // its views; what depends on a reduction of it
+    std::set<const Node*> readers;
+    bool seen = false;
+    for (const Node& node : graph_.block) {
+      seen |= node.writes[0] == tensor;
+      if (!seen || node.writes[0] == tensor) continue;
+      const auto reads = [&](const std::set<TensorId>& ids) {
+        return std::ranges::any_of(node.reads, [&](TensorId id) { return ids.contains(id); });
+      };
+      const auto at = step_of_.find(&node);
+      const bool of_it = reads(own), depends = reads(reduced);
+      if (at == step_of_.end()) {  // a view
+        if (of_it) own.insert(node.writes.begin(), node.writes.end());
+        if (depends) reduced.insert(node.writes.begin(), node.writes.end());
+        continue;
+      }
+      if (depends && std::ranges::count(node.reads, tensor) > 0) readers.insert(&node);
+      if (depends || (of_it && reduces(at->second, tensor)))
+        reduced.insert(node.writes.begin(), node.writes.end());
+    }
+    return readers;
+  }
+
+  const Graph& graph_;
+  const std::vector<Layout>& layouts_;
+  const StepFacts facts_;
+  std::map<const Node*, int> step_of_;
+};
+
+// The nodes that compute a tensor from the smallest one of few before it, in their order.
+std::vector<const Node*> pass_of(TensorId tensor, const Graph& graph,
+                                 const std::map<TensorId, const Node*>& writers) {
+  std::vector<const Node*> chain;
+  size_t best = 0;
+  int64_t least = bytes_of(graph.tensors[tensor]) / kSmaller + 1;
+  for (TensorId at = tensor; chain.size() < kLongestPass;) {
+    const auto writer = writers.find(at);
+    if (writer == writers.end() || !std::holds_alternative<Nests>(writer->second->body)) break;
+    chain.push_back(writer->second);
+    const TensorId* largest = nullptr;
+    for (const TensorId& id : chain.back()->reads)
+      if (!graph.tensors[id].constant &&
+          (!largest || bytes_of(graph.tensors[id]) > bytes_of(graph.tensors[*largest])))
+        largest = &id;
+    if (!largest) break;
+    at = *largest;
+    const bool is_input = std::ranges::count(graph.inputs, at) > 0;
+    const int64_t bytes = is_input ? 0 : bytes_of(graph.tensors[at]);
+    if (bytes < least) best = chain.size(), least = bytes;
+    if (is_input) break;
+  }
+  chain.resize(best);
+  std::ranges::reverse(chain);
+  return chain;
+}
+
+class SecondPasses {
+ public:
+  explicit SecondPasses(const Graph& graph) : graph_(graph), result_(graph) {
+    result_.block.clear();
+    std::map<TensorId, int> times;
+    for (const Node& node : graph.block)
+      for (TensorId id : node.writes) {
+        writers_[id] = &node;
+        if (++times[id] > 1) writers_.erase(id);
+      }
+  }
+
+  // Nothing where no barrier has a pass that is worth it.
+  std::optional<Graph> of(const std::vector<Barrier>& barriers) {
+    std::map<const Node*, std::vector<const Barrier*>> before;  // the node: passes
+    for (const Barrier& barrier : barriers)
+      for (const Node& node : graph_.block)
+        if (barrier.readers.contains(&node)) {
+          before[&node].push_back(&barrier);
+          break;
+        }
+    for (const Node& node : graph_.block) {
+      if (const auto passes = before.find(&node); passes != before.end())
+        for (const Barrier* barrier : passes->second) repeat(*barrier);
+      result_.block.push_back(behind_barriers(node));
+    }
+    if (seconds_.empty()) return std::nullopt;
+    return std::move(result_);
+  }
+
+ private:
+  Node behind_barriers(const Node& node) const {
+    Node copy = node;
+    for (const auto& [barrier, second] : seconds_)
+      if (barrier->readers.contains(&node)) std::ranges::replace(copy.reads, barrier->tensor, second);
+    return copy;
+  }
+
+  void repeat(const Barrier& barrier) {
+    std::map<TensorId, TensorId> again;
+    for (const Node* node : pass_of(barrier.tensor, graph_, writers_)) {
+      Node second = behind_barriers(*node);
+      for (TensorId& id : second.reads)
+        if (const auto at = again.find(id); at != again.end()) id = at->second;
+      for (TensorId& id : second.writes) {
+        const Tensor tensor = result_.tensors[id];
+        again[id] = static_cast<TensorId>(result_.tensors.size());
+        result_.tensors.push_back(tensor);
+        id = again[id];
+      }
+      second.is_again = true;
+      result_.block.push_back(std::move(second));
+    }
+    if (again.contains(barrier.tensor)) seconds_.emplace_back(&barrier, again[barrier.tensor]);
+  }
+
+  const Graph& graph_;
+  Graph result_;
+  std::map<TensorId, const Node*> writers_;
+  std::vector<std::pair<const Barrier*, TensorId>> seconds_;
+};
+
+}  // namespace
+
+std::vector<Graph> with_second_passes(const Schedule& whole) {
+  const Graph& graph = *whole.graph;
+  std::vector<Barrier> all = Barriers(whole).all();
+  int64_t largest = 0;
+  for (const Barrier& barrier : all) largest = std::max(largest, bytes_of(graph.tensors[barrier.tensor]));
+  std::vector<Graph> graphs;
+  for (const int64_t part : kParts) {
+    const auto before = all.size();
+    std::erase_if(all, [&](const Barrier& b) { return bytes_of(graph.tensors[b.tensor]) < largest / part; });
+    if (all.empty() || (!graphs.empty() && all.size() == before)) continue;
+    if (auto with = SecondPasses(graph).of(all)) graphs.push_back(std::move(*with));
+  }
+  return graphs;
+}
+
+}  // namespace arenac
