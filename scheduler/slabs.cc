@@ -296,7 +296,11 @@ std::optional<Slabs> in_strips(const Slabs& slabs, const Node& node, int64_t str
     for (int64_t t = 0; t < slabs.count; ++t) all[t / strip] = hull(all[t / strip], rows[t]);
     rows = std::move(all);
   };
+  // Sums go on along a row: of several rows, the columns of all would come before the next ones.
+  bool sums = false;
+  for (size_t n = 0; n < nests.size(); ++n) sums |= nests[n].accumulate && strips.nests[n].width > 1;
   const auto gather_both = [&](RowAccess& access) {
+    if (sums) access.column_axes.clear();
     gather(access.rows);
     if (!access.elements.empty()) gather(access.elements);
   };
