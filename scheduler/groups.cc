@@ -257,7 +257,8 @@ class Former {
     for (const RowLives& storage : storages) {
       const bool was_before = storage.others_written == -1;
       const Interval live = facts_.live[storage.id];
-      if (was_before && live.end <= group_.end) ins.push_back(storage.id);
+      const bool is_output = facts_.last_reader[storage.id] == static_cast<int>(steps_.size());
+      if (was_before && live.end <= group_.end && !is_output) ins.push_back(storage.id);
       if (!was_before && (live.end > group_.end || facts_.callers[storage.id])) outs.push_back(storage.id);
     }
     std::vector<StorageOverlap> all;

@@ -9,9 +9,9 @@
 namespace arenac {
 namespace {
 
-constexpr size_t kLongestPass = 12;                // nodes that are done again for a tensor
-constexpr int64_t kParts[] = {INT64_MAX, 4, 2};    // of the largest tensor, the least that a graph has
-constexpr int64_t kSmaller = 2;                    // than the tensor, what it is computed from again
+constexpr size_t kLongestPass = 12;              // nodes that are done again for a tensor
+constexpr int64_t kParts[] = {INT64_MAX, 4, 2};  // of the largest tensor, the least that a graph has
+constexpr int64_t kSmaller = 2;                  // than the tensor, what it is computed from again
 
 // What waits: `reader` and those after it that depend on all of the tensor read its second pass.
 struct Barrier {
@@ -58,13 +58,18 @@ class Barriers {
     std::set<const Node*> readers;
     bool seen = false;
     for (const Node& node : graph_.block) {
-      seen |= node.writes[0] == tensor;
-      if (!seen || node.writes[0] == tensor) continue;
+      const bool writes = std::ranges::count(node.writes, tensor) > 0;
+      seen |= writes;
+      if (!seen || writes) continue;
       const auto reads = [&](const std::set<TensorId>& ids) {
         return std::ranges::any_of(node.reads, [&](TensorId id) { return ids.contains(id); });
       };
       const auto at = step_of_.find(&node);
       const bool of_it = reads(own), depends = reads(reduced);
+      if (!std::holds_alternative<Nests>(node.body)) {
+        if (of_it || depends) return {};
+        continue;
+      }
       if (at == step_of_.end()) {  // a view
         if (of_it) own.insert(node.writes.begin(), node.writes.end());
         if (depends) reduced.insert(node.writes.begin(), node.writes.end());
