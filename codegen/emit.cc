@@ -48,6 +48,7 @@ class Emitter {
         weights_(collect_weights(schedule_, options)) {
     inputs_ = of_caller(graph_.inputs, graph_.input_names);
     outputs_ = of_caller(graph_.outputs, graph_.output_names);
+    find_feed();
     for (size_t id = 0; id < graph_.tensors.size(); ++id)
       if (span_of(schedule_.layouts[id], graph_.tensors[id].shape) > std::numeric_limits<int>::max())
         throw UserError(fmt::format("{}: tensor '{}' {} has more elements than C's int counts", graph_.name,
@@ -82,6 +83,85 @@ class Emitter {
     for (const std::string& id : distinct) all.members.push_back(c_member(id));
     all.macros = distinct_capitals(distinct);
     return all;
+  }
+
+  // ---- rows of the caller's
+
+  // An input that comes row by row.
+  struct Feed {
+    size_t input;                // of inputs_
+    size_t group, stage;         // that copies the rows
+    int64_t rows, needed, size;  // there are; the run ends after; elements of one
+  };
+
+  void find_feed() {
+    for (size_t g = 0; g < schedule_.groups.size(); ++g)
+      for (size_t k = 0; k < schedule_.groups[g].stages.size(); ++k) {
+        const Stage& stage = schedule_.groups[g].stages[k];
+        const TensorId id = fed_to(*schedule_.steps[static_cast<size_t>(stage.step)].node, graph_);
+        if (id < 0) continue;
+        int64_t needed = 0;
+        for (const SlabRun& run : runs_of(schedule_.groups[g]))
+          needed += static_cast<size_t>(run.stage) == k ? 1 : 0;
+        const auto at = std::ranges::find(inputs_.ids, id);
+        if (at == inputs_.ids.end())
+          throw UserError(fmt::format("--feed {}: it is the input of a state", graph_.tensors[id].name));
+        feed_ = {static_cast<size_t>(at - inputs_.ids.begin()),
+                 g,
+                 k,
+                 stage.slabs,
+                 needed,
+                 schedule_.layouts[id].ring.row};
+      }
+  }
+
+  bool is_fed(size_t group) const { return feed_ && feed_->group == group; }
+  bool by_rows(TensorId id) const { return graph_.by_rows.contains(id); }
+  std::string fed_type() const { return info(graph_.tensors[inputs_.ids[feed_->input]].type).c_name; }
+  // The output whose rows a step hands over; the number of outputs: none's.
+  size_t emitted_by(int step) const {
+    const TensorId id = arenac::emitted_by(*schedule_.steps[static_cast<size_t>(step)].node, graph_);
+    return static_cast<size_t>(std::ranges::find(outputs_.ids, id) - outputs_.ids.begin());
+  }
+  // "_run(..." or "_feed(...": what of the caller's may not be null, after "!w".
+  std::string null_members(const std::string& in, const std::string& out) const {
+    std::string null;
+    for (size_t k = 0; k < inputs_.ids.size(); ++k)
+      if (options_.io == Io::kExternal && !by_rows(inputs_.ids[k]))
+        null += fmt::format(" || !{}{}", in, inputs_.members[k]);
+    for (size_t k = 0; k < outputs_.ids.size(); ++k)
+      if (by_rows(outputs_.ids[k]))
+        null += fmt::format(" || !{}{}.row", out, outputs_.members[k]);
+      else if (options_.io == Io::kExternal)
+        null += fmt::format(" || !{}{}", out, outputs_.members[k]);
+    return null;
+  }
+  bool emits() const {
+    return std::ranges::any_of(outputs_.ids, [&](TensorId id) { return by_rows(id); });
+  }
+
+  // What kws_feed needs from call to call.
+  std::string feed_members() const {
+    if (!feed_) return "";
+    return fmt::format(
+        "\n  {0}_inputs in; /* what {0}_feed reads beside the rows */\n  {0}_outputs out; /* and where it "
+        "writes */\n  int row; /* that {0}_feed takes next; 0: it begins; -1: it failed */\n"
+        "  int done[{1}]; /* its own */",
+        name_, schedule_.groups[feed_->group].stages.size());
+  }
+
+  void feed_declaration(CText& c) const {
+    const Tensor& t = graph_.tensors[inputs_.ids[feed_->input]];
+    c.line(
+        "/* Takes the next of the {1} rows of {0}: {2} elements, row-major, which it does not need "
+        "afterwards.\n"
+        "   Returns {3}_MORE until the last row, then {3}_OK: the outputs are there, and the next row "
+        "begins\n"
+        "   another run. Row and done of the workspace begin as zeros; nothing else may use its memory "
+        "between\n"
+        "   the rows of a run. After an error, and to begin anew: {4}_reset. */\n"
+        "int {4}_feed({4}_workspace *w, const {5} *row);\n",
+        c_comment(inputs_.names[feed_->input]), feed_->rows, feed_->size, upper_, name_, info(t.type).c_name);
   }
 
   // ---- pools
@@ -122,7 +202,10 @@ class Emitter {
 
   std::string io_comment(TensorId id, const std::string& model_name) const {
     const Tensor& t = graph_.tensors[id];
-    return fmt::format("/* {} {}, row-major: {} */", info(t.type).name, to_string(t.shape),
+    const auto rows = graph_.by_rows.find(id);
+    const std::string order =
+        rows == graph_.by_rows.end() ? "row-major" : fmt::format("by rows of dimension {}", rows->second);
+    return fmt::format("/* {} {}, {}: {} */", info(t.type).name, to_string(t.shape), order,
                        c_comment(model_name));
   }
 
@@ -135,7 +218,11 @@ class Emitter {
       c.line("#define {}_COUNT {}u", macro, element_count(t.shape));
       c.line("#define {}_RANK {}", macro, t.shape.size());
       for (size_t d = 0; d < t.shape.size(); ++d) c.line("#define {}_DIM{} {}", macro, d, t.shape[d]);
-      if (const int b = lifetimes_.buffer_of[of.ids[k]]; b >= 0)
+      if (by_rows(of.ids[k])) {
+        const int64_t row = schedule_.layouts[of.ids[k]].ring.row;
+        c.line("#define {}_ROWS {}u", macro, element_count(t.shape) / row);
+        c.line("#define {}_ROW_COUNT {}u", macro, row);
+      } else if (const int b = lifetimes_.buffer_of[of.ids[k]]; b >= 0)
         c.line("#define {}_OFFSET {}u /* in the {} */", macro, plan_.placements[b].offset, pool_of(b));
     }
   }
@@ -143,8 +230,14 @@ class Emitter {
   void io_struct(CText& c, const char* kind, const char* qualifier, const CallerTensors& of) const {
     c.open("typedef struct");
     for (size_t k = 0; k < of.ids.size(); ++k)
-      c.line("{}{} *{}; {}", qualifier, info(graph_.tensors[of.ids[k]].type).c_name, of.members[k],
-             io_comment(of.ids[k], of.names[k]));
+      if (const char* type = info(graph_.tensors[of.ids[k]].type).c_name;
+          &of == &outputs_ && by_rows(of.ids[k]))
+        c.line(
+            "struct {{\n  void (*row)(void *user, size_t y, const {} *data); /* takes row y of these, which "
+            "come in turn */\n  void *user;\n}} {}; {}",
+            type, of.members[k], io_comment(of.ids[k], of.names[k]));
+      else
+        c.line("{}{} *{}; {}", qualifier, type, of.members[k], io_comment(of.ids[k], of.names[k]));
     if (of.ids.empty()) c.line("const void *unused;");
     c.close(fmt::format(" {}_{};", name_, kind));
   }
@@ -165,20 +258,26 @@ class Emitter {
     if (options_.io == Io::kArena)
       c.line(
           "/* Inputs and outputs lie in the arena at their _OFFSET; {}_run ignores both structs, which may "
-          "be null. */",
-          name_);
+          "be null{}. */",
+          name_, graph_.by_rows.empty() ? "" : ", but for what comes and goes by rows");
     c.put(
         "/* Members are called as the model calls its inputs and outputs: other characters are '_', and '_' "
         "follows a\n   name that is a word of C or C++ or could be a macro (int_, NAN_, X1_). */");
     io_struct(c, "inputs", "const ", inputs_);
     io_struct(c, "outputs", "", outputs_);
-    c.line("typedef struct {{{}\n}} {}_workspace;\n",
-           for_pools("\n  void *{member}; /* {macro}_SIZE bytes, aligned to {macro}_ALIGN */"), name_);
+    c.line("typedef struct {{{}{}\n}} {}_workspace;\n",
+           for_pools("\n  void *{member}; /* {macro}_SIZE bytes, aligned to {macro}_ALIGN */"),
+           feed_members(), name_);
     c.line(
         "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
         "misaligned */,\n       {0}_EBRANCH = 3 /* the inputs select a branch that arenac left out, with a "
-        "warning */,\n       {0}_EVALUE = 4 /* a value is not the one that was compiled in */ }};\n",
-        upper_);
+        "warning */,\n       {0}_EVALUE = 4 /* a value is not the one that was compiled in */{1} }};\n",
+        upper_,
+        feed_ ? fmt::format(
+                    ",\n       {0}_MORE = 5 /* no error: the row is taken, the next one is wanted */,"
+                    "\n       {0}_EORDER = 6 /* a row comes during the call before, or after an error */",
+                    upper_)
+              : "");
     c.line(
         "/* One inference. Re-entrant: all state is in the workspace, {}.\n"
         "   Inputs, outputs and arena must not overlap. */",
@@ -188,11 +287,17 @@ class Emitter {
                           name_, upper_)
             : "whose content before the call does not matter");
     c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out);\n", name_);
-    if (has_state())
+    if (feed_) feed_declaration(c);
+    if (has_reset())
       c.line(
-          "/* The state as before the first call: {2}. 0 or {1}_ENULL. */\n"
-          "int {0}_reset(const {0}_workspace *w);\n",
-          name_, upper_, begins_as_zeros() ? "zeros" : "not all zeros: call this before the first run");
+          "/* {2}. 0 or {1}_ENULL. */\n"
+          "int {0}_reset({3}{0}_workspace *w);\n",
+          name_, upper_,
+          !has_state() ? "The next row is the first"
+          : begins_as_zeros()
+              ? "The state as before the first call: zeros"
+              : "The state as before the first call: not all zeros: call this before the first run",
+          feed_ ? "" : "const ");
     c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
     c.line("/* The same on a static arena: not re-entrant. */");
     c.line("int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out);", name_);
@@ -228,6 +333,7 @@ class Emitter {
       const std::string bytes = offset ? fmt::format(" + {}", offset * size_of(t.type)) : "";
       return fmt::format("({} *)(void *){}{})", info(t.type).c_name, bytes_at(b), bytes);
     }
+    if (feed_ && layout.root == inputs_.ids[feed_->input]) return "fed";
     for (size_t k = 0; k < inputs_.ids.size(); ++k)
       if (inputs_.ids[k] == layout.root) return fmt::format("in->{}{}", inputs_.members[k], shift);
     for (size_t k = 0; k < outputs_.ids.size(); ++k)
@@ -249,8 +355,12 @@ class Emitter {
     CText c;
     c.put("");
     size_t groups = 0;
+    if (feed_)
+      c.open("if (y == 0)"), c.line("for (int k = 0; k < {}; ++k) w->done[k] = 0;",
+                                    schedule_.groups[feed_->group].stages.size());
     for (size_t s = 0; s < schedule_.steps.size(); ++s) {
       if (groups < schedule_.groups.size() && static_cast<int>(s) == schedule_.groups[groups].begin) {
+        if (is_fed(groups)) c.close();
         run_group(c, groups);
         s = static_cast<size_t>(schedule_.groups[groups++].end) - 1;
         continue;
@@ -324,7 +434,14 @@ class Emitter {
            group.begin, group.end - 1);
     f.line("typedef struct {{\n  const {0}_inputs *in;\n  const {0}_outputs *out;\n{1}", name_,
            for_pools("  unsigned char *{local};", "\n"));
-    f.line("  int done[{}]; /* slabs, per stage */\n}} {}_group_{};", group.stages.size(), name_, number);
+    const bool fed = is_fed(number);
+    if (fed)
+      f.line(
+          "  const {} *fed; /* a row, until it is taken */\n  int *done; /* slabs, per stage */\n}} "
+          "{}_group_{};",
+          fed_type(), name_, number);
+    else
+      f.line("  int done[{}]; /* slabs, per stage */\n}} {}_group_{};", group.stages.size(), name_, number);
     for (size_t k = 0; k < group.stages.size(); ++k)
       if (group.stages[k].seen_through_window())
         chunk_function(f, number, k);
@@ -334,9 +451,11 @@ class Emitter {
 
     c.put("{");
     c.indent();
-    c.line("{}_group_{} g = {{in, out{}, {{0}}}};", name_, number, for_pools(", {local}"));
+    c.line("{}_group_{} g = {{in, out{}, {}}};", name_, number, for_pools(", {local}"),
+           fed ? "fed, w->done" : "{0}");
     const auto call = [&](int stage, const std::string& last) {
-      c.line("{}_step_{}(&g, {});", name_, group.stages[stage].step, last);
+      const std::string text = fmt::format("{}_step_{}(&g, {})", name_, group.stages[stage].step, last);
+      c.put(fed ? fmt::format("if (!{}) return {}_MORE;", text, upper_) : text + ";");
     };
     const int64_t turns = turns_of(group);
     if (group.sinks.size() > 1) {
@@ -403,6 +522,7 @@ class Emitter {
       if (names_identifier(body, "pool_" + pool))
         f.line("unsigned char *const pool_{0} = g->pool_{0};", pool);
     if (names_identifier(body, "in")) f.line("const {}_inputs *const in = g->in;", name_);
+    if (names_identifier(body, "fed")) f.line("const {} *const fed = g->fed;", fed_type());
     if (names_identifier(body, "out")) f.line("const {}_outputs *const out = g->out;", name_);
   }
 
@@ -435,8 +555,15 @@ class Emitter {
     if (stage.chunks > 1) body.open("for (int t1 = 0; t1 < {}; ++t1)", stage.chunks);
     run_chunk(body, group, k);
     if (stage.chunks > 1) body.close();
+    const bool fed = is_fed(number), takes = fed && k == feed_->stage;
+    if (const size_t o = emitted_by(stage.step); o < outputs_.ids.size())
+      body.line("out->{0}.row(out->{0}.user, (size_t)t0, {1});", outputs_.members[o],
+                pointer(outputs_.ids[o]));
+    if (takes) body.put("g->fed = 0;");
     f.put("");
-    f.open("static void {0}_step_{2}({0}_group_{1} *g, int last)", name_, number, stage.step);
+    if (fed) f.put("/* Returns 0 where it wants a row that is not there. */");
+    f.open("static {3} {0}_step_{2}({0}_group_{1} *g, int last)", name_, number, stage.step,
+           fed ? "int" : "void");
     shared_pointers(f, body.text());
     std::vector<CRamp> ramps;
     for (const Pull& pull : stage.pulls) {
@@ -444,15 +571,20 @@ class Emitter {
       if (!ramps.back().declaration.empty()) f.put(ramps.back().declaration);
     }
     f.open("for (; g->done[{0}] <= last; ++g->done[{0}])", k);
+    if (takes) f.put("if (!g->fed) return 0;");
     const bool numbered =
         names_identifier(body.text(), "t0") || std::any_of(ramps.begin(), ramps.end(), [](const CRamp& ramp) {
           return names_identifier(ramp.expression, "t0");
         });
     if (numbered) f.line("const int t0 = g->done[{}];", k);
-    for (size_t p = 0; p < ramps.size(); ++p)
-      f.line("{}_step_{}(g, {});", name_, group.stages[stage.pulls[p].producer].step, ramps[p].expression);
+    for (size_t p = 0; p < ramps.size(); ++p) {
+      const std::string call = fmt::format("{}_step_{}(g, {})", name_,
+                                           group.stages[stage.pulls[p].producer].step, ramps[p].expression);
+      f.put(fed ? fmt::format("if (!{}) return 0;", call) : call + ";");
+    }
     for (const std::string& line : lines_of(body.text())) f.put(line);
     f.close();
+    if (fed) f.put("return 1;");
     f.close();
   }
 
@@ -617,7 +749,7 @@ class Emitter {
     for (const auto& [name, text] : helpers_) c.put(text);
     c.put(kernel_text_);
     run_function(c, steps);
-    if (has_state()) reset_function(c);
+    if (has_reset()) reset_function(c);
     static_arena(c);
     tensor_table(c);
     c.put("#ifdef __cplusplus\n}\n#endif");
@@ -659,26 +791,68 @@ class Emitter {
   }
 
   void run_function(CText& c, const std::string& steps) const {
+    if (feed_) return feed_functions(c, steps);
     c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{", name_);
     const std::string states = copied_states();
     const std::string code = steps + states;
     c.put(for_pools("  unsigned char *{local};", "\n"));
     std::string null = "!w" + for_pools(" || !w->{member}");
-    if (options_.io == Io::kExternal) {
-      if (!inputs_.ids.empty()) null += " || !in";
-      if (!outputs_.ids.empty()) null += " || !out";
-      for (size_t k = 0; k < inputs_.ids.size(); ++k) null += " || !in->" + inputs_.members[k];
-      for (size_t k = 0; k < outputs_.ids.size(); ++k) null += " || !out->" + outputs_.members[k];
-    }
+    if (options_.io == Io::kExternal && !inputs_.ids.empty()) null += " || !in";
+    if ((options_.io == Io::kExternal && !outputs_.ids.empty()) || emits()) null += " || !out";
+    null += null_members("in->", "out->");
     c.line("  if ({}) return {}_ENULL;", null, upper_);
     c.put(for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
     c.put(for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
     unused_pools(c, code);
     for (const char* caller : {"in", "out"})
       if (!names_identifier(null + code, caller)) c.line("  (void){};", caller);
-    std::string indented;
-    for (const std::string& line : lines_of(steps)) indented += (line.empty() ? "" : "  ") + line + "\n";
-    c.put(indented + states + fmt::format("  return {}_OK;\n}}\n", upper_));
+    c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", upper_));
+  }
+
+  static std::string indented(const std::string& text) {
+    std::string all;
+    for (const std::string& line : lines_of(text)) all += (line.empty() ? "" : "  ") + line + "\n";
+    return all;
+  }
+
+  // What a row makes possible; kws_feed, which keeps count; kws_run, which has all rows.
+  void feed_functions(CText& c, const std::string& steps) const {
+    const std::string states = copied_states(), code = steps + states, type = fed_type();
+    c.line("static int {0}_take({0}_workspace *w, int y, const {1} *fed)\n{{", name_, type);
+    c.line("  const {0}_inputs *const in = &w->in;\n  const {0}_outputs *const out = &w->out;", name_);
+    c.put(for_pools("  unsigned char *const {local} = (unsigned char *)w->{member};", "\n"));
+    unused_pools(c, code);
+    for (const char* caller : {"in", "out"})
+      if (!names_identifier(code, caller)) c.line("  (void){};", caller);
+    c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", upper_));
+
+    c.line("int {0}_feed({0}_workspace *w, const {1} *row)\n{{\n  int y, status = {2}_OK;", name_, type,
+           upper_);
+    c.line("  if (!w || !row{}{}) return {}_ENULL;", for_pools(" || !w->{member}"),
+           null_members("w->in.", "w->out."), upper_);
+    c.put(for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
+    c.line("  if (w->row < 0 || w->row >= {}) return {}_EORDER;", feed_->rows, upper_);
+    c.put("  y = w->row;\n  w->row = -1;");
+    c.line("  {}status = {}_take(w, y, row);",
+           feed_->needed < feed_->rows ? fmt::format("if (y < {}) ", feed_->needed) : "", name_);
+    c.line("  if (status != {0}_OK && status != {0}_MORE) return status;", upper_);
+    c.line("  w->row = y + 1 < {} ? y + 1 : 0;", feed_->rows);
+    c.line("  return w->row > 0 ? {0}_MORE : {0}_OK;\n}}\n", upper_);
+
+    const bool takes_out = (options_.io == Io::kExternal && !outputs_.ids.empty()) || emits();
+    const std::string& member = inputs_.members[feed_->input];
+    c.line(
+        "int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{\n"
+        "  {0}_workspace all;\n  int y, status = {1}_MORE;",
+        name_, upper_);
+    c.line("  if (!w || !in || !in->{}{}) return {}_ENULL;", member, takes_out ? " || !out" : "", upper_);
+    c.put(for_pools("  all.{member} = w->{member};", "\n"));
+    c.put(takes_out ? "  all.out = *out;" : "  (void)out;");
+    c.line(
+        "  all.in = *in;\n  all.row = 0;\n  for (y = 0; y < {5}; ++y) all.done[y] = 0;\n  for (y = 0; y < "
+        "{0} && status == {1}_MORE; ++y) status = "
+        "{2}_feed(&all, in->{3} + (size_t)y * {4}u);\n  return status;\n}}\n",
+        feed_->rows, upper_, name_, member, feed_->size, schedule_.groups[feed_->group].stages.size());
   }
 
   void unused_pools(CText& c, const std::string& code) const {
@@ -688,6 +862,7 @@ class Emitter {
 
   // ---- states
 
+  bool has_reset() const { return has_state() || feed_; }
   bool has_state() const { return !lifetimes_.states.empty(); }
   bool begins_as_zeros() const {
     return std::all_of(lifetimes_.states.begin(), lifetimes_.states.end(),
@@ -708,7 +883,7 @@ class Emitter {
   }
 
   void reset_function(CText& c) const {
-    c.line("int {0}_reset(const {0}_workspace *w)\n{{", name_);
+    c.line("int {0}_reset({1}{0}_workspace *w)\n{{", name_, feed_ ? "" : "const ");
     c.put(for_pools("  unsigned char *{local};", "\n"));
     c.line("  if (!w{}) return {}_ENULL;", for_pools(" || !w->{member}"), upper_);
     c.put(for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
@@ -718,6 +893,7 @@ class Emitter {
         states += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {};\n",
                               lifetimes_.problem.buffers[b].size, bytes_at(b), state.initial);
     unused_pools(c, states);
+    if (feed_) c.put("  w->row = 0;");
     c.put(states + fmt::format("  return {}_OK;\n}}\n", upper_));
   }
 
@@ -777,6 +953,7 @@ class Emitter {
   std::vector<std::string> pools_, pool_macros_;  // as C identifiers
   Weights weights_;
   CallerTensors inputs_, outputs_;
+  std::optional<Feed> feed_;
   Helpers helpers_;
   std::map<std::string, std::string> kernels_;     // parameters and body -> name
   SharedKernels shared_;                           // empty: none
@@ -789,6 +966,12 @@ class Emitter {
 
 std::vector<std::string> pool_macros(const std::vector<Pool>& pools) {
   return distinct_capitals(pool_identifiers(pools), "WEIGHTS");  // KWS_WEIGHTS_SIZE is that of the constants
+}
+
+std::vector<std::string> pool_members(const std::vector<Pool>& pools) {
+  std::vector<std::string> members;
+  for (const std::string& pool : pool_identifiers(pools)) members.push_back(c_member(pool));
+  return members;
 }
 
 std::string offset_name(const std::string& prefix, int64_t buffer) {

@@ -57,6 +57,9 @@ std::vector<File> emit(const Lowered& lowered, const MemoryMap& map, const EmitO
 // What stands for each pool in the macros KWS_SRAM_SIZE and KWS_SRAM_ALIGN: "SRAM".
 std::vector<std::string> pool_macros(const std::vector<Pool>& pools);
 
+// Their members of the workspace.
+std::vector<std::string> pool_members(const std::vector<Pool>& pools);
+
 // What the C with this prefix calls a buffer's offset: offset_name("kws", 3) is "KWS_AT_3".
 std::string offset_name(const std::string& prefix, int64_t buffer);
 

@@ -133,7 +133,7 @@ Planned smallest(const std::vector<Candidate>& all, const Choosing& choosing) {
 
 // Schedules of whole layers of the graph as it is.
 bool is_whole(const Candidate& c, const Graph& graph) {
-  return c.schedule.groups.empty() && c.schedule.graph.get() == &graph;
+  return is_of_whole_layers(c.schedule) && c.schedule.graph.get() == &graph;
 }
 
 Freedom freedom_of(Optimize optimize) {
@@ -166,7 +166,7 @@ bool is_zero(const Spilled& bytes) {
 }
 
 bool has(Freedom freedom, const Schedule& schedule) {
-  if (freedom == Freedom::kWholeLayers) return schedule.groups.empty();
+  if (freedom == Freedom::kWholeLayers) return is_of_whole_layers(schedule);
   return freedom == Freedom::kAnyAgain || work_again(schedule) <= work_allowed(*schedule.graph, freedom);
 }
 
@@ -288,7 +288,7 @@ std::vector<Rung> frontier(const std::vector<Candidate>& all, const Choosing& ch
 Chosen chosen_of(const Graph& graph, std::vector<Candidate> all, Planned best, const Choosing& choosing) {
   Chosen c = chosen(std::move(all[best.candidate]), std::move(best.plan));
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(best.candidate));
-  if (!c.schedule.groups.empty()) c.layerwise_arena = arena_of_whole_layers(graph, all, choosing);
+  if (!is_of_whole_layers(c.schedule)) c.layerwise_arena = arena_of_whole_layers(graph, all, choosing);
   return c;
 }
 

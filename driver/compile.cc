@@ -155,7 +155,8 @@ Compilation compile(const CompileOptions& options) {
   if (options.sums == Sums::kReordered)
     model.graph =
         with_reordered_sums(std::move(model.graph), {.deadline = deadline_in(kSumsTime * options.seconds)});
-  c.graph = std::make_unique<const Graph>(std::move(model.graph));
+  c.graph =
+      std::make_unique<const Graph>(with_caller_rows(std::move(model.graph), options.fed, options.emitted));
   c.states = options.states;
   c.states.insert(c.states.end(), model.states.begin(), model.states.end());
   verify(*c.graph);
@@ -170,6 +171,11 @@ Compilation compile(const CompileOptions& options) {
                              deadline, c.times,  [&](int64_t bytes) { progress.found(bytes); }};
   progress.begins("schedule and plan");
   Chosen chosen = choose(*c.graph, choosing);
+  if (const auto reader = needs_all_rows(chosen.schedule); reader && options.optimize != Optimize::kSpeed)
+    throw UserError(
+        fmt::format("{}: --feed: all rows are needed before one can be let go: {}\n"
+                    "  --optimize speed holds them all",
+                    options.model, *reader));
   c.schedule = std::move(chosen.schedule);
   c.lifetimes = std::move(chosen.lifetimes);
   c.plan = std::move(chosen.plan);

@@ -17,6 +17,7 @@
 #include "frontend/stream.h"
 #include "planner/lifetime.h"
 #include "planner/problem.h"
+#include "scheduler/caller_rows.h"
 #include "scheduler/schedule.h"
 
 namespace arenac {
@@ -58,7 +59,8 @@ struct CompileOptions {
   std::vector<std::string> sections;  // see EmitOptions
   std::vector<Pin> pins;
   std::vector<StateNames> states;
-  std::vector<StreamInput> streams;  // none: the model of one stretch of time that it is
+  std::vector<CallerRows> fed, emitted;  // inputs and outputs that the caller passes row by row
+  std::vector<StreamInput> streams;      // none: the model of one stretch of time that it is
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
   std::optional<Code> code;  // none: the target's

@@ -40,22 +40,23 @@ static double now_ms(void)
 }
 )";
 
-constexpr const char* kMain = R"(
+constexpr const char* kMain = R"({functions}
 int main(int argc, char **argv)
 {{
-{declarations}    const {name}_workspace workspace = {{{workspace}}};
+{declarations}    {name}_workspace workspace;
     const {name}_inputs inputs = {{{inputs}}};
     const {name}_outputs outputs = {{{outputs}}};
     int repeat = argc > 1 ? atoi(argv[1]) : 0;
     double best = 1e300;
     int status;
     (void)load;
-{fill}    status = {name}_run(&workspace, &inputs, &outputs);
+    memset(&workspace, 0, sizeof workspace);
+{workspace}{fill}    status = {run};
 {take}    if (repeat > 0) {{
         for (; repeat > 0; --repeat) {{
             double begin;
 {fill}            begin = now_ms();
-            status |= {name}_run(&workspace, &inputs, &outputs);
+            status |= {run};
             if (now_ms() - begin < best) best = now_ms() - begin;
         }}
         printf("%.6f\n", best);
@@ -73,9 +74,56 @@ std::string place_of(const Compilation& c, TensorId id) {
   return fmt::format("(unsigned char *)pool{} + {}", at.pool, at.offset);
 }
 
+// A dense tensor whose rows the caller passes or takes: `outer` parts of `rows` parts of `inner` bytes.
+struct RowParts {
+  int64_t outer = 1, rows, inner;
+};
+RowParts row_parts(const Tensor& tensor, int dimension) {
+  RowParts parts{1, tensor.shape[static_cast<size_t>(dimension)], static_cast<int64_t>(size_of(tensor.type))};
+  for (int d = 0; d < static_cast<int>(tensor.shape.size()); ++d) {
+    if (d < dimension) parts.outer *= tensor.shape[static_cast<size_t>(d)];
+    if (d > dimension) parts.inner *= tensor.shape[static_cast<size_t>(d)];
+  }
+  return parts;
+}
+
+// As a camera does: each row in the same memory, which then is something else's.
+constexpr const char* kFeed = R"(
+static int feed_all({name}_workspace *w, const {name}_inputs *in, const {name}_outputs *out, const void *all)
+{{
+    unsigned char *row = allocate({outer}u * {inner}u, 64);
+    int y, status = {upper}_MORE;
+    w->in = *in, w->out = *out;
+    for (y = 0; y < {rows}; ++y) {{
+        size_t part;
+        if (status != {upper}_MORE) exit(FILE_FAULT);
+        for (part = 0; part < {outer}u; ++part)
+            memcpy(row + part * {inner}u, (const unsigned char *)all + (part * {rows}u + (size_t)y) * {inner}u, {inner}u);
+        status = {name}_feed(w, (const void *)row);
+        memset(row, 0xA5, {outer}u * {inner}u);
+        if (status != 0 && status != {upper}_MORE) break;
+    }}
+    free(row);
+    return status;
+}}
+)";
+
+// Row after row; whether they come in turn.
+constexpr const char* kTakeRow = R"(
+static size_t {name}_next_row{k};
+static void {name}_take_row{k}(void *user, size_t y, const {type} *data)
+{{
+    size_t part;
+    if (y != {name}_next_row{k}) exit(FILE_FAULT);
+    {name}_next_row{k} = (y + 1) % {rows}u;
+    for (part = 0; part < {outer}u; ++part)
+        memcpy((unsigned char *)user + (part * {rows}u + y) * {inner}u, (const unsigned char *)data + part * {inner}u, {inner}u);
+}}
+)";
+
 // The pieces of main.
 struct Pieces {
-  std::string declarations, inputs, outputs, workspace, fill, take, release;
+  std::string functions, declarations, inputs, outputs, workspace, fill, take, release, run;
 
   // A block of memory.
   void add(const std::string& variable, const std::string& value) {
@@ -91,7 +139,7 @@ Pieces pieces_of(const Compilation& c) {
   for (size_t k = 0; k < pools.size(); ++k) {
     const std::string macro = upper_case(c.name) + "_" + pools[k];
     p.add(fmt::format("pool{}", k), fmt::format("allocate({0}_SIZE, {0}_ALIGN)", macro));
-    p.workspace += fmt::format("{}pool{}", k > 0 ? ", " : "", k);
+    p.workspace += fmt::format("    workspace.{} = pool{};\n", pool_members(c.lifetimes.problem.pools)[k], k);
   }
   for (size_t k = 0; k < graph.inputs.size(); ++k) {
     const int64_t bytes = bytes_of(graph.tensors[graph.inputs[k]]);
@@ -101,17 +149,39 @@ Pieces pieces_of(const Compilation& c) {
   }
   for (size_t k = 0; k < graph.outputs.size(); ++k) {
     const int64_t bytes = bytes_of(graph.tensors[graph.outputs[k]]);
-    const std::string place = place_of(c, graph.outputs[k]);
+    const std::string place = graph.by_rows.contains(graph.outputs[k]) ? "" : place_of(c, graph.outputs[k]);
     p.add(fmt::format("out{}", k), fmt::format("allocate({}u, 64)", bytes));
     if (!place.empty()) p.take += fmt::format("    memcpy(out{}, {}, {}u);\n", k, place, bytes);
     p.take += fmt::format("    save(\"output_{0}.bin\", out{0}, {1}u);\n", k, bytes);
   }
   const auto members = [&](const std::vector<TensorId>& ids, const char* variable) {
     std::string text;
-    for (size_t k : of_caller(c.lifetimes, ids))
-      text += fmt::format("{}{}{}", text.empty() ? "" : ", ", variable, k);
+    for (size_t k : of_caller(c.lifetimes, ids)) {
+      const bool emitted = &ids == &graph.outputs && graph.by_rows.contains(ids[k]);
+      text += fmt::format(fmt::runtime(emitted ? "{0}{{{3}_take_row{2}, {1}{2}}}" : "{0}{1}{2}"),
+                          text.empty() ? "" : ", ", variable, k, c.name);
+    }
     return text.empty() ? "NULL" : text;
   };
+  p.run = fmt::format("{}_run(&workspace, &inputs, &outputs)", c.name);
+  for (size_t k = 0; k < graph.inputs.size(); ++k) {
+    const auto rows = graph.by_rows.find(graph.inputs[k]);
+    if (rows == graph.by_rows.end()) continue;
+    const RowParts parts = row_parts(graph.tensors[rows->first], rows->second);
+    p.functions += fmt::format(kFeed, fmt::arg("name", c.name), fmt::arg("upper", upper_case(c.name)),
+                               fmt::arg("outer", parts.outer), fmt::arg("rows", parts.rows),
+                               fmt::arg("inner", parts.inner));
+    p.run = fmt::format("feed_all(&workspace, &inputs, &outputs, in{})", k);
+  }
+  for (size_t k = 0; k < graph.outputs.size(); ++k) {
+    const auto rows = graph.by_rows.find(graph.outputs[k]);
+    if (rows == graph.by_rows.end()) continue;
+    const Tensor& tensor = graph.tensors[rows->first];
+    const RowParts parts = row_parts(tensor, rows->second);
+    p.functions += fmt::format(kTakeRow, fmt::arg("name", c.name), fmt::arg("k", k),
+                               fmt::arg("type", info(tensor.type).c_name), fmt::arg("outer", parts.outer),
+                               fmt::arg("rows", parts.rows), fmt::arg("inner", parts.inner));
+  }
   p.inputs = members(graph.inputs, "in");
   p.outputs = members(graph.outputs, "out");
   return p;
@@ -125,7 +195,8 @@ std::string harness_source(const Compilation& c) {
              "#define _POSIX_C_SOURCE 200809L\n#include <stdio.h>\n#include <stdlib.h>\n"
              "#include <string.h>\n#include <time.h>\n\n#include \"{}.h\"\n#define FILE_FAULT {}\n{}",
              c.name, kFileFault, kSupport) +
-         fmt::format(kMain, fmt::arg("name", c.name), fmt::arg("declarations", p.declarations),
+         fmt::format(kMain, fmt::arg("name", c.name), fmt::arg("functions", p.functions),
+                     fmt::arg("run", p.run), fmt::arg("declarations", p.declarations),
                      fmt::arg("workspace", p.workspace), fmt::arg("inputs", p.inputs),
                      fmt::arg("outputs", p.outputs), fmt::arg("fill", p.fill), fmt::arg("take", p.take),
                      fmt::arg("release", p.release));

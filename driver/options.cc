@@ -66,7 +66,7 @@ std::string examples(const std::string& of_command) {
 
 // What the command line holds before it is understood.
 struct Raw {
-  std::vector<std::string> dims, shapes, values, pools, pins, states, streams;
+  std::vector<std::string> dims, shapes, values, pools, pins, states, streams, feeds, emits;
   std::optional<int64_t> capacity;
   std::optional<double> rtol, atol, quanta;
   std::string io = "external", weights, optimize = "balanced", code;
@@ -251,6 +251,10 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   repeatable("--stream", raw.streams,
              "the dimension of an input that is time: each call goes on from the last")
       ->type_name("INPUT=DIMENSION[:MOMENTS]");
+  repeatable("--feed", raw.feeds, "an input that the caller passes row by row (NAME_feed)")
+      ->type_name("INPUT[=DIMENSION]");
+  repeatable("--emit", raw.emits, "an output whose rows a callback takes as they are done")
+      ->type_name("OUTPUT[=DIMENSION]");
   section(kMemorySection);
   command.add_option("--io", raw.io, "inputs and outputs: caller's pointers, or planned inside the arena")
       ->check(one_of({"external", "arena"}))
@@ -444,6 +448,15 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
   }
 }
 
+// "image", or "image=2": a name of the model may hold '=', too.
+CallerRows caller_rows_of(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  const auto dimension =
+      equals == std::string::npos || equals == 0 ? std::nullopt : integer_of(text.substr(equals + 1));
+  if (!dimension) return {text};
+  return {text.substr(0, equals), *dimension};
+}
+
 void interpret_plan(const Raw& raw, Options& options) {
   PlanOptions& plan = options.plan;
   for (const std::string& text : raw.pools) {
@@ -481,6 +494,8 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (raw.quiet && raw.verbose) wrong_usage("--quiet and --verbose exclude each other");
   if (compile.ram && *compile.ram < 0) wrong_usage("--ram needs a size in bytes, such as 65536 or 64K");
   interpret_pools(raw, compile);
+  for (const std::string& text : raw.feeds) compile.fed.push_back(caller_rows_of(text));
+  for (const std::string& text : raw.emits) compile.emitted.push_back(caller_rows_of(text));
   compile.sums = raw.reassociate ? Sums::kReordered : Sums::kAsGiven;
   if (!raw.code.empty()) compile.code = raw.code == "small" ? Code::kSmall : Code::kFast;
   compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;

@@ -276,6 +276,27 @@ std::vector<Block*> blocks_of(Node& node) {
 
 int64_t bytes_of(const Tensor& tensor) { return element_count(tensor.shape) * size_of(tensor.type); }
 
+std::vector<TensorId> whole_outputs(const Graph& graph) {
+  std::vector<TensorId> ids;
+  for (TensorId id : graph.outputs)
+    if (!graph.by_rows.contains(id)) ids.push_back(id);
+  return ids;
+}
+
+TensorId fed_to(const Node& node, const Graph& graph) {
+  return !node.reads.empty() && graph.by_rows.contains(node.reads[0]) ? node.reads[0] : -1;
+}
+
+TensorId emitted_by(const Node& node, const Graph& graph) {
+  return !node.writes.empty() && graph.by_rows.contains(node.writes[0]) ? node.writes[0] : -1;
+}
+
+bool is_fed(const Graph& graph, TensorId id) {
+  if (graph.by_rows.empty()) return false;
+  return std::any_of(graph.block.begin(), graph.block.end(),
+                     [&](const Node& node) { return fed_to(node, graph) >= 0 && node.writes[0] == id; });
+}
+
 Nest copy_nest(Type type, const Shape& shape) {
   Nest nest;
   std::vector<Expr> indices;

@@ -145,6 +145,9 @@ struct Graph {
   // Of an output whose extents only the run knows, and whose shape bounds them: the index of the output,
   // behind the model's own, that holds its true shape.
   std::map<size_t, size_t> true_shapes;
+  // Inputs and outputs that the caller passes and takes row by row, with the dimension of the rows. One node
+  // touches each, a copy; of an output nothing is left when its last row is taken.
+  std::map<TensorId, int> by_rows = {};
   std::vector<std::string> warnings;
   std::vector<std::string> notes;  // what was assumed where the user said nothing
 };
@@ -155,6 +158,14 @@ struct StateNames {
   std::string output, input;
   uint8_t initial = 0;
 };
+
+// The outputs that are there when a run ends: those not taken row by row.
+std::vector<TensorId> whole_outputs(const Graph& graph);
+// What of the caller's, passed row by row, a node reads; taken row by row, it writes; -1: nothing.
+TensorId fed_to(const Node& node, const Graph& graph);
+TensorId emitted_by(const Node& node, const Graph& graph);
+// Whether the tensor holds what the caller passes row by row.
+bool is_fed(const Graph& graph, TensorId id);
 
 // out[i...] = in[i...]: the nest of a plain copy.
 Nest copy_nest(Type type, const Shape& shape);

@@ -154,6 +154,7 @@ Lifetimes lifetimes(const Schedule& schedule, Io io, int64_t align, std::vector<
     for (TensorId id : graph.inputs) external[id] = true;
     for (TensorId id : graph.outputs) external[id] = true;
   }
+  for (const auto& [id, dimension] : graph.by_rows) external[id] = std::ranges::count(graph.inputs, id) > 0;
   const std::vector<int64_t> bytes = storage_bytes(graph, schedule.layouts);
   Lifetimes all;
   if (pools.empty()) pools = {{"arena"}};

@@ -95,7 +95,8 @@ std::vector<Stage> Chunks::plain() const {
 
 bool Chunks::compute_again(TensorId storage) {
   const auto pair = pair_of(storage);
-  if (!pair || has_sums(node(pair->writer)) || group_.stages[pair->writer].host >= 0) return false;
+  if (!pair || is_fed(pair->writer) || has_sums(node(pair->writer)) || group_.stages[pair->writer].host >= 0)
+    return false;
   const std::vector<Interval>& written = slabs(pair->writer).write.rows;
   const auto above = [](const Interval& a, const Interval& b) {
     return a.end <= b.begin && a.begin < b.begin;
@@ -296,7 +297,7 @@ bool Chunks::share(KeptRing& ring) {
   const Rows &rows = facts_.rows[storage], &columns = facts_.columns[storage];
   if (columns.size == 0 || columns.count < 2) return false;
   const std::vector<int> users = users_of(storage);
-  if (users.size() < 2 || !same_rows(users, storage)) return false;
+  if (users.size() < 2 || is_fed(users[0]) || !same_rows(users, storage)) return false;
   const int host = users.back();
   const int64_t width = width_of(columns.count, width_);
   if (width >= columns.count) return false;
@@ -354,7 +355,8 @@ bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
   const bool again = again_.contains(storage);
   if (facts_.columns[storage].count < 2) return false;
   const auto pair = pair_of(storage);
-  if (!pair || (!again && (group_.stages[pair->writer].host >= 0 || has_sums(node(pair->writer)))))
+  if (!pair || is_fed(pair->writer) ||
+      (!again && (group_.stages[pair->writer].host >= 0 || has_sums(node(pair->writer)))))
     return false;
   // Its family runs the reader slab by slab.
   const Stage& reader = group_.stages[pair->reader];

@@ -72,6 +72,8 @@ class Chunks {
   TensorId root(TensorId id) const { return layouts_[id].root; }
   const Slabs& slabs(int k) const { return facts_.slabs[group_.stages[k].step]; }
   const Node& node(int k) const { return *steps_[group_.stages[k].step].node; }
+  // What the caller passes row by row, once.
+  bool is_fed(int k) const { return fed_to(node(k), graph_) >= 0; }
   int count() const { return static_cast<int>(group_.stages.size()); }
 
   bool reads(int k, TensorId storage) const;

@@ -51,22 +51,25 @@ std::string of_nests(const Schedule& schedule, const Node& node, const std::vect
 
 }  // namespace
 
+std::string why_not_by_rows(const Schedule& schedule, size_t step) {
+  const Node& node = *schedule.steps[step].node;
+  if (const Call* call = std::get_if<Call>(&node.body))
+    return fmt::format("the C kernel '{}' takes whole tensors", call->kernel);
+  if (schedule.steps[step].kind == StepKind::kRun && std::holds_alternative<Nests>(node.body))
+    return of_nests(schedule, node, storage_rows(*schedule.graph, schedule.layouts));
+  return "control flow takes whole tensors";
+}
+
 std::vector<std::string> explain(const Schedule& schedule) {
-  const std::vector<Rows> rows = storage_rows(*schedule.graph, schedule.layouts);
   std::vector<std::string> reasons;
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
-    const Node& node = *schedule.steps[s].node;
     const auto group = std::find_if(schedule.groups.begin(), schedule.groups.end(), [&](const Group& g) {
       return g.begin <= static_cast<int>(s) && static_cast<int>(s) < g.end;
     });
     if (group != schedule.groups.end())
       reasons.push_back(fmt::format("row by row in g{}", group - schedule.groups.begin() + 1));
-    else if (const Call* call = std::get_if<Call>(&node.body))
-      reasons.push_back(fmt::format("the C kernel '{}' takes whole tensors", call->kernel));
-    else if (schedule.steps[s].kind == StepKind::kRun && std::holds_alternative<Nests>(node.body))
-      reasons.push_back(of_nests(schedule, node, rows));
     else
-      reasons.push_back("control flow takes whole tensors");
+      reasons.push_back(why_not_by_rows(schedule, s));
   }
   return reasons;
 }

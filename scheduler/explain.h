@@ -16,4 +16,7 @@ namespace arenac {
 // Per step, one line without a full stop.
 std::vector<std::string> explain(const Schedule& schedule);
 
+// What keeps one step from running row by row, if anything does.
+std::string why_not_by_rows(const Schedule& schedule, size_t step);
+
 }  // namespace arenac

@@ -359,7 +359,8 @@ struct Runner {
 // for the step that reads through them and for those that read the rows of this one as they come. Nothing
 // where they contradict each other.
 std::optional<std::map<int, int64_t>> strips_of(int end, const std::vector<WindowKept>& again,
-                                                const StepFacts& facts) {
+                                                const StepFacts& facts, const std::vector<Step>& steps,
+                                                const Graph& graph) {
   std::map<int, int64_t> strips;
   const auto writes_again = [&](int s) {
     return std::any_of(again.begin(), again.end(),
@@ -375,8 +376,10 @@ std::optional<std::map<int, int64_t>> strips_of(int end, const std::vector<Windo
   for (const auto& [storage, strip] : again) {
     const int reader = facts.last_reader[storage];
     if (reader < 0 || reader >= end || !take(reader, strip)) return std::nullopt;
+    if (emitted_by(*steps[reader].node, graph) >= 0) return std::nullopt;
     for (int s = reader + 1; s < end; ++s)
-      if (in_step(s, reader) && !writes_again(s) && !take(s, strip)) return std::nullopt;
+      if (in_step(s, reader) && !writes_again(s) && emitted_by(*steps[s].node, graph) < 0 && !take(s, strip))
+        return std::nullopt;
   }
   return strips;
 }
@@ -434,7 +437,7 @@ std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>&
   const auto one = [](const WindowKept& window) { return window.strip == 1; };
   if (std::all_of(keep.again.begin(), keep.again.end(), one))
     return Former(begin, end, steps, layouts, graph, facts).run(keep);
-  const auto strips = strips_of(end, keep.again, facts);
+  const auto strips = strips_of(end, keep.again, facts, steps, graph);
   const auto in_strips = strips ? arenac::in_strips(facts, *strips, steps) : std::nullopt;
   if (!in_strips) return std::nullopt;
   return Former(begin, end, steps, layouts, graph, *in_strips).run(keep);

@@ -47,7 +47,7 @@ class LivenessWalk {
   std::vector<Occupancy> occupancies() {
     const int end = static_cast<int>(steps_.size());
     if (end == 0) return std::move(occupied_);
-    for (TensorId id : graph_.outputs) set_live(root(id), true, 2 * int64_t{end} - 1);
+    for (TensorId id : whole_outputs(graph_)) set_live(root(id), true, 2 * int64_t{end} - 1);
     backwards(0, end);
     for (size_t id = 0; id < live_.size(); ++id) {
       set_live(static_cast<TensorId>(id), false, -1);

@@ -456,6 +456,20 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
   return plan;
 }
 
+// How far a read moves along an axis of the flat nest in the caller's row-major tensor.
+int64_t pace_of_caller(const Nest& nest, const FlatNest& flat, int operand, const Shape& shape, int a) {
+  if (flat.walks[static_cast<size_t>(a)].empty()) return 0;
+  const int axis = flat.walks[static_cast<size_t>(a)].front();
+  const std::vector<int64_t> strides = row_major_strides(shape);
+  int64_t pace = 0;
+  visit_reads(nest, [&](const Expr& read) {
+    if (read->index != operand || pace != 0) return;
+    for (size_t d = 0; d < shape.size(); ++d)
+      pace += strides[d] * coefficient_along(read->args[d], axis).value_or(0);
+  });
+  return std::abs(pace);
+}
+
 }  // namespace
 
 LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
@@ -479,7 +493,13 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     const int64_t size = element_count(graph.tensors[node.reads[(*read)->index]].shape);
     if (!constant(*read) && size > largest) streamed = read, largest = size;
   }
+  // Where rows come one by one, sums of floats add in the order in which they do where all are there.
+  const int fed = streamed && is_float(flat.body->type) && is_fed(graph, node.reads[(*streamed)->index])
+                      ? (*streamed)->index
+                      : -1;
   const auto key = [&](int a) {
+    if (fed >= 0 && flat.axes[a].reduced)
+      return pace_of_caller(nest, flat, fed, graph.tensors[node.reads[fed]].shape, a);
     const Expr& index =
         (flat.axes[a].reduced || flat.accumulate) && streamed ? (*streamed)->args[0] : flat.store;
     return std::abs(coefficient_along(unwound(index), a).value_or(0));

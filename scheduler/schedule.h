@@ -282,6 +282,9 @@ std::vector<Interval> storage_lives(const Schedule& schedule);
 // The steps of a group at which a ring is in use whose steps, one by one, are `life`.
 Interval steps_of_ring(const Group& group, Interval life, const Ring& ring);
 
+// Whether no step runs row by row but the copies of what the caller passes or takes so.
+bool is_of_whole_layers(const Schedule& schedule);
+
 // How often each step runs at most: the trips of the loops around it, or INT64_MAX where they are more.
 std::vector<int64_t> iterations_of(const std::vector<Step>& steps);
 

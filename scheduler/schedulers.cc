@@ -11,6 +11,7 @@
 #include "scheduler/overlap.h"
 #include "scheduler/schedule.h"
 #include "scheduler/second_passes.h"
+#include "scheduler/slabs.h"
 #include "scheduler/storage.h"
 
 namespace arenac {
@@ -51,11 +52,27 @@ void plan_walks(Schedule& schedule, const Target& target) {
   schedule.overlaps = find_overlaps(schedule);
 }
 
+// Rows that the caller passes or takes are copied one by one, where no other group does that.
+void add_copies_of_rows(Schedule& schedule) {
+  const Graph& graph = *schedule.graph;
+  const std::vector<Rows> rows = storage_rows(graph, schedule.layouts);
+  for (size_t s = 0; s < schedule.steps.size(); ++s) {
+    const Step& step = schedule.steps[s];
+    if (step.kind != StepKind::kRun || stage_of(schedule, s)) continue;
+    if (fed_to(*step.node, graph) < 0 && emitted_by(*step.node, graph) < 0) continue;
+    const Slabs slabs = slabs_of(*step.node, graph, schedule.layouts, rows);
+    const int begin = static_cast<int>(s);
+    schedule.groups.push_back({begin, begin + 1, {{begin, slabs.count, slabs.nests, {}}}, {0}, {}});
+  }
+  std::ranges::sort(schedule.groups, {}, &Group::begin);
+}
+
 Schedule whole_layers(Ordered ordered, std::shared_ptr<const Graph> graph, const Target& target) {
   Storage& storage = ordered.storage;
   Schedule schedule{graph, std::move(storage.steps), std::move(storage.layouts), {}};
   schedule.order = ordered.report;
   schedule.limits_hit = std::move(storage.limits_hit);
+  add_copies_of_rows(schedule);
   plan_walks(schedule, target);
   verify(schedule);
   return schedule;
@@ -64,12 +81,14 @@ Schedule whole_layers(Ordered ordered, std::shared_ptr<const Graph> graph, const
 Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Target& target) {
   if (groups.empty()) return schedule;
   std::vector<StorageOverlap> overlaps;
+  schedule.groups.clear();  // of rows of the caller's
   for (GroupPlan& plan : groups) {
     for (const KeptRing& kept : plan.rings) schedule.layouts[kept.storage].ring = kept.ring;
     overlaps.insert(overlaps.end(), plan.overlaps.begin(), plan.overlaps.end());
     schedule.groups.push_back(std::move(plan.group));
   }
   for (Layout& layout : schedule.layouts) layout.ring = schedule.layouts[layout.root].ring;
+  add_copies_of_rows(schedule);
   plan_walks(schedule, target);
   schedule.overlaps.insert(schedule.overlaps.begin(), overlaps.begin(), overlaps.end());
   verify(schedule);
@@ -87,9 +106,10 @@ Schedule schedule_in_order(const Graph& graph, const Target& target, Deadline de
 // Bytes live at the fullest step with the best of its overlaps, what is the caller's apart.
 int64_t peak_of(const Schedule& schedule) {
   std::vector<int64_t> bytes = storage_bytes(*schedule.graph, schedule.layouts);
+  for (TensorId id : schedule.graph->inputs)
+    if (schedule.io == Io::kExternal || schedule.graph->by_rows.contains(id)) bytes[id] = 0;
   if (schedule.io == Io::kExternal)
-    for (const auto* callers : {&schedule.graph->inputs, &schedule.graph->outputs})
-      for (TensorId id : *callers) bytes[id] = 0;
+    for (TensorId id : whole_outputs(*schedule.graph)) bytes[id] = 0;
   const auto lives = storage_lives(schedule);
   std::vector<int64_t> live(schedule.steps.size()), saved(schedule.steps.size());
   for (size_t id = 0; id < bytes.size(); ++id)

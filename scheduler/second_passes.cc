@@ -105,6 +105,10 @@ std::vector<const Node*> pass_of(TensorId tensor, const Graph& graph,
         largest = &id;
     if (!largest) break;
     at = *largest;
+    if (graph.by_rows.contains(at)) {  // its rows come once
+      chain.pop_back();
+      break;
+    }
     const bool is_input = std::ranges::count(graph.inputs, at) > 0;
     const int64_t bytes = is_input ? 0 : bytes_of(graph.tensors[at]);
     if (bytes < least) best = chain.size(), least = bytes;

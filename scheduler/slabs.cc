@@ -131,6 +131,8 @@ class Facts {
   }
 
   Slabs run() const {
+    for (TensorId id : {fed_to(node_, graph_), emitted_by(node_, graph_)})
+      if (id >= 0) return accesses(*cut_by_dimension(static_cast<size_t>(graph_.by_rows.at(id))));
     if (const auto cut = cut_by_operand()) return accesses(*cut);
     const bool in_rows = rows_of(node_.writes[0]).size > 0;
     Slabs best = accesses((in_rows ? cut_by_storage() : std::nullopt).value_or(uncut(nests_)));

@@ -166,7 +166,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
       if (readers.empty() || readers.back() != s) readers.push_back(s);
       facts.last_reader[facts.source[id]] = s;
     }
-  for (TensorId id : graph.outputs) facts.last_reader[facts.source[id]] = end;
+  for (TensorId id : whole_outputs(graph)) facts.last_reader[facts.source[id]] = end;
   facts.overwritten = overwritten_by(facts, graph, layouts);
 
   for (size_t id = 0; id < n; ++id)
@@ -195,9 +195,13 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
   for (size_t id = 0; id < n; ++id)
     if (!occupied[id].empty())
       facts.live[id] = {occupied[id].front().begin / 2, (occupied[id].back().end + 1) / 2};
+  for (const Step& step : steps)
+    facts.one_by_one.push_back(fed_to(*step.node, graph) >= 0 || emitted_by(*step.node, graph) >= 0);
   facts.callers.resize(n);
-  for (const auto* callers : {&graph.inputs, &graph.outputs})
-    for (TensorId id : *callers) facts.callers[layouts[id].root] = true;
+  for (const std::vector<TensorId>& callers : {graph.inputs, whole_outputs(graph)})
+    for (TensorId id : callers) facts.callers[layouts[id].root] = true;
+  for (TensorId id : graph.inputs)
+    if (graph.by_rows.contains(id)) facts.bytes[layouts[id].root] = 0;
   return facts;
 }
 
@@ -224,7 +228,7 @@ StepFacts in_turns(StepFacts facts, int64_t turns, const std::vector<Step>& step
   std::map<int, int64_t> strips;
   for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
     const Slabs& slabs = facts.slabs[s];
-    if (slabs.count <= turns) continue;
+    if (slabs.count <= turns || facts.one_by_one[s]) continue;
     int64_t strip = ceil_div(slabs.count, turns);
     while (slabs.count % strip != 0) ++strip;
     if (in_strips(slabs, *steps[s].node, strip)) strips.emplace(s, strip);

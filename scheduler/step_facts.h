@@ -26,6 +26,7 @@ struct StepFacts {
   std::vector<Interval> live;                      // per storage: steps
   std::vector<int64_t> bytes;                      // per storage
   std::vector<bool> callers;                       // per storage: that of an input or output
+  std::vector<bool> one_by_one;                    // per step: the caller passes or takes its rows
 };
 // A producer is pulled as far as any of its readers asks.
 void add(std::vector<Pull>& pulls, Pull pull);

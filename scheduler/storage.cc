@@ -53,6 +53,16 @@ struct Peak {
   std::vector<TensorId> live;  // storages, ascending
 };
 
+// Rows one after the other, of which one is there.
+Layout layout_by_rows(TensorId id, const Shape& shape, int dimension) {
+  Shape row = shape;
+  row[static_cast<size_t>(dimension)] = 1;
+  Layout layout{id, 0, row_major_strides(row)};
+  layout.strides[static_cast<size_t>(dimension)] = element_count(row);
+  layout.ring = {element_count(row), 1};
+  return layout;
+}
+
 class Assignment {
  public:
   // `copied` are nodes that stay copies although their results could be views.
@@ -63,6 +73,8 @@ class Assignment {
     layouts_.resize(graph.tensors.size());
     for (TensorId id = 0; id < static_cast<TensorId>(layouts_.size()); ++id)
       layouts_[id] = {id, 0, row_major_strides(graph.tensors[id].shape)};
+    for (const auto& [id, dimension] : graph.by_rows)
+      layouts_[id] = layout_by_rows(id, graph.tensors[id].shape, dimension);
     readers_.resize(layouts_.size()), views_of_.resize(layouts_.size());
     for (const Step& step : steps_)
       for (TensorId id : step.node->reads) readers_[id].push_back(step.node);
@@ -133,7 +145,8 @@ class Assignment {
       depth += (step.kind == StepKind::kIf || step.kind == StepKind::kLoop) -
                (step.kind == StepKind::kEndIf || step.kind == StepKind::kEndLoop);
       const Nests* nests = std::get_if<Nests>(&step.node->body);
-      if (depth > 0 || !nests || count_of(graph_.tensors[step.node->writes[0]]) == 0) continue;
+      if (depth > 0 || !nests || step.node->is_copy || count_of(graph_.tensors[step.node->writes[0]]) == 0)
+        continue;
       for (size_t k = 0; k < nests->size(); ++k)
         for (int operand : operands_of((*nests)[k])) {
           const TensorId x = step.node->reads[operand];
@@ -289,6 +302,9 @@ class Assignment {
     std::iota(order.begin(), order.end(), 0);
     const Nests* nests = std::get_if<Nests>(&node.body);
     if (!nests || nests->empty()) return dense_strides(shape, order);
+    // Sums of floats walk the elements as they would the caller's whole tensor (loops.cc), in the same order.
+    if (const TensorId fed = fed_to(node, graph_); fed >= 0 && is_float(graph_.tensors[fed].type))
+      return layouts_[fed].strides;
     size_t windowed = first_windowed_dimension(nests->front(), shape.size());
     if (windowed == shape.size() && follows_input(node)) windowed = wanted_by_readers(out);
     if (windowed < shape.size()) {
@@ -310,7 +326,7 @@ class Assignment {
       if (graph_.tensors[id].constant ||
           count_of(graph_.tensors[id]) < count_of(graph_.tensors[node.writes[0]]))
         continue;
-      (is_input_[layouts_[id].root] ? input : other) = true;
+      (is_input_[layouts_[id].root] || is_fed(graph_, layouts_[id].root) ? input : other) = true;
     }
     return input && !other;
   }
@@ -465,7 +481,8 @@ class Assignment {
     for (size_t id = 0; id < layouts_.size(); ++id) group_[id] = {{first_use(id), static_cast<TensorId>(id)}};
     for (int s = static_cast<int>(steps_.size()); s-- > 0;) {
       const Nests* nests = nests_of(s);
-      if (!nests || count_of(graph_.tensors[steps_[s].node->writes[0]]) == 0) continue;
+      if (!nests || steps_[s].node->is_copy || count_of(graph_.tensors[steps_[s].node->writes[0]]) == 0)
+        continue;
       const Node& node = *steps_[s].node;
       if (nests->size() == 1) {
         share(node, nests->front(), s, 0);

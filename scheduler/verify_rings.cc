@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "frontend/error.h"
@@ -59,7 +60,8 @@ class Checker {
         cuts_(cuts),
         values_(values_of(schedule)),
         slots_(schedule, cuts) {
-    for (TensorId id : graph_.inputs) write(id, id);
+    for (TensorId id : graph_.inputs)
+      if (!graph_.by_rows.contains(id)) write(id, id);
   }
 
   void run(int step) {
@@ -72,6 +74,10 @@ class Checker {
   void run(const Group& group, const ChunkRun& run) {
     const Stage& stage = group.stages[run.stage];
     const Slabs& slabs = cuts_.slabs[stage.step];
+    const TensorId fed = fed_to(*schedule_.steps[stage.step].node, graph_);
+    ARENAC_CHECK(fed < 0 || run.slab == fed_[fed]++, "rows of an input are taken in another order");
+    if (fed >= 0)  // the caller passes one more
+      visit(fed, fed, {run.slab, run.slab + 1}, kAll, [](RowSlot& slot, const RowSlot& row) { slot = row; });
     for (const StepPart& part : slots_.parts(stage.step)) {
       for (const RowAccess* read : part.slabs_read)
         visit(read->tensor, read->tensor, read->rows[run.slab], columns_at(stage, run.chunk, *read),
@@ -90,7 +96,7 @@ class Checker {
 
   void finish() {
     const int last = static_cast<int>(schedule_.steps.size()) - 1;
-    for (TensorId id : graph_.outputs) read(last, id);
+    for (TensorId id : whole_outputs(graph_)) read(last, id);
   }
 
  private:
@@ -143,12 +149,21 @@ class Checker {
   const Graph& graph_;
   const SlabCuts& cuts_;
   const std::vector<TensorId> values_;
+  std::map<TensorId, int64_t> fed_;  // rows of inputs that were passed
   StorageSlots slots_;
 };
 
 }  // namespace
 
 void verify_rings(const Schedule& schedule) {
+  for (size_t s = 0; s < schedule.steps.size(); ++s) {
+    const Node& node = *schedule.steps[s].node;
+    if (schedule.steps[s].kind != StepKind::kRun ||
+        (fed_to(node, *schedule.graph) < 0 && emitted_by(node, *schedule.graph) < 0))
+      continue;
+    const Stage* stage = stage_of(schedule, s);
+    ARENAC_CHECK(stage && stage->host < 0, fmt::format("'{}' does not run row by row", node.origin));
+  }
   const SlabCuts cuts = cuts_of(schedule);
   Checker checker(schedule, cuts);
   auto group = schedule.groups.begin();

@@ -36,7 +36,7 @@ std::string program_source(const std::vector<Emitted>& batch) {
   std::string harnesses, calls;
   for (const Emitted& e : batch) {
     const std::string& name = e.compilation.name;
-    for (const char* function : {"allocate", "load", "save", "now_ms", "main"})
+    for (const char* function : {"allocate", "load", "save", "now_ms", "feed_all", "main"})
       harnesses += fmt::format("#undef {0}\n#define {0} {1}_{0}\n", function, name);
     harnesses += fmt::format("#include \"{}/main.c\"\n", name);
     calls += fmt::format(
@@ -66,7 +66,8 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   Compilation c;
   c.name = name;
   verify(graph);
-  c.graph = std::make_unique<const Graph>(rewritten(std::move(graph)));
+  c.graph =
+      std::make_unique<const Graph>(with_caller_rows(rewritten(std::move(graph)), way.fed, way.emitted));
   c.schedule = scheduler_named(way.scheduler).schedule(*c.graph, targets().at(way.target), kNoDeadline);
   c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools, {}, states);
   c.plan = plan(c.lifetimes.problem);

@@ -19,6 +19,7 @@ struct Way {
   std::vector<Pool> pools = {};
   std::string scheduler = "layerwise";
   Code code = Code::kFast;
+  std::vector<CallerRows> fed = {}, emitted = {};
 };
 
 // What compile() does, from a graph.
