@@ -16,7 +16,7 @@ namespace arenac {
 namespace {
 
 constexpr int64_t kMostPoints = 32;  // of a loop whose iterations differ; those between are taken to be alike
-constexpr int64_t kMostRuns = 512;   // of a stage that are looked at
+constexpr int64_t kMostRuns = 128;   // of a stage that are looked at
 constexpr int kScalarBytes = 4;      // that cores without vectors take at a time
 constexpr size_t kTemporaries = 3;   // in an innermost loop, its counter among them
 constexpr double kElementOfCall = 12;  // operations of a C kernel for each element that it reads or writes

@@ -169,7 +169,7 @@ std::vector<Schedule> second_passes(const Schedule& whole, const Target& target,
 
 // Of how many slabs at most the steps of groups are made beside those of single rows: the fewer, the longer
 // are the loops of each.
-constexpr int64_t kTurns[] = {4, 8, 16, 32, 64};
+constexpr int64_t kTurns[] = {8, 16, 32};
 
 struct Grouped {
   std::vector<Schedule> schedules;
@@ -211,19 +211,24 @@ Grouped grouped(const Graph& graph, const std::vector<Schedule>& plain, Freedom 
       for (const GroupSearch& search : *those) result.limits_hit.merge(search.limits_hit());
     return result;
   };
+  int64_t least = INT64_MAX;
+  size_t smallest = 0;  // of the plain schedules, the one whose groups are
+  const auto note = [&](const Schedule& schedule, size_t k) {
+    const int64_t peak = peak_of(schedule);
+    if (peak < least) least = peak, smallest = k;
+  };
   for (size_t k = 0; k < plain.size(); ++k) {
+    note(plain[k], k);
     GroupSearch& search = searches.emplace_back(plain[k], kRowByRow, plain.size(), deadline);
+    const size_t before = all.schedules.size();
     all.add_all(k, search.near_least());
     if (auto groups = search.least_with_windows()) all.add(k, std::move(*groups));
+    for (size_t n = before; n < all.schedules.size(); ++n) note(all.schedules[n], k);
   }
-  int64_t least = INT64_MAX;
-  for (const auto* those : {&plain, &std::as_const(all.schedules)})
-    for (const Schedule& schedule : *those) least = std::min(least, peak_of(schedule));
-  for (size_t k = 0; k < plain.size(); ++k) {
-    all.add_all(k, searches[k].without_windows());
-    for (const int64_t turns : kTurns)
-      all.add_all(k, in_turns.emplace_back(plain[k], turns, plain.size(), deadline).without_windows());
-  }
+  for (size_t k = 0; k < plain.size(); ++k) all.add_all(k, searches[k].without_windows());
+  for (const int64_t turns : kTurns)
+    all.add_all(smallest,
+                in_turns.emplace_back(plain[smallest], turns, plain.size(), deadline).without_windows());
   if (freedom < Freedom::kSomeAgain) return done();
   Expect expect = Expect::kSome;
   for (size_t k = plain.size(); k-- > 0;) {  // those first that were changed most for the purpose
