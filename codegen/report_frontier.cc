@@ -14,10 +14,9 @@ namespace arenac {
 
 std::string frontier_text(const MemoryMap& map) {
   std::string text =
-      "Schedules to choose from, the fastest first, with multiply-accumulates done again and\n";
-  text += map.target.empty()
-              ? "bytes of constants read again\n"
-              : fmt::format("bytes of constants read again; estimated cycles on {}\n", map.target);
+      "Schedules to choose from, the fastest first, with multiply-accumulates done\n"
+      "again and bytes of constants read again";
+  text += map.target.empty() ? "\n" : fmt::format("; estimated cycles on {}\n", map.target);
   text += fmt::format("{:>13}{:>9}{:>8}{:>11}{:>14}{:>14}{:>11}\n", "arena bytes", "of first", "cycles",
                       "work again", "read again", "grouped steps", "bytes of C");
   for (const MapChoice& choice : map.frontier) {
