@@ -48,9 +48,12 @@ class Former {
     }
     const std::vector<RowLives> lives = storage_lives();
     std::vector<KeptRing> cut = rings(lives);
-    const bool possible = chunks.cut(cut);
-    auto columns = possible && chunks.any() ? pulled_by_hosts(chunks, cut) : std::nullopt;
-    if (columns || !keep.again.empty()) return columns;
+    if (chunks.cut(cut) && chunks.any()) {
+      std::vector<Times> in_rows = when_;
+      if (auto columns = pulled_by_hosts(chunks, cut)) return columns;
+      when_ = std::move(in_rows);
+    }
+    if (!keep.again.empty()) return std::nullopt;
     group_.stages = chunks.plain();
     return plan(lives);
   }
