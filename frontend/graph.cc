@@ -291,6 +291,10 @@ TensorId emitted_by(const Node& node, const Graph& graph) {
   return !node.writes.empty() && graph.by_rows.contains(node.writes[0]) ? node.writes[0] : -1;
 }
 
+bool copies_caller_rows(const Node& node, const Graph& graph) {
+  return fed_to(node, graph) >= 0 || emitted_by(node, graph) >= 0;
+}
+
 bool is_fed(const Graph& graph, TensorId id) {
   if (graph.by_rows.empty()) return false;
   return std::any_of(graph.block.begin(), graph.block.end(),

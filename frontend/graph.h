@@ -122,6 +122,14 @@ std::vector<TensorId> tensors_read(const Node& node);
 std::vector<Block*> blocks_of(Node& node);
 std::vector<const Block*> blocks_of(const Node& node);
 
+// Calls visit(node) for the node, then for those in its blocks.
+template <typename Visit>
+void visit_nodes(const Node& node, const Visit& visit) {
+  visit(node);
+  for (const Block* block : blocks_of(node))
+    for (const Node& inner : *block) visit_nodes(inner, visit);
+}
+
 // Calls visit(node, its nests) for every node of nests, those of inner blocks before what follows them.
 template <typename Visit>
 void visit_nests(Block& block, const Visit& visit) {
@@ -164,6 +172,8 @@ std::vector<TensorId> whole_outputs(const Graph& graph);
 // What of the caller's, passed row by row, a node reads; taken row by row, it writes; -1: nothing.
 TensorId fed_to(const Node& node, const Graph& graph);
 TensorId emitted_by(const Node& node, const Graph& graph);
+// Whether it is one of these copies.
+bool copies_caller_rows(const Node& node, const Graph& graph);
 // Whether the tensor holds what the caller passes row by row.
 bool is_fed(const Graph& graph, TensorId id);
 

@@ -5,6 +5,8 @@
 #include <optional>
 #include <set>
 
+#include "frontend/facts.h"
+
 namespace arenac {
 namespace {
 
@@ -27,13 +29,9 @@ std::optional<bool> direction_of(const Expr& index, const Loop& loop) {
   return std::nullopt;
 }
 
-bool names(const Expr& e, int axis) {
-  return any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == axis; });
-}
-
 // Calls visit(expression) for each expression of the nest.
-template <typename AnyNest, typename Visit>
-void visit_expressions(AnyNest& nest, const Visit& visit) {
+template <typename Visit>
+void visit_expressions(Nest& nest, const Visit& visit) {
   for (auto& bound : nest.where) visit(bound.index);
   for (auto& index : nest.store) visit(index);
   if (!nest.body.empty()) visit(nest.body);
@@ -45,18 +43,8 @@ template <typename Accepts>
 bool all_reads(const Node& node, const Accepts& accepts) {
   bool all = true;
   for (const Nest& nest : std::get<Nests>(node.body))
-    visit_expressions(nest, [&](const Expr& e) {
-      all = all && !any_of(e, [&](const Expr& x) { return x->op == Op::kRead && !accepts(x, nest); });
-    });
+    visit_reads(nest, [&](const Expr& read) { all = all && accepts(read, nest); });
   return all;
-}
-
-// Calls visit(node) for a node, or for all in its blocks, and those themselves.
-template <typename Visit>
-void visit_nodes(const Node& node, const Visit& visit) {
-  visit(node);
-  for (const Block* block : blocks_of(node))
-    for (const Node& inner : *block) visit_nodes(inner, visit);
 }
 
 struct Touched {
@@ -123,7 +111,7 @@ class Fuser {
         if (backwards && !moment)
           moment = Moment{d, *backwards};
         else
-          plain = plain && !names(nest->store[d], -1 - loop.symbol);
+          plain = plain && !names_axis(nest->store[d], -1 - loop.symbol);
       }
       if (plain && moment && graph_.tensors[node.writes[0]].shape[moment->dimension] == loop.trips)
         moments[node.writes[0]] = *moment;
@@ -155,7 +143,7 @@ class Fuser {
       return std::nullopt;
     std::optional<size_t> dimension;
     for (size_t d = 0; d < nest->store.size(); ++d) {
-      if (!names(nest->store[d], time)) continue;
+      if (!names_axis(nest->store[d], time)) continue;
       if (dimension || nest->store[d]->op != Op::kAxis) return std::nullopt;
       dimension = d;
     }

@@ -32,10 +32,12 @@ size_t index_of(const Graph& graph, const std::string& name, Direction direction
 }
 
 bool touches(const Node& node, TensorId id) {
-  const auto in = [&](const Node& n) { return touches(n, id); };
-  const auto any = [&](const Block* block) { return std::ranges::any_of(*block, in); };
-  return std::ranges::count(node.reads, id) + std::ranges::count(node.writes, id) > 0 ||
-         std::ranges::count(tensors_read(node), id) > 0 || std::ranges::any_of(blocks_of(node), any);
+  bool any = false;
+  visit_nodes(node, [&](const Node& n) {
+    any |= std::ranges::count(n.reads, id) + std::ranges::count(n.writes, id) > 0 ||
+           std::ranges::count(tensors_read(n), id) > 0;
+  });
+  return any;
 }
 
 void replace_reads(Block& block, TensorId from, TensorId to) {
@@ -69,12 +71,9 @@ Graph with_copy(Graph graph, size_t index, int dimension, Direction direction) {
     graph.block.insert(std::ranges::find_if(graph.block, reads), std::move(copy));
   } else {
     const auto is_written = [&](const Node& node) {
-      const auto written = [&](const auto& self, const Node& n) -> bool {
-        return std::ranges::count(n.writes, id) > 0 || std::ranges::any_of(blocks_of(n), [&](const Block* b) {
-                 return std::ranges::any_of(*b, [&](const Node& x) { return self(self, x); });
-               });
-      };
-      return written(written, node);
+      bool any = false;
+      visit_nodes(node, [&](const Node& n) { any |= std::ranges::count(n.writes, id) > 0; });
+      return any;
     };
     const auto last = std::find_if(graph.block.rbegin(), graph.block.rend(), is_written);
     ids[index] = other;

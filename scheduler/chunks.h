@@ -68,7 +68,6 @@ class Chunks {
   struct Pair {
     int writer, reader;  // stages
   };
-  const Shape& shape_of(TensorId id) const { return graph_.tensors[id].shape; }
   TensorId root(TensorId id) const { return layouts_[id].root; }
   const Slabs& slabs(int k) const { return facts_.slabs[group_.stages[k].step]; }
   const Node& node(int k) const { return *steps_[group_.stages[k].step].node; }

@@ -72,6 +72,7 @@ std::vector<int> column_axes(const Node& node, const Slabs& slabs, TensorId stor
                              const Graph& graph, const std::vector<Layout>& layouts) {
   const Rows columns = columns_of(layouts[storage], rows, graph.tensors[storage].shape);
   const Nests& nests = std::get<Nests>(node.body);
+  if (adds_rows(nests, slabs.nests)) return {};
   std::vector<int> axes;
   for (size_t n = 0; n < nests.size(); ++n) {
     const Nest& nest = nests[n];
@@ -88,8 +89,6 @@ std::vector<int> column_axes(const Node& node, const Slabs& slabs, TensorId stor
     // What clears sums runs once: it touches neither rows nor columns.
     const bool clears = axis < 0 && n + 1 < nests.size() && nests[n + 1].accumulate;
     if (!one || (axis < 0 && !clears) || (axis >= 0 && axis == slabs.nests[n].axis)) return {};
-    // Sums go on along a row: of several rows, the columns of all would come before the next ones.
-    if (nest.accumulate && slabs.nests[n].width > 1) return {};
     axes.push_back(axis);
   }
   return axes;

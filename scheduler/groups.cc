@@ -265,9 +265,13 @@ class Former {
       if (!was_before && (live.end > group_.end || facts_.callers[storage.id])) outs.push_back(storage.id);
     }
     std::vector<StorageOverlap> all;
+    if (ins.empty()) return all;
+    std::vector<std::vector<Touch>> writes;
+    for (TensorId out : outs) writes.push_back(touches_of(out));
     for (TensorId in : ins) {
       const std::vector<Touch> reads = touches_of(in);
-      for (TensorId out : outs) all.push_back({in, out, distance(reads, touches_of(out), in), -1, {}});
+      for (size_t o = 0; o < outs.size(); ++o)
+        all.push_back({in, outs[o], distance(reads, writes[o], in), -1, {}});
     }
     return all;
   }
@@ -362,8 +366,7 @@ struct Runner {
 // for the step that reads through them and for those that read the rows of this one as they come. Nothing
 // where they contradict each other.
 std::optional<std::map<int, int64_t>> strips_of(int end, const std::vector<WindowKept>& again,
-                                                const StepFacts& facts, const std::vector<Step>& steps,
-                                                const Graph& graph) {
+                                                const StepFacts& facts) {
   std::map<int, int64_t> strips;
   const auto writes_again = [&](int s) {
     return std::any_of(again.begin(), again.end(),
@@ -379,9 +382,9 @@ std::optional<std::map<int, int64_t>> strips_of(int end, const std::vector<Windo
   for (const auto& [storage, strip] : again) {
     const int reader = facts.last_reader[storage];
     if (reader < 0 || reader >= end || !take(reader, strip)) return std::nullopt;
-    if (emitted_by(*steps[reader].node, graph) >= 0) return std::nullopt;
+    if (facts.one_by_one[reader]) return std::nullopt;
     for (int s = reader + 1; s < end; ++s)
-      if (in_step(s, reader) && !writes_again(s) && emitted_by(*steps[s].node, graph) < 0 && !take(s, strip))
+      if (in_step(s, reader) && !writes_again(s) && !facts.one_by_one[s] && !take(s, strip))
         return std::nullopt;
   }
   return strips;
@@ -440,7 +443,7 @@ std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>&
   const auto one = [](const WindowKept& window) { return window.strip == 1; };
   if (std::all_of(keep.again.begin(), keep.again.end(), one))
     return Former(begin, end, steps, layouts, graph, facts).run(keep);
-  const auto strips = strips_of(end, keep.again, facts, steps, graph);
+  const auto strips = strips_of(end, keep.again, facts);
   const auto in_strips = strips ? arenac::in_strips(facts, *strips, steps) : std::nullopt;
   if (!in_strips) return std::nullopt;
   return Former(begin, end, steps, layouts, graph, *in_strips).run(keep);

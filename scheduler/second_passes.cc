@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "frontend/merge.h"
 #include "scheduler/step_facts.h"
 
 namespace arenac {
@@ -123,12 +124,10 @@ class SecondPasses {
  public:
   explicit SecondPasses(const Graph& graph) : graph_(graph), result_(graph) {
     result_.block.clear();
-    std::map<TensorId, int> times;
+    const std::vector<int> times = times_written(graph);
     for (const Node& node : graph.block)
-      for (TensorId id : node.writes) {
-        writers_[id] = &node;
-        if (++times[id] > 1) writers_.erase(id);
-      }
+      for (TensorId id : node.writes)
+        if (times[id] == 1) writers_[id] = &node;
   }
 
   // Nothing where no barrier has a pass that is worth it.

@@ -279,6 +279,12 @@ Slabs slabs_of(const Node& node, const Graph& graph, const std::vector<Layout>& 
   return Facts(node, graph, layouts, rows).run();
 }
 
+bool adds_rows(const Nests& nests, const std::vector<NestSlabs>& parts) {
+  for (size_t n = 0; n < nests.size(); ++n)
+    if (nests[n].accumulate && parts[n].width > 1) return true;
+  return false;
+}
+
 std::optional<Slabs> in_strips(const Slabs& slabs, const Node& node, int64_t strip) {
   if (strip == 1) return slabs;
   if (slabs.count % strip != 0) return std::nullopt;
@@ -298,9 +304,7 @@ std::optional<Slabs> in_strips(const Slabs& slabs, const Node& node, int64_t str
     for (int64_t t = 0; t < slabs.count; ++t) all[t / strip] = hull(all[t / strip], rows[t]);
     rows = std::move(all);
   };
-  // Sums go on along a row: of several rows, the columns of all would come before the next ones.
-  bool sums = false;
-  for (size_t n = 0; n < nests.size(); ++n) sums |= nests[n].accumulate && strips.nests[n].width > 1;
+  const bool sums = adds_rows(nests, strips.nests);
   const auto gather_both = [&](RowAccess& access) {
     if (sums) access.column_axes.clear();
     gather(access.rows);

@@ -43,6 +43,10 @@ struct Slabs {
   RowAccess write;
 };
 
+// Whether a slab adds several rows to sums. These go on along a row: of several, cut into columns, the first
+// columns of all rows would come before the next ones.
+bool adds_rows(const Nests& nests, const std::vector<NestSlabs>& parts);
+
 // Of a step that runs nests. Where its rows cannot be told apart, all of it is one slab.
 Slabs slabs_of(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
                const std::vector<Rows>& rows);

@@ -195,8 +195,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
   for (size_t id = 0; id < n; ++id)
     if (!occupied[id].empty())
       facts.live[id] = {occupied[id].front().begin / 2, (occupied[id].back().end + 1) / 2};
-  for (const Step& step : steps)
-    facts.one_by_one.push_back(fed_to(*step.node, graph) >= 0 || emitted_by(*step.node, graph) >= 0);
+  for (const Step& step : steps) facts.one_by_one.push_back(copies_caller_rows(*step.node, graph));
   facts.callers.resize(n);
   for (const std::vector<TensorId>& callers : {graph.inputs, whole_outputs(graph)})
     for (TensorId id : callers) facts.callers[layouts[id].root] = true;

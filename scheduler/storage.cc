@@ -448,6 +448,7 @@ class Assignment {
     for (size_t d = 0; d < shape.size(); ++d)
       if (shape[d] > 1) last = d;
     std::vector<int64_t> best;
+    bool callers_order = false;
     std::vector<bool> shared(shape.size());
     for_each_read({nest}, [&](const Nest&, const Expr& e) {
       const TensorId id = node.reads[e->index];
@@ -460,11 +461,9 @@ class Assignment {
       }
       if (has_last) return;
       best = std::move(paces);
-      if (!is_input_[layouts_[id].root]) return;
-      best.clear();
-      best.resize(shape.size(), -1);
+      callers_order = is_input_[layouts_[id].root];
     });
-    if (std::ranges::count(best, -1) > 0)
+    if (callers_order)
       for (size_t d = 0; d < shape.size(); ++d) best[d] = d == last ? 0 : shared[d] ? 1 : 2;
     return best;
   }

@@ -14,15 +14,6 @@
 namespace arenac {
 namespace {
 
-// f(node) for those of a block and of what is in it.
-template <typename F>
-void each_node(const Block& block, const F& f) {
-  for (const Node& node : block) {
-    f(node);
-    for (const Block* inner : blocks_of(node)) each_node(*inner, f);
-  }
-}
-
 // Per tensor the first of those whose values are the same where they lie: views, and what copies that take
 // no code join.
 std::vector<TensorId> values_of(const Schedule& schedule) {
@@ -36,7 +27,7 @@ std::vector<TensorId> values_of(const Schedule& schedule) {
     while (values[id] != id) id = values[id] = values[values[id]];
     return id;
   };
-  each_node(schedule.graph->block, [&](const Node& node) {
+  const auto join = [&](const Node& node) {
     const Nests* nests = std::get_if<Nests>(&node.body);
     if (!nests) return;
     const bool is_view = !is_written[node.writes[0]];
@@ -46,7 +37,8 @@ std::vector<TensorId> values_of(const Schedule& schedule) {
       const TensorId from = first(node.reads[(*read)->index]), to = first(node.writes[0]);
       (is_view ? values[to] : values[from]) = is_view ? from : to;
     }
-  });
+  };
+  for (const Node& node : schedule.graph->block) visit_nodes(node, join);
   for (size_t id = 0; id < values.size(); ++id) values[id] = first(static_cast<TensorId>(id));
   return values;
 }

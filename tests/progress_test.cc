@@ -52,32 +52,38 @@ class Terminal {
   int screen_, stderr_ = -1;
 };
 
-class Signals : public testing::TestWithParam<int> {};
+class Signals : public testing::TestWithParam<int> {
+ protected:
+  void SetUp() override { ASSERT_TRUE(terminal_.is_open()); }
+
+  // What is left of the line once the signal has ended the program.
+  void expect_erased(const std::string& shown) const {
+    const std::string text = terminal_.text();
+    EXPECT_THAT(text, HasSubstr(shown));
+    EXPECT_THAT(text, EndsWith("\r\x1b[K"));
+  }
+
+  const Terminal terminal_;
+};
 INSTANTIATE_TEST_SUITE_P(ThatEnd, Signals, testing::Values(SIGINT, SIGTERM, SIGHUP));
 
 TEST_P(Signals, EraseTheLine) {
-  const Terminal terminal;
-  ASSERT_TRUE(terminal.is_open());
   EXPECT_EXIT(
       {
-        terminal.become_standard_error();
+        terminal_.become_standard_error();
         ProgressLine line(ProgressLine::Shown::kOnTerminal);
         line.stage("schedule");
         raise(GetParam());
       },
       testing::KilledBySignal(GetParam()), "");
-  const std::string text = terminal.text();
-  EXPECT_THAT(text, HasSubstr("arenac: schedule"));
-  EXPECT_THAT(text, EndsWith("\r\x1b[K"));
+  expect_erased("arenac: schedule");
 }
 
 // One that waits for a child process takes them while it waits; the line has them again then.
 TEST_P(Signals, EraseTheLineAfterOthersHadThem) {
-  const Terminal terminal;
-  ASSERT_TRUE(terminal.is_open());
   EXPECT_EXIT(
       {
-        terminal.become_standard_error();
+        terminal_.become_standard_error();
         ProgressLine line(ProgressLine::Shown::kOnTerminal);
         {
           const SignalHandlers others([](int) {});
@@ -87,17 +93,13 @@ TEST_P(Signals, EraseTheLineAfterOthersHadThem) {
         raise(GetParam());
       },
       testing::KilledBySignal(GetParam()), "");
-  const std::string text = terminal.text();
-  EXPECT_THAT(text, HasSubstr("arenac: still here"));
-  EXPECT_THAT(text, EndsWith("\r\x1b[K"));
+  expect_erased("arenac: still here");
 }
 
 TEST_P(Signals, ThatAreIgnoredStayIgnored) {
-  const Terminal terminal;
-  ASSERT_TRUE(terminal.is_open());
   EXPECT_EXIT(
       {
-        terminal.become_standard_error();
+        terminal_.become_standard_error();
         signal(GetParam(), SIG_IGN);
         {
           ProgressLine line(ProgressLine::Shown::kOnTerminal);
