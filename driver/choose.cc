@@ -19,6 +19,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+constexpr double kFirstEffort = 0.01;  // of the planner's, for plans that only tell which schedules to plan
+constexpr int64_t kMostGained = 16;    // all effort makes such a plan smaller by one part in as many, at most
+constexpr int64_t kMostPlanned = 4;    // with all effort, of the schedules whose first plans are the smallest
 
 // A schedule and its problem, not planned yet.
 struct Candidate {
@@ -68,8 +71,9 @@ std::vector<Candidate> candidates(const Graph& graph, Freedom freedom, const Cho
   return all;
 }
 
-Plan planned(const Candidate& c, const Choosing& choosing) {
+Plan planned(const Candidate& c, const Choosing& choosing, double effort = 1) {
   Search search;
+  search.effort = effort;
   search.seconds = kPlannersTime * choosing.options.seconds;
   const std::string& planner = choosing.options.planner;
   const auto begin = Clock::now();
@@ -77,6 +81,13 @@ Plan planned(const Candidate& c, const Choosing& choosing) {
   choosing.times.plan += seconds_since(begin);
   if (choosing.found) choosing.found(total_size(plan));
   return plan;
+}
+
+// Whether a plan in one pool may come to `bytes`: by its bound, and by what little effort comes to.
+bool may_fit(const Candidate& c, int64_t bytes, const Choosing& choosing) {
+  if (c.bound > bytes) return false;
+  const int64_t first = total_size(planned(c, choosing, kFirstEffort));
+  return first - first / kMostGained <= bytes;
 }
 
 Chosen chosen(Candidate c, Plan plan) {
@@ -98,6 +109,7 @@ CompileOptions with_room(CompileOptions options) {
 struct Planned {
   size_t candidate;
   Plan plan;
+  bool cut = false;  // whether more of the candidates might have had a smaller one
 };
 
 // The same with those options; plans found are not told of.
@@ -105,24 +117,35 @@ Choosing in_one_pool(const CompileOptions& roomy, const Choosing& choosing) {
   return {roomy, choosing.states, choosing.target, choosing.deadline, choosing.times, {}, choosing.cycles};
 }
 
-// Of those that `which` takes that of the smallest plan, of equal ones the first. What cannot
-// be smaller is not planned.
+// Of those that `which` takes that of the smallest plan, of equal ones the first. All are planned with little
+// effort, and with all of it the few whose plans are the smallest then. What cannot be smaller is not
+// planned.
 template <typename Which>
 std::optional<Planned> smallest_of(const std::vector<Candidate>& all, const Choosing& choosing,
                                    const Which& which) {
-  std::vector<size_t> order;
+  using Size = std::pair<int64_t, size_t>;  // bytes, number of the candidate
+  std::vector<Size> bounds, firsts;
   for (size_t k = 0; k < all.size(); ++k)
-    if (which(all[k])) order.push_back(k);
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return all[a].bound < all[b].bound; });
+    if (which(all[k])) bounds.emplace_back(all[k].bound, k);
+  std::ranges::sort(bounds);
+  Size least = {INT64_MAX, 0};
+  for (const Size& bound : bounds) {
+    if (bound > least) break;
+    firsts.emplace_back(total_size(planned(all[bound.second], choosing, kFirstEffort)), bound.second);
+    least = std::min(least, firsts.back());
+  }
+  std::ranges::sort(firsts);
   std::optional<Planned> best;
-  for (const size_t k : order) {
-    const auto as_good = [&](int64_t bytes) {
-      return best && std::pair(total_size(best->plan), best->candidate) <= std::pair(bytes, k);
-    };
-    if (as_good(all[k].bound)) continue;
+  int64_t count = 0;
+  for (const auto& [first, k] : firsts) {
+    const auto size_of_best = [&] { return Size(total_size(best->plan), best->candidate); };
+    if (best && size_of_best() <= Size(all[k].bound, k)) continue;
+    if (count++ == kMostPlanned) {
+      best->cut = true;
+      break;
+    }
     Plan plan = planned(all[k], choosing);
-    if (!as_good(total_size(plan))) best = {k, std::move(plan)};
+    if (!best || Size(total_size(plan), k) < size_of_best()) best = {k, std::move(plan)};
   }
   return best;
 }
@@ -201,7 +224,8 @@ std::optional<Planned> fitting(const std::vector<Candidate>& all, Freedom freedo
     if (!has(freedom, all[k].schedule)) continue;
     const Problem& problem = all[k].lifetimes.problem;
     const auto& capacity = problem.pools[0].capacity;
-    if (all[k].bound > (problem.pools.size() == 1 ? std::min(ram, capacity.value_or(ram)) : ram)) continue;
+    if (problem.pools.size() == 1 && !may_fit(all[k], std::min(ram, capacity.value_or(ram)), choosing))
+      continue;
     Plan plan = planned(all[k], choosing);
     if (passed_capacities(problem, plan) || total_size(plan) > ram) continue;
     const Spilled bytes = spilled(problem, plan);
@@ -275,7 +299,7 @@ std::vector<Rung> frontier(const std::vector<Candidate>& all, const Choosing& ch
   int64_t least = INT64_MAX;
   for (const Candidate& each : all) {
     Candidate c = candidate(each.schedule, in_one);
-    if (c.bound >= least) continue;
+    if (!may_fit(c, least - 1, in_one)) continue;
     Plan plan = planned(c, in_one);
     if (total_size(plan) >= least) continue;
     least = total_size(plan);
@@ -287,6 +311,7 @@ std::vector<Rung> frontier(const std::vector<Candidate>& all, const Choosing& ch
 
 Chosen chosen_of(const Graph& graph, std::vector<Candidate> all, Planned best, const Choosing& choosing) {
   Chosen c = chosen(std::move(all[best.candidate]), std::move(best.plan));
+  if (best.cut) c.schedule.limits_hit.insert({"the smallest plan", kMostPlanned, "schedule"});
   all.erase(all.begin() + static_cast<std::ptrdiff_t>(best.candidate));
   if (!is_of_whole_layers(c.schedule)) c.layerwise_arena = arena_of_whole_layers(graph, all, choosing);
   return c;
