@@ -77,14 +77,28 @@ class NestLowering {
     }
     nested(axes, [&] {
       if (on_.plan.vector_axis < 0) {
-        tiles([&](int tile, Holds holds) { block(1, tile, holds); });
+        pixels(1);
       } else if (on_.plan.tile_axis == on_.plan.vector_axis) {
         wide_blocks();
       } else if (on_.depth_of(on_.plan.tile_axis) < on_.depth_of(on_.plan.vector_axis)) {
-        tiles([&](int tile, Holds holds) { vectors([&](int lanes) { block(lanes, tile, holds); }); });
+        tiles([&](int tile, Holds holds) { vectors([&](int lanes) { block({lanes, tile, holds}); }); });
       } else {
-        vectors([&](int lanes) { tiles([&](int tile, Holds holds) { block(lanes, tile, holds); }); });
+        vectors([&](int lanes) { pixels(lanes); });
       }
+    });
+  }
+
+  // All pixels of so many lanes. What their sums share is worked out once where there are several tiles.
+  void pixels(int lanes) {
+    const int p = on_.plan.tile_axis;
+    std::optional<Sums> zeros;
+    if (p >= 0 && !on_.varies(p)) {
+      const Interval inside = on_.interior(p);
+      if (inside.end - inside.begin > on_.plan.tile) zeros = shared_zeros(on_, at_, lanes);
+    }
+    tiles([&](int tile, Holds holds) {
+      const bool shares = zeros && holds == Holds::kAll;
+      block({lanes, tile, holds, shares ? &*zeros : nullptr});
     });
   }
 
@@ -98,8 +112,8 @@ class NestLowering {
     const int v = on_.plan.vector_axis, width = on_.plan.lanes * on_.plan.tile;
     stepped(v, {0, on_.extent(v)}, width, [&](int elements) {
       if (elements % on_.plan.lanes == 0)
-        return block(on_.plan.lanes, elements / on_.plan.lanes, Holds::kSome);
-      block(elements, 1, Holds::kSome);
+        return block({on_.plan.lanes, elements / on_.plan.lanes, Holds::kSome});
+      block({elements, 1, Holds::kSome});
     });
   }
 
@@ -155,8 +169,8 @@ class NestLowering {
     border(on_.down() ? before : after);
   }
 
-  void block(int lanes, int tile, Holds holds) {
-    store_results(on_, at_, sum_block(on_, at_, {lanes, tile, holds}), operands_.write_type);
+  void block(const SumBlock& sums) {
+    store_results(on_, at_, sum_block(on_, at_, sums), operands_.write_type);
   }
 
   ScheduledNest on_;

@@ -55,6 +55,29 @@ class SumLowering {
     return sums;
   }
 
+  // Accumulators for the pixels, at the zeros that they share.
+  Sums sums_from(const Sums& zeros, Interval pixels) {
+    Sums sums{zeros.lanes, pixels, 0, {}, true};
+    for (int64_t j = pixels.begin; j < pixels.end; ++j)
+      sums.registers.push_back(at_.new_register(fmt::format("acc{}", j), on_.type, zeros.lanes));
+    at_.put(Declare{sums.registers, {}});
+    for (int reg : sums.registers)
+      at_.lanes(zeros.lanes, [&] { at_.put(Set{at_.at(reg), at_.at(zeros.registers[0])}); });
+    return sums;
+  }
+
+  // The loops over the reduced axes around what zeros add alone.
+  Sums zeros(int lanes, const Bounds& open) {
+    const Sums all{lanes, {0, 1}, 0, {at_.new_register("zero", on_.type, lanes)}};
+    at_.put(Declare{all.registers, constant(on_.type, Scalar{.i = 0})});
+    const std::vector<int> axes = on_.reduced_axes();
+    const std::span<const int> loops(axes);
+    reduced_loops(loops.first(axes.size() - 1), open, all, [&](const Bounds& left, const Sums& sums) {
+      at_.when(condition(left), [&] { add_shared_zeros(on_, at_, axes.back(), sums); });
+    });
+    return all;
+  }
+
   // The loops over the reduced axes. Behind the last that moves pixels beyond bounds they come twice: for
   // when no pixel is beyond any or goes around a ring, and for when each has to be looked at. Places in rings
   // are found outside of the axis that moves them least.
@@ -224,9 +247,21 @@ class SumLowering {
 
 }  // namespace
 
+std::optional<Sums> shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int lanes) {
+  const std::vector<int> axes = nest.reduced_axes();
+  if (axes.empty() || !has_shared_zeros(nest, at)) return std::nullopt;
+  Bounds open;
+  for (const Bound& bound : nest.nest.where) {
+    if (names_axis(bound.index, axes.back())) return std::nullopt;
+    if (!names_axis(bound.index, nest.plan.tile_axis)) open.push_back(bound);
+  }
+  return SumLowering(nest, at).zeros(lanes, open);
+}
+
 Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block) {
   SumLowering lowering(nest, at);
-  const Sums all = lowering.new_sums(block.lanes, {0, block.tile}, 0);
+  const Sums all = block.zeros ? lowering.sums_from(*block.zeros, {0, block.tile})
+                               : lowering.new_sums(block.lanes, {0, block.tile}, 0);
   const bool some =
       block.holds == SumBlock::Holds::kSome || (block.tile == 1 && block.holds == SumBlock::Holds::kMoving);
   Bounds open, moving;

@@ -6,6 +6,8 @@
 // Bounds narrow the loops they can; the rest is asked of every term.
 #pragma once
 
+#include <optional>
+
 #include "codegen/scheduled_nest.h"
 #include "codegen/stmt_builder.h"
 #include "codegen/sums.h"
@@ -17,7 +19,17 @@ struct SumBlock {
   int lanes, tile;
   // Whether bounds on the tile axis hold: for all pixels, for some or none, or that is known when it runs.
   enum class Holds : uint8_t { kAll, kSome, kMoving } holds;
+  const Sums* zeros = nullptr;  // of blocks where all hold, what shared_zeros() gave
 };
+
+// Of products of bytes in whole vectors: what the zero of the pixels' factor adds to the sum of each pixel
+// where bounds on the tile axis hold, before the loop over the tiles:
+//
+//   zero0 = z * (w[0] + w[1] + ...)
+//   for p: acc0 = zero0 + (x[p] * w[0] + x[p + 1] * w[1] + ...)
+//
+// Nothing where there is no such factor.
+std::optional<Sums> shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int lanes);
 
 // Puts the block's sums; gives the accumulators.
 Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block);

@@ -238,24 +238,37 @@ class TermLowering {
   // The same in whole vectors of bytes, 16, 8 or 4 of both factors, which hold them from -128 to 127; what is
   // left of a zero z of one factor adds z times the total of the other.
   void add_along_of_vectors(int a, const Sums& sums, const Expr& term) {
-    int64_t begin = 0;
-    const int64_t extent = on_.extent(a);
-    const int most =
-        distance_along(a, (*byte_factors(term))[0]) * distance_along(a, (*byte_factors(term))[1]) == 1 ? 16
-                                                                                                       : 8;
-    for (const int width : {16, 8, 4}) {
-      const int64_t end = begin + (extent - begin) / width * width;
-      if (width > most || begin == end) continue;
-      at_.loop(a, integer(begin), integer(end), width, [&] { add_vector(a, width, sums, term); });
-      begin = end;
-    }
-    if (begin < extent)
-      at_.loop(a, integer(begin), integer(extent), 1, [&] { accumulate(sums, with_term(term)); });
+    const int64_t rest = vectors_along(a, [&](int width) { add_vector(a, width, sums, term); });
+    if (rest < on_.extent(a))
+      at_.loop(a, integer(rest), integer(on_.extent(a)), 1, [&] { accumulate(sums, with_term(term)); });
   }
+
+  // Of these what the pixels' zero adds, the same for all pixels: to the one register of `sums`.
+  void add_shared_zeros(int a, const Sums& sums) {
+    vectors_along(a, [&](int width) {
+      each_sum(sums, on_.nest.body, [&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
+        const size_t pixels = is_shared(f[0]) ? 1 : 0;
+        const ByteFactor &x = f[pixels], &w = f[1 - pixels];
+        const Expr total = instruction(fmt::format("total{}_{}", width, letters_of(w)), {w.read, number(0)});
+        at_.put(Set{sum, sum + total * number(zero_of(x))});
+        if (zero_of(w) != 0) at_.put(Set{sum, sum + number(zero_of(x) * zero_of(w) * width)});
+      });
+    });
+  }
+
+  // Whether one factor is the same for all pixels of a tile, so that the other's zero adds the same to all.
+  bool has_shared_zeros() const {
+    const auto [a, b] = *byte_factors(on_.nest.body);
+    const ByteFactor &w = is_shared(a) ? a : b, &x = is_shared(a) ? b : a;
+    return is_shared(a) != is_shared(b) && affine_form(w.read->args[0]) && zero_of(x) != 0;
+  }
+  // Whether all pixels of a tile have the factor.
+  bool is_shared(const ByteFactor& f) const { return !names_axis(f.read, on_.plan.tile_axis); }
+  // What is to be added to a factor's bytes of -128 to 127.
+  static int64_t zero_of(const ByteFactor& f) { return f.zero + (f.read->type == Type::kInt8 ? 0 : 128); }
 
   // A term of each of the lanes of vectors.
   void add_across_vectors(const Sums& sums, const Expr& term) {
-    const auto number = [](int64_t x) { return constant(Type::kInt32, Scalar{.i = x}); };
     for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
       const auto [a, b] = *byte_factors(on_.at_point(term, j, sums.lanes));
       const Expr sum = at_.at(sums.reg(j));
@@ -339,11 +352,37 @@ class TermLowering {
     return coefficient_along(f.read->args[0], a).value();
   }
 
+  // Blocks of 16, 8 and 4 along axis a, as wide as vectors of both factors hold; gives where these end.
+  template <typename Block>
+  int64_t vectors_along(int a, const Block& block) {
+    const auto factors = *byte_factors(on_.nest.body);
+    const int most = distance_along(a, factors[0]) * distance_along(a, factors[1]) == 1 ? 16 : 8;
+    int64_t begin = 0;
+    for (const int width : {16, 8, 4}) {
+      const int64_t end = begin + (on_.extent(a) - begin) / width * width;
+      if (width > most || begin == end) continue;
+      at_.loop(a, integer(begin), integer(end), width, [&] { block(width); });
+      begin = end;
+    }
+    return begin;
+  }
+
+  static Expr number(int64_t x) { return constant(Type::kInt32, Scalar{.i = x}); }
+
+  // Calls visit(factors of the term, its sum) for each pixel and lane.
+  template <typename Visit>
+  void each_sum(const Sums& sums, const Expr& term, const Visit& visit) {
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
+      for (int l = 0; l < sums.lanes; ++l) {
+        const Expr here = substitute(on_.at_point(term, j, sums.lanes), [&](const Expr& x) {
+          return x->op == Op::kAxis && x->index == kLane ? integer(l) : Expr();
+        });
+        visit(*byte_factors(here), sums.lanes > 1 ? at_.at(sums.reg(j), integer(l)) : at_.at(sums.reg(j)));
+      }
+  }
+
   // So many terms from where the innermost axis stands on.
   void add_vector(int a, int width, const Sums& sums, const Expr& term) {
-    const auto number = [](int64_t x) { return constant(Type::kInt32, Scalar{.i = x}); };
-    // What is to be added to a factor's bytes of -128 to 127.
-    const auto zero = [](const ByteFactor& f) { return f.zero + (f.read->type == Type::kInt8 ? 0 : 128); };
     Exchange scaled;  // reads -> their total times the other factor's zero
     const auto scaled_total = [&](const ByteFactor& f, int64_t by) {
       for (const auto& [read, there] : scaled)
@@ -352,16 +391,7 @@ class TermLowering {
       scaled.emplace_back(f.read, at_.define(fmt::format("total{}", scaled.size()), total * number(by)));
       return scaled.back().second;
     };
-    const auto each = [&](const auto& visit) {
-      for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
-        for (int l = 0; l < sums.lanes; ++l) {
-          const Expr here = substitute(on_.at_point(term, j, sums.lanes), [&](const Expr& x) {
-            return x->op == Op::kAxis && x->index == kLane ? integer(l) : Expr();
-          });
-          visit(*byte_factors(here), sums.lanes > 1 ? at_.at(sums.reg(j), integer(l)) : at_.at(sums.reg(j)));
-        }
-    };
-    each([&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
+    each_sum(sums, term, [&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
       const size_t first = distance_along(a, f[1]) == 1 ? 0 : 1;  // which may be apart
       const ByteFactor &x = f[first], &y = f[1 - first];
       const int64_t apart = distance_along(a, x);
@@ -369,11 +399,15 @@ class TermLowering {
       at_.put(Set{sum, apart == 1 ? instruction(name, {x.read, y.read, sum})
                                   : instruction("apart_" + name, {x.read, y.read, number(apart), sum})});
     });
-    each([&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
-      const int64_t of_a = zero(f[0]), of_b = zero(f[1]);
-      if (of_a != 0) at_.put(Set{sum, sum + scaled_total(f[1], of_a)});
-      if (of_b != 0) at_.put(Set{sum, sum + scaled_total(f[0], of_b)});
-      if (of_a != 0 && of_b != 0) at_.put(Set{sum, sum + number(of_a * of_b * width)});
+    const bool shared[] = {is_shared((*byte_factors(on_.nest.body))[0]),
+                           is_shared((*byte_factors(on_.nest.body))[1])};
+    each_sum(sums, term, [&](const std::array<ByteFactor, 2>& f, const Expr& sum) {
+      const int64_t of_a = zero_of(f[0]), of_b = zero_of(f[1]);
+      const bool a_adds = of_a != 0 && !(sums.have_zeros && shared[1]),
+                 b_adds = of_b != 0 && !(sums.have_zeros && shared[0]);
+      if (a_adds) at_.put(Set{sum, sum + scaled_total(f[1], of_a)});
+      if (b_adds) at_.put(Set{sum, sum + scaled_total(f[0], of_b)});
+      if (!sums.have_zeros && of_a != 0 && of_b != 0) at_.put(Set{sum, sum + number(of_a * of_b * width)});
     });
   }
 
@@ -482,6 +516,15 @@ void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Su
     lowering.add_along_of_vectors(a, sums, term);
   else
     lowering.add_along(a, sums, term);
+}
+
+bool has_shared_zeros(const ScheduledNest& nest, StmtBuilder& at) {
+  if (nest.bytes != ByteProducts::kAlongSumOfVectors || nest.plan.tile_axis < 0) return false;
+  return TermLowering(nest, at).has_shared_zeros();
+}
+
+void add_shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int a, const Sums& sums) {
+  TermLowering(nest, at).add_shared_zeros(a, sums);
 }
 
 }  // namespace arenac

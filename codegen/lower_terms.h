@@ -22,4 +22,8 @@ bool has_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Su
 // All of them: kBytes at once (is_along_sum()), or of halves that are converted at once.
 void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Sums& sums, const Expr& term);
 
+// Whether there are such (shared_zeros() in lower_sums.h); what they add along reduced axis a for each lane.
+bool has_shared_zeros(const ScheduledNest& nest, StmtBuilder& at);
+void add_shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int a, const Sums& sums);
+
 }  // namespace arenac

@@ -16,6 +16,7 @@ struct Sums {
   Interval pixels;
   int level;
   std::vector<int> registers;  // per pixel
+  bool have_zeros = false;     // that pixels share (shared_zeros() in lower_sums.h)
 
   int reg(int64_t pixel) const { return registers[static_cast<size_t>(pixel - pixels.begin)]; }
 };
