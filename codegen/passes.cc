@@ -24,8 +24,13 @@ class LanesToScalars {
  private:
   Stmts changed(const Stmts& body) {
     Stmts made;
+    std::set<int> gathered;
     for (const Stmt& s : body) {
-      if (const Lanes* lanes = std::get_if<Lanes>(&s.is)) {
+      if (const Lanes* lanes = std::get_if<Lanes>(&s.is); lanes && stores_all_lanes(*lanes)) {
+        for (int number : registers_of(s))
+          if (gathered.insert(number).second) gather(number, made);
+        made.push_back(s);
+      } else if (lanes) {
         for (int l = 0; l < lanes->count; ++l)
           for (const Stmt& each : lanes->body) made.push_back(in_lane(each, l));
       } else if (const Declare* declare = std::get_if<Declare>(&s.is)) {
@@ -41,6 +46,38 @@ class LanesToScalars {
       }
     }
     return made;
+  }
+
+  // Whether they are instructions that store what they make of all lanes.
+  static bool stores_all_lanes(const Lanes& lanes) {
+    return std::all_of(lanes.body.begin(), lanes.body.end(), [](const Stmt& s) {
+      const Set* set = std::get_if<Set>(&s.is);
+      return set && set->value->op == Op::kInstruction &&
+             instructions()[static_cast<size_t>(set->value->index)].lane_operands > 0;
+    });
+  }
+
+  // Those of several lanes that a statement's formulas read.
+  std::set<int> registers_of(const Stmt& s) const {
+    std::set<int> all;
+    visit_statements({s}, [&](const Stmt& inner) {
+      visit_formulas(inner, [&](const Expr& root) {
+        any_of(root, [&](const Expr& e) {
+          if (e->op == Op::kRead && e->index >= kRegisters && !e->args.empty())
+            all.insert(e->index - kRegisters);
+          return false;
+        });
+      });
+    });
+    return all;
+  }
+
+  // The register with what its scalars are.
+  void gather(int number, Stmts& made) {
+    made.push_back({Declare{{number}, {}}});
+    for (int l = 0; l < kernel_.registers[static_cast<size_t>(number)].lanes; ++l)
+      made.push_back(
+          {Set{register_at(kernel_, number, integer(l)), register_at(kernel_, scalar(number, l))}});
   }
 
   // Registers outside of loops over lanes: at certain ones.

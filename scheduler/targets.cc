@@ -63,7 +63,7 @@ const std::vector<Target>& targets() {
       {"cortex-m4", "Arm Cortex-M4: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2, kThumb2Float},
       {"cortex-m7", "Arm Cortex-M7: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2, kThumb2Float},
       {"cortex-m33", "Arm Cortex-M33: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2, kThumb2Float},
-      {"cortex-m55", "Arm Cortex-M55 with Helium", 4, 2, 4, 8, Registers::kScalar, 2, 3, kThumb2Float, "",
+      {"cortex-m55", "Arm Cortex-M55 with Helium", 4, 2, 4, 8, Registers::kScalar, 4, 1, kThumb2Float, "",
        ByteProducts::kAlongSumOfVectors},
       {"rv32imc", "32-bit RISC-V without floating point", 4, 3, 3, 8, Registers::kScalar, 0, 0, kRiscv},
       {"rv32imafc", "32-bit RISC-V", 4, 3, 3, 8, Registers::kScalar, 0, 0, kRiscvFloat},
