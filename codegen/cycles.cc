@@ -160,6 +160,8 @@ class KernelCycles {
   double of(const Define& define) { return of_value(define.value); }
   double of(const Set& set) {
     const bool stores = set.target->index < kRegisters;
+    const bool moves = !stores && set.value->op == Op::kRead && set.value->index >= kRegisters;
+    if (moves) return costs_.add;
     return of_value(set.value) + (stores ? costs_.store + of_index(set.target->args[0]) : 0);
   }
 

@@ -225,7 +225,7 @@ constexpr const char* kHelium =
   {                                                                                                          \
     "add_product_" #a #b, Type::kInt32, 1, add_product, "0",                                               \
    a##_POINTER("a") ", " b##_POINTER("b") ", int32_t za, int32_t zb, int32_t sum", "",                    \
-   "  return (int32_t)((uint32_t)sum + (uint32_t)((*a + za) * (*b + zb)));", 0,                         \
+   "  return (int32_t)((uint32_t)sum + (uint32_t)((*a + za) * (*b + zb)));", 2,                         \
    "#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && !defined(__ARM_BIG_ENDIAN)\n"                 \
    "  for (; l + 4 <= n; l += 4) {\n    int32x4_t x = " HELIUM_LANES_##a("a", "za")                      \
    ", y = " HELIUM_LANES_##b("b", "zb") ", to;\n" HELIUM_ADD_ZERO("x", "za") HELIUM_ADD_ZERO("y", "zb") \
@@ -241,7 +241,7 @@ constexpr const char* kHelium =
         "int32_t sum, int32_t bias, float scale, int32_t zero, int32_t low, int32_t high", "",            \
         "  const int32_t x = NAME_requantize((int32_t)((uint32_t)sum + (uint32_t)bias), scale) + zero;\n" \
         "  return (" type ")(x < low ? low : x > high ? high : x);",                                      \
-        0,                                                                                                \
+        9,                                                                                                \
         "#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && __ARM_FEATURE_MVE & 2 && "                \
         "!defined(__ARM_BIG_ENDIAN)\n"                                                                    \
         "  for (; l + 4 <= n; l += 4) {\n    int32x4_t x, b;\n    float32x4_t s;\n"                       \

@@ -15,6 +15,7 @@ constexpr Costs kVectors64   = {1,   1,    1,  1,  1,     20,   1,   1,  1,  8, 
 constexpr Costs kThumb1      = {1,   1,    1,  1,  3,     60,   100, 85, 40, 200,     60,   60,     1500,  3,   20,   6,        4};
 constexpr Costs kThumb2      = {1,   1,    1,  1,  2,     2,    100, 85, 40, 200,     60,   18,     1500,  3,   20,   12,       4};
 constexpr Costs kThumb2Float = {1,   1,    1,  1,  2,     2,    1,   1,  4,  1,       2,    5,      60,    3,   20,   12,       4};
+constexpr Costs kHelium      = {1,   1,    1,  1,  2,     2,    1,   1,  4,  1,       2,    5,      60,    3,   20,   12,       16};
 constexpr Costs kRiscv       = {1,   1,    1,  1,  3,     2,    100, 85, 40, 200,     60,   22,     1500,  3,   20,   26,       4};
 constexpr Costs kRiscvFloat  = {1,   1,    1,  1,  3,     2,    1,   1,  2,  1,       2,    14,     60,    3,   20,   26,       4};
 // clang-format on
@@ -63,7 +64,7 @@ const std::vector<Target>& targets() {
       {"cortex-m4", "Arm Cortex-M4: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2, kThumb2Float},
       {"cortex-m7", "Arm Cortex-M7: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2, kThumb2Float},
       {"cortex-m33", "Arm Cortex-M33: DSP instructions", 4, 2, 4, 8, Registers::kScalar, 2, 2, kThumb2Float},
-      {"cortex-m55", "Arm Cortex-M55 with Helium", 4, 2, 4, 8, Registers::kScalar, 4, 1, kThumb2Float, "",
+      {"cortex-m55", "Arm Cortex-M55 with Helium", 4, 2, 4, 8, Registers::kScalar, 4, 1, kHelium, "",
        ByteProducts::kAlongSumOfVectors},
       {"rv32imc", "32-bit RISC-V without floating point", 4, 3, 3, 8, Registers::kScalar, 0, 0, kRiscv},
       {"rv32imafc", "32-bit RISC-V", 4, 3, 3, 8, Registers::kScalar, 0, 0, kRiscvFloat},
