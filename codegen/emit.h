@@ -47,8 +47,9 @@ struct EmitOptions {
   WeightsForm weights = WeightsForm::kAuto;
   std::string version;  // of arenac, for the header's first line
   Code code = Code::kFast;
-  std::vector<std::string> sections = {};  // of the linker, for each pool's static memory; "" or none: any
-  std::string features = {};               // of the target
+  std::vector<std::string> sections = {};    // of the linker, for each pool's static memory; "" or none: any
+  std::string features = {};                 // of the target
+  Registers registers = Registers::kVector;  // the target's
 };
 
 // `map` is what make_map returned. Deterministic. UserError when a tensor is too large for C's int.

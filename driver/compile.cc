@@ -210,7 +210,7 @@ Compilation compile(const CompileOptions& options) {
 
   c.files = emit(lowered, c.map,
                  {c.name, options.io, options.weights, ARENAC_VERSION, code_of(options), options.sections,
-                  target.features});
+                  target.features, target.registers});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
   return c;
 }
