@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <regex>
 #include <tuple>
 
 #include "codegen/cycles.h"
@@ -53,7 +54,9 @@ constexpr Ceiling kCeilings[] = {
     {"m4", "mobilenet_v2_035_144_int8", Optimize::kSpeed,    3.30, true},
     {"m4", "mobilenet_v2_035_144_int8", Optimize::kBalanced, 3.57, true},
     {"m4", "ds_cnn_float",       Optimize::kBalanced, 3.78},
+    {"m3", "conv1x1_int8",       Optimize::kSpeed,    4.50},
     {"m3", "ds_cnn_int8",        Optimize::kSpeed,    3.93, true},
+    {"rv32imac", "conv1x1_int8", Optimize::kSpeed,    3.91},
     {"m55", "conv3x3_int8",      Optimize::kSpeed,    0.33},
     {"m55", "conv1x1_int8",      Optimize::kSpeed,    0.40},
     {"m55", "depthwise3x3_int8", Optimize::kSpeed,    2.60},
@@ -129,6 +132,23 @@ INSTANTIATE_TEST_SUITE_P(Of, SmallCode,
                            return std::get<0>(test.param) +
                                   (std::get<1>(test.param) == Optimize::kSpeed ? "_speed" : "_balanced");
                          });
+
+// Without floating point in hardware an int8 network calls none in software.
+struct SoftFloat : testing::TestWithParam<std::string> {};
+
+TEST_P(SoftFloat, IsNotCalledByAnInt8Network) {
+  const Core& core = *find_core(GetParam());
+  if (!is_installed(core)) GTEST_SKIP() << core.compiler << " or " << core.emulator << " is not installed";
+  const std::regex soft_float("__aeabi_(c?[fd]|u?[il]2|h2).*|__(float|fix).*|__[a-z]+[sdt]f[23]?");
+  for (const char* model : {"ds_cnn_int8", "resnet8_int8"}) {
+    const Compilation c = compile_for_board(model_named(model).make(), core.target, Optimize::kBalanced);
+    for (const std::string& name : measure(c, seeded_inputs(c, {})[0], core, "-O2").needed)
+      EXPECT_FALSE(std::regex_match(name, soft_float)) << model << " calls " << name;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(On, SoftFloat, testing::Values("m0", "m3", "rv32imac"),
+                         [](const auto& test) { return test.param; });
 
 // Bytes of machine code at -Os, `--target cortex-m4`; held from both sides as the instructions are.
 struct CodeCeiling {

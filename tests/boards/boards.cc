@@ -76,6 +76,14 @@ int64_t text_bytes(const std::string& sizes) {
   return bytes;
 }
 
+// From what `nm -u -P` prints: a name in front of each line.
+std::vector<std::string> names_in(const std::string& symbols) {
+  std::vector<std::string> names;
+  std::istringstream lines(symbols);
+  for (std::string line; std::getline(lines, line);) names.push_back(line.substr(0, line.find(' ')));
+  return names;
+}
+
 std::string bytes_of(const Value& value) {
   return {reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()};
 }
@@ -106,7 +114,8 @@ Measured measure(const Compilation& c, const Value& input, const Core& core, con
   ARENAC_CHECK(c.name == "model" && c.graph->inputs.size() == 1 && c.graph->outputs.size() == 1,
                "a model with one input and one output is measured under the name 'model'");
   const Tensor& result = c.graph->tensors[c.graph->outputs[0]];
-  Measured measured = {.instructions = 0, .text = 0, .stack = 0, .output = Value(result.type, result.shape)};
+  Measured measured = {
+      .instructions = 0, .text = 0, .stack = 0, .needed = {}, .output = Value(result.type, result.shape)};
   const TemporaryFolder folder;
   write_files(folder.path(), c.files);
   write_files(folder.path(), {{"main.c", read_file(ARENAC_BOARD_MAIN)}, {"input.bin", bytes_of(input)}});
@@ -118,8 +127,9 @@ Measured measure(const Compilation& c, const Value& input, const Core& core, con
   std::istringstream counts(run(run_command(core), kRunSeconds));
   counts >> measured.instructions >> measured.stack;
   if (!counts) throw UserError("the board's program prints two numbers, not: " + counts.str());
-  const std::string tools = core.compiler;  // "arm-none-eabi-gcc"
-  measured.text = text_bytes(run(tools.substr(0, tools.rfind('-')) + "-size -A model.o", kBuildSeconds));
+  const std::string compiler = core.compiler, tools = compiler.substr(0, compiler.rfind('-'));
+  measured.text = text_bytes(run(tools + "-size -A model.o", kBuildSeconds));
+  measured.needed = names_in(run(tools + "-nm -u -P model.o", kBuildSeconds));
   const std::string bytes = read_file(folder.path() / "output.bin");
   ARENAC_CHECK(bytes.size() == measured.output.bytes.size(), "the output's file has the size of its tensor");
   std::memcpy(measured.output.bytes.data(), bytes.data(), bytes.size());

@@ -45,6 +45,7 @@ struct Measured {
   int64_t instructions;  // of one model_invoke()
   int64_t text;          // bytes of the model's machine code, without the C library's
   int64_t stack;         // bytes below the caller's frame that it wrote to (by painting them first)
+  std::vector<std::string> needed;  // what the model's code names and does not define: functions, its weights
   Value output;
 };
 
