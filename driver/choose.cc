@@ -33,7 +33,6 @@ struct Candidate {
 
 Candidate candidate(Schedule schedule, const Choosing& choosing) {
   const CompileOptions& options = choosing.options;
-  verify(schedule);
   const auto begin = Clock::now();
   Lifetimes all =
       lifetimes(schedule, options.io, choosing.target.align, options.pools, options.pins, choosing.states);
@@ -91,6 +90,7 @@ bool may_fit(const Candidate& c, int64_t bytes, const Choosing& choosing) {
 }
 
 Chosen chosen(Candidate c, Plan plan) {
+  verify(c.schedule);
   if (const auto fault = verify(c.lifetimes.problem, plan))
     throw InternalError(fmt::format("after stage 'plan': {}", *fault));
   return {std::move(c.schedule), std::move(c.lifetimes), std::move(plan)};

@@ -58,7 +58,7 @@ inline double seconds_since(std::chrono::steady_clock::time_point begin) {
 // Bytes of all pools together.
 int64_t total_size(const Plan& plan);
 
-// Each is verified, as is the choice. UserError with Exit::kDoesNotFit says which size would do.
+// What is chosen is verified, schedule and plan. UserError with Exit::kDoesNotFit says which size would do.
 Chosen choose(const Graph& graph, const Choosing& choosing);
 
 }  // namespace arenac

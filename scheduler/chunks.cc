@@ -42,6 +42,14 @@ std::vector<Interval> steps_to(const std::vector<int64_t>& ends) {
 // Rows of the first slab.
 int64_t height_of(const std::vector<Interval>& rows) { return rows[0].end - rows[0].begin; }
 
+// Per element, the number of the last part that has it; -1: none.
+std::vector<int64_t> last_to_see(const std::vector<Interval>& parts, int64_t elements) {
+  std::vector<int64_t> last(elements, -1);
+  for (size_t t = 0; t < parts.size(); ++t)
+    for (int64_t y = parts[t].begin; y < parts[t].end; ++y) last[y] = static_cast<int64_t>(t);
+  return last;
+}
+
 const RowAccess& read_of(const Slabs& slabs, TensorId storage, const std::vector<Layout>& layouts) {
   return *std::find_if(slabs.reads.begin(), slabs.reads.end(),
                        [&](const RowAccess& r) { return layouts[r.tensor].root == storage; });
@@ -164,9 +172,13 @@ std::optional<Chunks::Pair> Chunks::pair_of(TensorId storage) const {
 std::vector<int> Chunks::family_of(int host) const {
   std::vector<int> family;
   for (int k = 0; k <= host; ++k)
-    for (int above = k; above >= 0; above = group_.stages[above].host)
-      if (above == host) family.push_back(k);
+    if (runs_within(k, host)) family.push_back(k);
   return family;
+}
+
+bool Chunks::runs_within(int k, int host) const {
+  while (k >= 0 && k != host) k = group_.stages[k].host;
+  return k == host;
 }
 
 int Chunks::root_of(int k) const {
@@ -376,9 +388,12 @@ bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
   chunked_.insert(storage);
   windows_[storage] = *pair;
   if (place_window(storage, *pair, host)) {
+    // What runs within the writer turns with another host; in which order all others run stays as it was.
+    const std::vector<int> moved = family_of(pair->writer);
     for (KeptRing& ring : rings)
       if (const auto at = windows_.find(ring.storage);
-          at != windows_.end() && root_of(at->second.reader) == root_of(host))
+          at != windows_.end() &&
+          (ring.storage == storage || std::ranges::binary_search(moved, at->second.reader)))
         ring.ring = kept_of(ring.storage);
     if (again || bytes_of() < bytes) return true;
   }
@@ -441,16 +456,24 @@ Ring Chunks::kept_of(TensorId storage) const {
   return again_.contains(storage) ? window_kept(storage, pair, seen) : elements_kept(storage, pair, seen);
 }
 
-// The ring of columns, rows one after the other, that the family of the pair keeps at a time.
+// The ring of columns, rows one after the other, that the family of the pair keeps at a time. Slabs and
+// chunks go forward, so that an element is touched last by the last ones that see its row and its column.
 Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const {
   const Rows &rows = facts_.rows[storage], &columns = facts_.columns[storage];
   const auto& written = slabs(pair.writer).write.rows;
   const auto& read = read_of(slabs(pair.reader), storage, layouts_).rows;
   const int64_t width = columns.count / group_.stages[pair.writer].chunks;
+  const std::vector<int64_t> last_slab = last_to_see(read, rows.count);
+  const std::vector<int64_t> last_chunk = last_to_see(seen, columns.count);
   std::vector<Life> lives(rows.count * columns.count);
   int64_t now = 0;
   const int root = root_of(pair.reader);
-  const Guests guests = guests_of(group_);
+  // Of all that runs within the root, only the two and what they run within matter.
+  Guests guests(group_.stages.size());
+  for (int k = 0; k < count(); ++k)
+    if (const int host = group_.stages[k].host;
+        host >= 0 && (runs_within(pair.writer, k) || runs_within(pair.reader, k)))
+      guests[host].push_back(k);
   const auto run = [&](const ChunkRun& at) {
     const auto& [stage, slab, chunk] = at;
     ++now;
@@ -459,7 +482,8 @@ Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector
         for (int64_t x = 0; x < width; ++x) lives[y * columns.count + chunk * width + x].write(now);
     if (stage == pair.reader)
       for (int64_t y = read[slab].begin; y < read[slab].end; ++y)
-        for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x) lives[y * columns.count + x].touch(now);
+        for (int64_t x = seen[chunk].begin; last_slab[y] == slab && x < seen[chunk].end; ++x)
+          if (last_chunk[x] == chunk) lives[y * columns.count + x].touch(now);
   };
   for (int64_t t = 0; t < group_.stages[root].slabs; ++t)
     for (int64_t chunk = 0; chunk < group_.stages[root].chunks; ++chunk)

@@ -81,6 +81,7 @@ class Chunks {
   std::vector<int> users_of(TensorId storage) const;
   std::optional<Pair> pair_of(TensorId storage) const;
   std::vector<int> family_of(int host) const;
+  bool runs_within(int k, int host) const;
   int root_of(int k) const;
   Interval slabs_in(int k, int host, int64_t slab) const;
   bool in_step(int guest, int host) const;

@@ -118,6 +118,13 @@ class Partition {
     return count_ > 0 ? down_to_least(INT64_MAX) : std::vector<std::vector<GroupPlan>>();
   }
 
+  double work() const {
+    const auto part = [](int64_t count, int64_t most) {
+      return static_cast<double>(count) / static_cast<double>(most);
+    };
+    return std::max(part(runs_, kMostRuns), part(formed_, most_formed_));
+  }
+
   LimitsHit limits_hit() const {
     LimitsHit hit;
     if (runs_ > kMostRuns) hit.insert({"groups of layers", kMostRuns, "slab"});
@@ -613,6 +620,8 @@ std::vector<std::vector<GroupPlan>> GroupSearch::below_least() {
   if (!partition_ || has_passed(deadline_)) return {};
   return partition_->below_least();
 }
+
+double GroupSearch::work() const { return partition_ ? partition_->work() : 0; }
 
 LimitsHit GroupSearch::limits_hit() const { return partition_ ? partition_->limits_hit() : LimitsHit(); }
 

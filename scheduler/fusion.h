@@ -51,6 +51,9 @@ class GroupSearch {
   // cheapest for it.
   std::vector<std::vector<GroupPlan>> below_least();
 
+  // What the search has taken of what it may, as far as limits count it.
+  double work() const;
+
   LimitsHit limits_hit() const;
 
  private:

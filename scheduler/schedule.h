@@ -298,7 +298,8 @@ Nests nests_of(const Schedule& schedule, size_t step);
 // The same of one nest of the stage's step, number k.
 Nest nest_in_stage(const Nest& nest, const Stage& stage, size_t k);
 
-// Every tensor's storage holds all its elements; steps nest properly. InternalError otherwise.
+// Every tensor's storage holds all its elements; steps nest properly; rings hold what is read of them
+// (verify_rings.h). InternalError otherwise. Schedulers leave it to whoever chooses one of their schedules.
 void verify(const Schedule& schedule);
 std::string dump(const Schedule& schedule);
 

@@ -1,5 +1,7 @@
 // The table of schedulers, and how each makes a schedule: an order, storage, groups, walks.
 #include <algorithm>
+#include <map>
+#include <ranges>
 #include <utility>
 
 #include "scheduler/accumulate.h"
@@ -74,7 +76,6 @@ Schedule whole_layers(Ordered ordered, std::shared_ptr<const Graph> graph, const
   schedule.limits_hit = std::move(storage.limits_hit);
   add_copies_of_rows(schedule);
   plan_walks(schedule, target);
-  verify(schedule);
   return schedule;
 }
 
@@ -91,7 +92,6 @@ Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Tar
   add_copies_of_rows(schedule);
   plan_walks(schedule, target);
   schedule.overlaps.insert(schedule.overlaps.begin(), overlaps.begin(), overlaps.end());
-  verify(schedule);
   return schedule;
 }
 
@@ -126,16 +126,24 @@ int64_t peak_of(const Schedule& schedule) {
   return most;
 }
 
+// Schedules of whole layers. Those from `accumulating` on take pooling and dense layers by rows, where that
+// is another graph; else 0.
+struct Plain {
+  std::vector<Schedule> schedules;
+  size_t accumulating = 0;
+};
+
 // In the file's order and the best one for whole layers, with pooling of whole images or by rows, with one
 // operand or another in place: the plainest first, which there is in any time.
-std::vector<Schedule> plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& target,
-                                      Deadline deadline) {
+Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& target, Deadline deadline) {
   std::vector<std::shared_ptr<const Graph>> graphs = {graph};
   if (Graph split = with_accumulators(*graph); split.tensors.size() > graph->tensors.size())
     graphs.push_back(std::make_shared<const Graph>(std::move(split)));
-  std::vector<Schedule> all;
+  Plain plain;
+  std::vector<Schedule>& all = plain.schedules;
   for (const auto& g : graphs) {
     if (!all.empty() && has_passed(deadline)) break;
+    if (g != graph) plain.accumulating = all.size();
     std::vector<Ordered> orders = {in_order(*g, file_order, deadline)};
     Ordered best = best_order(*g, {.deadline = deadline});
     orders[0].report = best.report;
@@ -152,7 +160,7 @@ std::vector<Schedule> plain_schedules(const std::shared_ptr<const Graph>& graph,
       for (Ordered& one : stored) all.push_back(whole_layers(std::move(one), g, target));
     }
   }
-  return all;
+  return plain;
 }
 
 // In the file's order with what waits for a reduction of itself computed again; for searches that may.
@@ -170,6 +178,8 @@ std::vector<Schedule> second_passes(const Schedule& whole, const Target& target,
 // Of how many slabs at most the steps of groups are made beside those of single rows: the fewer, the longer
 // are the loops of each.
 constexpr int64_t kTurns[] = {8, 16, 32};
+
+constexpr double kMuchWork = 1;  // of searches, in what one may take
 
 struct Grouped {
   std::vector<Schedule> schedules;
@@ -200,15 +210,19 @@ class Collected {
   std::vector<std::vector<std::vector<GroupPlan>>> seen_;  // per plain schedule
 };
 
-// Of schedules of whole layers, the same with groups, as many as `freedom` has.
-Grouped grouped(const Graph& graph, const std::vector<Schedule>& plain, Freedom freedom, const Target& target,
+// Of schedules of whole layers, the same with groups, as many as `freedom` has. Groups of what accumulates
+// take no more memory than others, but where none of them does so whole layers are faster: those are
+// searched, too, or where that takes long the counterpart of the smallest alone.
+Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const Target& target,
                 Deadline deadline) {
+  const auto& [plain, accumulating] = whole;
   Collected all(plain, target);
-  std::vector<GroupSearch> searches, in_turns;
+  std::map<size_t, GroupSearch> searches;  // by the number of the plain schedule
+  std::vector<GroupSearch> in_turns;
   const auto done = [&] {
     Grouped result{std::move(all.schedules)};
-    for (const auto* those : {&searches, &in_turns})
-      for (const GroupSearch& search : *those) result.limits_hit.merge(search.limits_hit());
+    for (const auto& [k, search] : searches) result.limits_hit.merge(search.limits_hit());
+    for (const GroupSearch& search : in_turns) result.limits_hit.merge(search.limits_hit());
     return result;
   };
   int64_t least = INT64_MAX;
@@ -217,31 +231,37 @@ Grouped grouped(const Graph& graph, const std::vector<Schedule>& plain, Freedom 
     const int64_t peak = peak_of(schedule);
     if (peak < least) least = peak, smallest = k;
   };
-  for (size_t k = 0; k < plain.size(); ++k) {
-    note(plain[k], k);
-    GroupSearch& search = searches.emplace_back(plain[k], kRowByRow, plain.size(), deadline);
+  for (size_t k = 0; k < plain.size(); ++k) note(plain[k], k);
+  const size_t count = plain.size() - accumulating + (accumulating > 0);
+  const auto search = [&](size_t k) {
+    GroupSearch& search = searches.try_emplace(k, plain[k], kRowByRow, count, deadline).first->second;
     const size_t before = all.schedules.size();
     all.add_all(k, search.near_least());
     if (auto groups = search.least_with_windows()) all.add(k, std::move(*groups));
     for (size_t n = before; n < all.schedules.size(); ++n) note(all.schedules[n], k);
-  }
-  for (size_t k = 0; k < plain.size(); ++k) all.add_all(k, searches[k].without_windows());
+  };
+  for (size_t k = accumulating; k < plain.size(); ++k) search(k);
+  double work = 0;
+  for (const auto& [k, search] : searches) work += search.work();
+  const size_t other = smallest < accumulating ? smallest : smallest - accumulating;
+  for (size_t k = 0; k < accumulating; ++k)
+    if (work < kMuchWork || k == std::min(other, accumulating - 1)) search(k);
+  for (auto& [k, search] : searches) all.add_all(k, search.without_windows());
   for (const int64_t turns : kTurns)
-    all.add_all(smallest,
-                in_turns.emplace_back(plain[smallest], turns, plain.size(), deadline).without_windows());
+    all.add_all(smallest, in_turns.emplace_back(plain[smallest], turns, count, deadline).without_windows());
   if (freedom < Freedom::kSomeAgain) return done();
   Expect expect = Expect::kSome;
-  for (size_t k = plain.size(); k-- > 0;) {  // those first that were changed most for the purpose
+  for (auto& [k, search] : std::views::reverse(searches)) {  // those first that were changed most for it
     const int64_t allowed = work_allowed(graph, Freedom::kSomeAgain) - work_again(plain[k]);
     if (allowed < 0) continue;
-    auto groups = searches[k].least_below(least, allowed, expect);
+    auto groups = search.least_below(least, allowed, expect);
     if (!groups || groups->empty()) continue;
     all.add(k, std::move(*groups));
     least = std::min(least, peak_of(all.schedules.back()));
     if (work_again(all.schedules.back()) > 0) expect = Expect::kNone;
   }
   if (freedom < Freedom::kAnyAgain) return done();
-  for (size_t k = 0; k < plain.size(); ++k) all.add_all(k, searches[k].below_least());
+  for (auto& [k, search] : searches) all.add_all(k, search.below_least());
   return done();
 }
 
@@ -308,13 +328,14 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
   if (freedom == Freedom::kWholeLayers)
     if (Graph copied = with_input_copies(graph, target); copied.tensors.size() > graph.tensors.size())
       base = std::make_shared<const Graph>(std::move(copied));
-  std::vector<Schedule> plain = plain_schedules(base, target, deadline);
+  Plain whole = plain_schedules(base, target, deadline);
+  std::vector<Schedule>& plain = whole.schedules;
   if (freedom >= Freedom::kSomeAgain)
     for (Schedule& schedule : second_passes(plain.back(), target, deadline))
       if (work_again(schedule) <= work_allowed(graph, freedom)) plain.push_back(std::move(schedule));
   for (Schedule& schedule : plain) schedule.io = io;
   Grouped found;
-  if (freedom > Freedom::kWholeLayers) found = grouped(graph, plain, freedom, target, deadline);
+  if (freedom > Freedom::kWholeLayers) found = grouped(graph, whole, freedom, target, deadline);
   std::vector<Schedule> all = std::move(found.schedules);
   for (const Schedule& schedule : plain)
     found.limits_hit.insert(schedule.limits_hit.begin(), schedule.limits_hit.end());

@@ -69,6 +69,7 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   c.graph =
       std::make_unique<const Graph>(with_caller_rows(rewritten(std::move(graph)), way.fed, way.emitted));
   c.schedule = scheduler_named(way.scheduler).schedule(*c.graph, targets().at(way.target), kNoDeadline);
+  verify(c.schedule);
   c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools, {}, states);
   c.plan = plan(c.lifetimes.problem);
   const auto wrong = verify(c.lifetimes.problem, c.plan);

@@ -88,9 +88,13 @@ void expect_choices_in_order(Graph imported, unsigned seed) {
   const Graph graph = rewritten(std::move(imported));
   CompileOptions options;
   options.io = seed % 2 ? Io::kArena : Io::kExternal;
+  const Target& target = targets()[seed / 2 % targets().size()];
+  for (const Schedule& schedule :
+       schedules_to_choose_from(graph, Freedom::kAnyAgain, target, kNoDeadline, options.io))
+    verify(schedule);
   const std::vector<StateNames> states;
   StageTimes times;
-  const Choosing choosing = {options, states, targets()[seed / 2 % targets().size()], kNoDeadline, times};
+  const Choosing choosing = {options, states, target, kNoDeadline, times};
   options.optimize = Optimize::kSpeed;
   const int64_t speed = total_size(choose(graph, choosing).plan);
   const auto arena_of = [&](Optimize optimize) {
