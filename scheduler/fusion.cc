@@ -7,6 +7,7 @@
 #include <tuple>
 #include <utility>
 
+#include "scheduler/group_keys.h"
 #include "scheduler/overlap.h"
 
 namespace arenac {
@@ -17,6 +18,7 @@ constexpr int64_t kMostRuns = 60'000'000;    // of slabs traced in the search fo
 constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again
 constexpr int64_t kMostFree = 4'000'000;     // of these, for windows that take no work
 constexpr int64_t kMostFormed = 1'500'000;   // of steps in groups that are formed in either, of all searches
+constexpr int64_t kKeyed = 10;               // to find one that is known takes one part in as many
 constexpr int64_t kWidestChunk = 48;         // columns
 constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
 constexpr int64_t kFine = 100;               // a search by halves ends one part in as many above the least
@@ -66,21 +68,21 @@ class Partition {
   };
 
  public:
-  Partition(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline)
+  Partition(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline, FormedGroups& known)
       : graph_(*whole.graph),
         deadline_(deadline),
         most_formed_(kMostFormed / static_cast<int64_t>(searches)),
         steps_(whole.steps),
         layouts_(whole.layouts),
         facts_(in_turns(step_facts(graph_, steps_, layouts_), turns, steps_)),
-        bytes_(facts_.bytes),
+        bytes_(counted(facts_, whole.io)),
+        keys_(graph_, steps_, layouts_, facts_, bytes_),
+        known_(known),
         count_(static_cast<int>(steps_.size())),
         begun_(count_ + 1),
         ended_(count_ + 1),
         ending_(count_ + 1),
         formed_to_(count_ + 1) {
-    for (size_t id = 0; id < bytes_.size(); ++id)
-      if (facts_.callers[id] && whole.io == Io::kExternal) bytes_[id] = 0;
     for (size_t id = 0; id < facts_.live.size(); ++id) {
       const auto [from, to] = facts_.live[id];
       if (from >= to || bytes_[id] == 0) continue;
@@ -145,6 +147,14 @@ class Partition {
   }
 
  private:
+  // Bytes per storage, those of the caller's none.
+  static std::vector<int64_t> counted(const StepFacts& facts, Io io) {
+    std::vector<int64_t> bytes = facts.bytes;
+    for (size_t id = 0; id < bytes.size(); ++id)
+      if (facts.callers[id] && io == Io::kExternal) bytes[id] = 0;
+    return bytes;
+  }
+
   struct Allowed {
     Windows windows;
     int64_t most_work;  // multiply-accumulates done again
@@ -307,20 +317,38 @@ class Partition {
         has_passed(deadline_))
       return;
     Ways& ways = grouped_[{begin, end}];
-    formed_ += end - begin;
-    for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
-    const auto plan = form(begin, end, Keep{});
-    if (!plan) return;
+    const GroupKeys::Key key = keys_.of(begin, end);
+    const auto [at, is_new] = known_.try_emplace(key.hash);
+    if (is_new)
+      at->second = formed(begin, end, key);
+    else
+      formed_ += 1 + (end - begin) / kKeyed;
+    const FormedGroup& group = at->second;
+    if (!group.can_be) return;
     might_be_longer_ |= end - begin == kLongestGroup && end < count_ && facts_.slabs[end].count > 0;
-    ways.floor = ways.least = ways.plain = bytes_of(*plan);
+    ways.least = ways.plain = bytes_of(begin, end) + group.bytes;
+    ways.floor = bytes_of(begin, end) + group.floor;
+    for (size_t place : group.again) ways.storages.push_back(key.tensors[place]);
     ways.options.push_back({Keep{}, ways.least, 0});
     auto& formed = formed_to_[end];
     formed.insert(std::lower_bound(formed.begin(), formed.end(), std::pair<int, Ways*>(begin, nullptr)),
                   {begin, &ways});
-    ways.storages = can_be_again(*plan);
-    for (const auto& [storage, ring] : plan->rings)
-      if (std::count(ways.storages.begin(), ways.storages.end(), storage))
-        ways.floor -= ring.size() * size_of(graph_.tensors[storage].type);
+  }
+
+  FormedGroup formed(int begin, int end, const GroupKeys::Key& key) {
+    formed_ += end - begin;
+    for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
+    const auto plan = form(begin, end, Keep{});
+    if (!plan) return {};
+    FormedGroup group{true, bytes_of(*plan) - bytes_of(begin, end), 0, {}};
+    group.floor = group.bytes;
+    for (TensorId storage : can_be_again(*plan)) {
+      const auto ring = std::ranges::find(plan->rings, storage, &KeptRing::storage);
+      group.floor -= ring->ring.size() * size_of(graph_.tensors[storage].type);
+      group.again.push_back(
+          static_cast<size_t>(std::ranges::find(key.tensors, storage) - key.tensors.begin()));
+    }
+    return group;
   }
 
   // The cheapest way to run a group within `peak`, of those tried.
@@ -532,7 +560,9 @@ class Partition {
   const std::vector<Step>& steps_;
   const std::vector<Layout>& layouts_;
   const StepFacts facts_;
-  std::vector<int64_t> bytes_;  // per storage; of the caller's 0
+  const std::vector<int64_t> bytes_;  // per storage; of the caller's 0
+  const GroupKeys keys_;
+  FormedGroups& known_;
   const int count_;
   std::vector<int64_t> begun_, ended_;         // bytes of storages whose lives begin before, end by a step
   std::vector<std::vector<TensorId>> ending_;  // per step: storages whose lives end there
@@ -588,9 +618,11 @@ std::vector<GroupPlan> thinnest_groups(const Schedule& whole, int64_t strip) {
   return groups;
 }
 
-GroupSearch::GroupSearch(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline)
+GroupSearch::GroupSearch(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline,
+                         FormedGroups& known)
     : deadline_(deadline) {
-  if (!has_passed(deadline)) partition_ = std::make_unique<Partition>(whole, turns, searches, deadline);
+  if (!has_passed(deadline))
+    partition_ = std::make_unique<Partition>(whole, turns, searches, deadline, known);
 }
 GroupSearch::GroupSearch(GroupSearch&&) noexcept = default;
 GroupSearch::~GroupSearch() = default;

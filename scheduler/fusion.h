@@ -3,6 +3,7 @@
 //   conv1 | conv2 dw2 pw2 dw3 | pw3 | conv4 dw4 pool      what crosses a bar is in memory whole
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,15 +20,24 @@ enum class Expect : uint8_t { kSome, kNone };
 
 constexpr int64_t kRowByRow = INT64_MAX;
 
+// What groups come to that searches have formed, by the hashes of group_keys.h.
+struct FormedGroup {
+  bool can_be = false;           // one at all
+  int64_t bytes = 0, floor = 0;  // beside those of storages that only pass by
+  std::vector<size_t> again;     // places in the key of the storages that may be computed again
+};
+using FormedGroups = std::map<size_t, FormedGroup>;
+
 class Partition;
 
 // The search for groups of a schedule, which has none yet and outlives it, whose steps run in up to `turns`
 // slabs (kRowByRow: as many as there are), one of `searches` of a compilation: among all partitions of its
 // steps into single ones and groups of up to kLongestGroup (shortest path over cut positions, Cormen et
-// al., 24.2); after the deadline, of the groups formed by then. What one question finds, the next one knows.
+// al., 24.2); after the deadline, of the groups formed by then. What one question finds, the next one knows,
+// and what one search forms is `known` to the others.
 class GroupSearch {
  public:
-  GroupSearch(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline);
+  GroupSearch(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline, FormedGroups& known);
   GroupSearch(GroupSearch&&) noexcept;
   ~GroupSearch();
 

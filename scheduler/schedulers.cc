@@ -217,6 +217,7 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
                 Deadline deadline) {
   const auto& [plain, accumulating] = whole;
   Collected all(plain, target);
+  FormedGroups known;
   std::map<size_t, GroupSearch> searches;  // by the number of the plain schedule
   std::vector<GroupSearch> in_turns;
   const auto done = [&] {
@@ -234,7 +235,7 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
   for (size_t k = 0; k < plain.size(); ++k) note(plain[k], k);
   const size_t count = plain.size() - accumulating + (accumulating > 0);
   const auto search = [&](size_t k) {
-    GroupSearch& search = searches.try_emplace(k, plain[k], kRowByRow, count, deadline).first->second;
+    GroupSearch& search = searches.try_emplace(k, plain[k], kRowByRow, count, deadline, known).first->second;
     const size_t before = all.schedules.size();
     all.add_all(k, search.near_least());
     if (auto groups = search.least_with_windows()) all.add(k, std::move(*groups));
@@ -248,7 +249,8 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
     if (work < kMuchWork || k == std::min(other, accumulating - 1)) search(k);
   for (auto& [k, search] : searches) all.add_all(k, search.without_windows());
   for (const int64_t turns : kTurns)
-    all.add_all(smallest, in_turns.emplace_back(plain[smallest], turns, count, deadline).without_windows());
+    all.add_all(smallest,
+                in_turns.emplace_back(plain[smallest], turns, count, deadline, known).without_windows());
   if (freedom < Freedom::kSomeAgain) return done();
   Expect expect = Expect::kSome;
   for (auto& [k, search] : std::views::reverse(searches)) {  // those first that were changed most for it

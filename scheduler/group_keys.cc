@@ -1,0 +1,150 @@
+#include "scheduler/group_keys.h"
+
+#include <algorithm>
+#include <boost/container_hash/hash.hpp>
+#include <cstring>
+#include <unordered_map>
+
+namespace arenac {
+namespace {
+
+template <typename... T>
+size_t hash_of(const T&... all) {
+  size_t seed = 0;
+  (boost::hash_combine(seed, all), ...);
+  return seed;
+}
+
+size_t hash_of(const std::vector<Interval>& parts) {
+  size_t seed = parts.size();
+  for (const auto& [begin, end] : parts) boost::hash_combine(seed, begin), boost::hash_combine(seed, end);
+  return seed;
+}
+
+size_t hash_of(const Rows& rows) { return hash_of(rows.size, rows.count); }
+
+size_t hash_of(const std::vector<Pull>& pulls, int step) {
+  size_t seed = pulls.size();
+  for (const Pull& pull : pulls) boost::hash_combine(seed, hash_of(step - pull.producer, pull.upto));
+  return seed;
+}
+
+// Trees that nests share are walked once.
+class Nodes {
+ public:
+  size_t of(const Nests& nests) {
+    size_t seed = nests.size();
+    for (const Nest& nest : nests) {
+      for (const auto& [extent, reduced] : nest.axes) boost::hash_combine(seed, hash_of(extent, reduced));
+      for (const Expr& e : nest.store) boost::hash_combine(seed, of(e));
+      for (const auto& [index, begin, end] : nest.where)
+        boost::hash_combine(seed, hash_of(of(index), begin, end));
+      boost::hash_combine(seed, hash_of(static_cast<int>(nest.combine), nest.accumulate));
+      boost::hash_combine(seed, hash_of(of(nest.body), of(nest.finish)));
+    }
+    return seed;
+  }
+
+ private:
+  size_t of(const Expr& e) {
+    if (e.empty()) return 0;
+    if (const auto at = known_.find(&*e); at != known_.end()) return at->second;
+    size_t seed = hash_of(static_cast<int>(e->op), static_cast<int>(e->type), e->index, e->extent);
+    if (e->op == Op::kConst) {
+      char value[sizeof e->value];
+      std::memcpy(value, &e->value, sizeof value);
+      boost::hash_range(seed, value, value + sizeof value);
+    }
+    for (const Expr& arg : e->args) boost::hash_combine(seed, of(arg));
+    return known_[&*e] = seed;
+  }
+
+  std::unordered_map<const Expr::Tree*, size_t> known_;
+};
+
+size_t hash_of(const RowAccess& access) {
+  return hash_of(hash_of(access.rows), hash_of(access.elements), access.column_axes);
+}
+
+// Numbers in the order of the first question.
+class Places {
+ public:
+  // The place of a tensor, and whether it is new.
+  std::pair<size_t, bool> of(TensorId id) {
+    const auto [at, is_new] = places_.try_emplace(id, tensors.size());
+    if (is_new) tensors.push_back(id);
+    return {at->second, is_new};
+  }
+  std::optional<size_t> known(TensorId id) const {
+    const auto at = places_.find(id);
+    return at == places_.end() ? std::nullopt : std::optional(at->second);
+  }
+
+  std::vector<TensorId> tensors;
+
+ private:
+  std::unordered_map<TensorId, size_t> places_;
+};
+
+}  // namespace
+
+GroupKeys::GroupKeys(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts,
+                     const StepFacts& facts, const std::vector<int64_t>& bytes)
+    : layouts_(layouts), facts_(facts) {
+  Nodes nodes;
+  for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
+    const Slabs& slabs = facts.slabs[s];
+    size_t& seed = steps_.emplace_back(0);
+    if (slabs.count == 0) continue;
+    const Node& node = *steps[s].node;
+    seed = hash_of(nodes.of(std::get<Nests>(node.body)), slabs.count, static_cast<bool>(facts.one_by_one[s]),
+                   fed_to(node, graph) >= 0, hash_of(slabs.write));
+    for (const auto& [axis, width, begin] : slabs.nests)
+      boost::hash_combine(seed, hash_of(axis, width, begin));
+    for (const RowAccess& read : slabs.reads) boost::hash_combine(seed, hash_of(read));
+    boost::hash_combine(seed, hash_of(hash_of(facts.pulls[s], s), hash_of(facts.waits[s], s)));
+  }
+  for (size_t id = 0; id < layouts.size(); ++id) {
+    const Tensor& t = graph.tensors[id];
+    tensors_.push_back(hash_of(static_cast<int>(t.type), t.shape, layouts[id].offset, layouts[id].strides));
+    if (layouts[id].root == static_cast<TensorId>(id))
+      boost::hash_combine(tensors_.back(),
+                          hash_of(hash_of(facts.rows[id]), hash_of(facts.columns[id]), bytes[id],
+                                  facts.bytes[id], static_cast<bool>(facts.callers[id])));
+  }
+}
+
+GroupKeys::Key GroupKeys::of(int begin, int end) const {
+  Places places;
+  const int count = static_cast<int>(steps_.size());
+  // Steps of the group by their places in it, those before and after it by that alone; the end of all apart.
+  const auto when = [&](int64_t s) { return s < begin ? -1 : s <= end ? s - begin : s < count ? -2 : -3; };
+  size_t seed = static_cast<size_t>(end - begin);
+  const auto touch = [&](TensorId tensor) {
+    const TensorId source = facts_.source[tensor], root = layouts_[tensor].root;
+    for (const TensorId id : {tensor, source, root}) {
+      const auto [place, is_new] = places.of(id);
+      boost::hash_combine(seed, place);
+      if (!is_new) continue;
+      const auto reader = facts_.last_reader[id];
+      boost::hash_combine(seed,
+                          hash_of(tensors_[id], when(facts_.writer[id]), reader == count ? -3 : when(reader),
+                                  when(facts_.live[id].begin), when(facts_.live[id].end)));
+    }
+  };
+  for (int s = begin; s < end; ++s) {
+    boost::hash_combine(seed, steps_[s]);
+    for (const RowAccess& read : facts_.slabs[s].reads) touch(read.tensor);
+    touch(facts_.slabs[s].write.tensor);
+  }
+  for (const TensorId id : std::vector<TensorId>(places.tensors)) {
+    std::vector<size_t> earlier;
+    for (const TensorId other : facts_.overwritten[id])
+      if (const auto place = places.known(other)) earlier.push_back(*place);
+    std::ranges::sort(earlier);
+    boost::hash_combine(seed, earlier);
+  }
+  return {seed, std::move(places.tensors)};
+}
+
+}  // namespace arenac
