@@ -80,10 +80,34 @@ class Checker {
     }
   }
 
-  // Behind a branch or a loop.
-  void forget() {
-    for (WatchedStorage& storage : slots_.watched())
-      if (storage.ring.kept == 0) storage.slots.assign(storage.slots.size(), {-1, kAnything});
+  // What steps may have written or not, or in another trip: anything may lie there.
+  void forget_written(int begin, int end) {
+    for (int s = begin; s < end; ++s)
+      for (TensorId id : schedule_.steps[s].node->writes)
+        if (WatchedStorage& storage = storage_of(id); storage.ring.kept == 0)
+          storage.slots.assign(storage.slots.size(), {-1, kAnything});
+  }
+
+  // Where control parts or joins. Steps before it and behind it are known of.
+  void pass(int s) {
+    const Step& step = schedule_.steps[s];
+    switch (step.kind) {
+      case StepKind::kRun:
+      case StepKind::kIf:
+        break;
+      case StepKind::kElse:  // the other branch has not run
+      case StepKind::kEndIf:
+        for (int k = s - 1; schedule_.steps[k].node != step.node || schedule_.steps[k].kind != StepKind::kIf;
+             --k)
+          forget_written(k, k + 1);
+        break;
+      case StepKind::kLoop:  // not for the first time
+        forget_written(s, step.partner + 1);
+        break;
+      case StepKind::kEndLoop:  // perhaps never
+        forget_written(step.partner, s + 1);
+        break;
+    }
   }
 
   void finish() {
@@ -164,7 +188,7 @@ void verify_rings(const Schedule& schedule) {
       if (schedule.steps[s].kind == StepKind::kRun)
         checker.run(s);
       else
-        checker.forget();
+        checker.pass(s);
       continue;
     }
     const Guests guests = guests_of(*group);

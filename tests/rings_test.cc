@@ -188,6 +188,26 @@ TEST(Rings, OfChunksOverAnInnerAxisAreAccepted) {
 }
 
 // What a loop or a branch reads by a view was written before it, or within.
+// b is made after a and in its place; a is read in a branch or behind it, where only y is written.
+TEST(Storages, TellTensorsApartInBranchesAndBehindThem) {
+  for (const std::string read : {"Add(a, b)", "Neg(b)"}) {
+    Subject subject("layerwise", import_text(fmt::format(R"(<ir_version: 8, opset_import: ["" : 17]>
+        g (bool c, float[4, 2] x) => (float[4, 2] z) {{
+          a = Exp(x)
+          b = Sin(x)
+          y = If (c) <then_branch = t () => (float[4, 2] p) {{ p = {} }},
+                      else_branch = e () => (float[4, 2] q) {{ q = Tanh(b) }}>
+          d = Mul(a, y)
+          z = Sub(d, b)
+        }})",
+                                                         read)));
+    ASSERT_NE(subject.layout("a").root, subject.layout("b").root);
+    EXPECT_TRUE(subject.passes());
+    subject.layout("b") = subject.layout("a");
+    EXPECT_FALSE(subject.passes()) << read << dump(subject.schedule);
+  }
+}
+
 TEST(Storages, OfViewsInLoopsAndBranchesAreAccepted) {
   for (const SchedulerRow& row : schedulers())
     Subject(row.name, import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
