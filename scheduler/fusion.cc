@@ -18,7 +18,6 @@ constexpr int64_t kMostRuns = 60'000'000;    // of slabs traced in the search fo
 constexpr int64_t kMostTrials = 12'000'000;  // the same in the search for what to compute again
 constexpr int64_t kMostFree = 4'000'000;     // of these, for windows that take no work
 constexpr int64_t kMostFormed = 1'500'000;   // of steps in groups that are formed in either, of all searches
-constexpr int64_t kKeyed = 10;               // to find one that is known takes one part in as many
 constexpr int64_t kWidestChunk = 48;         // columns
 constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
 constexpr int64_t kFine = 100;               // a search by halves ends one part in as many above the least
@@ -317,12 +316,11 @@ class Partition {
         has_passed(deadline_))
       return;
     Ways& ways = grouped_[{begin, end}];
+    formed_ += end - begin;
+    for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
     const GroupKeys::Key key = keys_.of(begin, end);
     const auto [at, is_new] = known_.try_emplace(key.hash);
-    if (is_new)
-      at->second = formed(begin, end, key);
-    else
-      formed_ += 1 + (end - begin) / kKeyed;
+    if (is_new) at->second = formed(begin, end, key);
     const FormedGroup& group = at->second;
     if (!group.can_be) return;
     might_be_longer_ |= end - begin == kLongestGroup && end < count_ && facts_.slabs[end].count > 0;
@@ -335,9 +333,7 @@ class Partition {
                   {begin, &ways});
   }
 
-  FormedGroup formed(int begin, int end, const GroupKeys::Key& key) {
-    formed_ += end - begin;
-    for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
+  FormedGroup formed(int begin, int end, const GroupKeys::Key& key) const {
     const auto plan = form(begin, end, Keep{});
     if (!plan) return {};
     FormedGroup group{true, bytes_of(*plan) - bytes_of(begin, end), 0, {}};
