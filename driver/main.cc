@@ -54,6 +54,7 @@ void write_depfile(const Options& options, const Compilation& c) {
 
 Exit run_compile(const Options& options) {
   const Compilation c = compile(options.compile);
+  if (options.output.empty()) return Exit::kDone;
   write_files(options.output, c.files);
   if (!options.depfile.empty()) write_depfile(options, c);
   if (options.compile.verbosity != Verbosity::kQuiet)
@@ -105,7 +106,7 @@ MemoryMap map_of(const Options& options) {
 
 Exit run_map(const Options& options) {
   const MemoryMap map = map_of(options);
-  if (options.reports.empty())
+  if (options.reports.empty() && options.compile.dump_after.empty())
     fmt::print("{}", options.compile.rungs == Rungs::kListed ? frontier_text(map)
                                                              : text_report(map, style_of_output()));
   for (const ReportRequest& request : options.reports) {

@@ -83,17 +83,14 @@ std::optional<std::string> mistyped(const CLI::App& app, const std::vector<std::
   }
   for (const CLI::App* command : app.get_subcommands({}))
     if (command->get_name() == words[0]) return mistyped_in(*command, words);
-  const std::string hint = did_you_mean(words[0], names);
-  return fmt::format("there is no command '{}'{}", words[0], hint.empty() ? "; there are: " + all : hint);
+  return fmt::format("there is no command '{}'{}", words[0], did_you_mean_or_all(words[0], names));
 }
 
 CLI::Validator one_of(std::vector<std::string> names) {
   const std::string listed = fmt::format("{{{}}}", fmt::join(names, ","));
   const auto check = [names = std::move(names)](const std::string& word) -> std::string {
     if (std::find(names.begin(), names.end(), word) != names.end()) return "";
-    const std::string hint = did_you_mean(word, names);
-    return fmt::format("there is no '{}'{}", word,
-                       hint.empty() ? fmt::format("; there are: {}", fmt::join(names, ", ")) : hint);
+    return fmt::format("there is no '{}'{}", word, did_you_mean_or_all(word, names));
   };
   return {check, listed};
 }

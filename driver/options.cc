@@ -68,6 +68,7 @@ std::string examples(const std::string& of_command) {
 struct Raw {
   std::vector<std::string> dims, shapes, values, pools, pins, states, streams, feeds, emits;
   std::optional<int64_t> capacity;
+  std::optional<std::string> output;  // compile's
   std::optional<double> rtol, atol, quanta;
   std::string io = "external", weights, optimize = "balanced", code;
   bool quiet = false, verbose = false, json = false, reassociate = false, pareto = false;
@@ -266,7 +267,9 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       .add_option("--target", compile.target, "what kernels are shaped for: a row of `arenac list targets`")
       ->check(one_of(names_in(targets())));
   section("Messages");
-  command.add_option("--dump-after", compile.dump_after, "print the product of a stage")
+  command
+      .add_option("--dump-after", compile.dump_after,
+                  "print the product of a stage, not the map; compile then writes files only with -o")
       ->check(one_of(dumped_stages()));
   command.add_flag("--quiet", raw.quiet, "no warnings, no summary");
   command.add_flag("--verbose", raw.verbose, "also what each stage made, and its time");
@@ -312,7 +315,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
 
   CLI::App* compile = add("compile", "C sources, header and memory map from a model", Command::kCompile);
   compile->add_option("MODEL.onnx", options.files)->required()->expected(1);
-  compile->add_option("-o,--output", options.output, "folder for the files")->capture_default_str();
+  compile->add_option("-o,--output", raw.output, "folder for the files (default: this one)");
   compile->add_option("--depfile", options.depfile, "write a Make rule: which files the outputs depend on");
   add_compile_options(*compile, options.compile, raw);
 
@@ -375,8 +378,7 @@ constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 void require_kind(const std::string& kind, const std::string& option) {
   const std::vector<std::string> known = names_in(kPoolKinds);
   if (std::find(known.begin(), known.end(), kind) != known.end()) return;
-  wrong_usage(fmt::format("{}: '{}' is no kind of pool; there is: {}{}", option, kind, fmt::join(known, ", "),
-                          did_you_mean(kind, known)));
+  wrong_usage(fmt::format("{}: '{}' is no kind of pool{}", option, kind, did_you_mean_or_all(kind, known)));
 }
 
 struct PoolWords {
@@ -505,6 +507,7 @@ void interpret_raw(const Raw& raw, Options& options) {
                                                               {"bin", WeightsForm::kBin}};
   compile.weights = kWeights.at(raw.weights);
   compile.verbosity = raw.quiet ? Verbosity::kQuiet : raw.verbose ? Verbosity::kVerbose : Verbosity::kNormal;
+  options.output = raw.output.value_or(compile.dump_after.empty() ? "." : "");
   options.format = raw.json ? Options::Format::kJson : Options::Format::kText;
   for (const auto& [report, file] : raw.reports)
     if (!file.empty()) options.reports.push_back({report, file});

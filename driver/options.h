@@ -28,7 +28,7 @@ struct Options {
   std::vector<std::string> files;  // MODEL.onnx, MAP.json or, of verify, PROBLEM.csv
   CompileOptions compile;
 
-  std::string output = ".";            // compile
+  std::string output = ".";            // compile: folder of the files; empty: none are written
   std::string depfile;                 // compile; empty: none
   std::vector<ReportRequest> reports;  // map; empty: the text report on standard output
   std::string inputs, outputs, keep;   // run: folders; empty: none, of inputs made-up ones

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <random>
 
+#include "codegen/report_words.h"
 #include "driver/compare.h"
 #include "driver/files.h"
 #include "driver/harness.h"
@@ -20,6 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kMostShapeElements = 64;  // of an input that may be a shape, or a list of axes
+constexpr int64_t kMostMadeUpBytes = int64_t{128} << 20;
 constexpr int kBuildSeconds = 600, kRunSeconds = 600;
 
 std::vector<std::string> words_from(const char* variable, const char* fallback) {
@@ -63,6 +65,18 @@ std::vector<Value> with_streams(const Compilation& c, std::vector<Value> inputs)
     std::fill(first.bytes.begin(), first.bytes.end(), std::byte{state.initial});
   }
   return inputs;
+}
+
+// A model asks for inputs of any size with a few bytes of its own.
+void require_moderate(const Graph& graph) {
+  int64_t bytes = 0;
+  for (const auto& ids : {graph.inputs, graph.outputs})
+    for (TensorId id : ids) bytes += bytes_of(graph.tensors[id]);
+  if (bytes > kMostMadeUpBytes)
+    throw UserError(
+        fmt::format("{}: inputs and outputs take {}, made-up ones at most {}: give yours with --inputs, or "
+                    "bind a smaller --shape",
+                    graph.name, bytes_words(bytes), bytes_words(kMostMadeUpBytes)));
 }
 
 Scalar drawn(Type type, std::mt19937_64& random) {
@@ -143,6 +157,7 @@ std::vector<Held> read_inputs(const fs::path& folder, const std::vector<Declarat
 
 std::vector<Value> seeded_inputs(const Compilation& c, const CompileOptions& options) {
   const Graph& graph = *c.graph;
+  require_moderate(graph);
   const std::map<std::string, Value>& values = options.import.values;
   const size_t count = graph.inputs.size() - (c.states.size() - options.states.size());
   std::mt19937_64 random(1);

@@ -30,7 +30,8 @@ std::vector<Held> read_inputs(const std::filesystem::path& folder, const std::ve
 
 // Values for the inputs of a model compiled with these options, the states of streams excepted, the same in
 // every run: floats from -1 to 1, bytes of any value, other integers and truth values 0 or 1 (indices lie
-// inside); for states zeros, for an input whose value is given that value.
+// inside); for states zeros, for an input whose value is given that value. UserError if inputs and outputs
+// take more than 128 MiB.
 std::vector<Value> seeded_inputs(const Compilation& compilation, const CompileOptions& options);
 
 // All that they hold, one after the other.

@@ -178,8 +178,10 @@ void check_bound_dims(const onnx::GraphProto& proto, const ImportOptions& option
       throw UserError(fmt::format("--dim '{}' names no dimension: bind the whole input with --shape", name),
                       Exit::kUsage);
     if (names.contains(name)) continue;
+    std::vector<std::string> printed;
+    std::transform(names.begin(), names.end(), std::back_inserter(printed), printable);
     throw UserError(fmt::format("--dim names '{}', which is no dimension of the model{}", printable(name),
-                                did_you_mean(name, {names.begin(), names.end()})),
+                                did_you_mean_or_all(name, printed)),
                     Exit::kUsage);
   }
 }
@@ -196,7 +198,7 @@ void check_bound_names(const onnx::GraphProto& proto, const ImportOptions& optio
   }
   if (!bound.empty())
     throw UserError(fmt::format("--shape or --value names '{}', which is no input of the model{}",
-                                printable(*bound.begin()), did_you_mean(*bound.begin(), inputs)),
+                                printable(*bound.begin()), did_you_mean_or_all(*bound.begin(), inputs)),
                     Exit::kUsage);
   check_bound_dims(proto, options);
 }

@@ -278,6 +278,11 @@ TensorId Importer::lookup(const std::string& name, const std::string& who) const
   throw UserError(fmt::format("{} reads '{}', which nothing writes", who, printable(name)));
 }
 
+int Importer::opset_of(const std::string& domain) const {
+  const auto version = opsets.find(domain);
+  return version == opsets.end() ? 1 : version->second;
+}
+
 std::vector<TensorId> Importer::lower(const OnnxNode& node) {
   const OperatorRow* row = find_operator(node.domain, node.op, node.opset);
   std::vector<TensorId> results(std::max<size_t>(node.outputs.size(), 1), kUnknown);
@@ -288,8 +293,8 @@ std::vector<TensorId> Importer::lower(const OnnxNode& node) {
     const std::string near = unknown_operators > kHints ? "" : nearest_operator(node.domain, node.op);
     lowering.fail(
         fmt::format("operator {}{}{} of opset {} is not supported ('arenac list operators' shows what is){}",
-                    printable(node.domain), node.domain.empty() ? "" : ".", printable(node.op), node.opset,
-                    near.empty() ? "" : fmt::format("; did you mean {}?", near)));
+                    printable(node.domain), node.domain.empty() ? "" : ".", printable(node.op),
+                    opset_of(node.domain), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
   }
   const size_t first_new = graph.tensors.size();
   for (size_t k = 0; k < node.inputs.size(); ++k)
@@ -359,9 +364,7 @@ void check_attribute_types(const onnx::NodeProto& proto, const OnnxNode& node, c
 OnnxNode Importer::resolve(const onnx::NodeProto& proto) {
   OnnxNode node{node_name(proto), proto.op_type(), domain_of(proto.domain()), 0, {}, {}, {}};
   const std::string who = fmt::format("node '{}' ({})", printable(node.origin), printable(node.op));
-  // A model that imports no version of a domain means the first.
-  const auto version = opsets.find(node.domain);
-  node.opset = version == opsets.end() ? 1 : version->second;
+  node.opset = opset_of(node.domain);
   for (const std::string& name : proto.input())
     node.inputs.push_back(name.empty() ? kAbsent : lookup(name, who));
   node.outputs.assign(proto.output().begin(), proto.output().end());

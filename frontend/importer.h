@@ -53,7 +53,8 @@ constexpr int64_t kMaxTableBytes = int64_t{1} << 27;  // of the constants that l
 class Importer {
  public:
   Graph graph;
-  std::map<std::string, int> opsets;  // domain -> version in force
+  std::map<std::string, int> opsets;              // domain -> version in force
+  int opset_of(const std::string& domain) const;  // the first of a domain that the model does not import
   // "domain:name", and of an overload "domain:name:overload", to the local function.
   std::map<std::string, const onnx::FunctionProto*> functions;
   std::map<std::string, Shape> declared_shapes;  // of the main graph's values, where static

@@ -1,6 +1,7 @@
 #include "frontend/nearest.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -8,6 +9,7 @@ namespace arenac {
 namespace {
 
 constexpr size_t kLongest = 200;  // letters of a word that somebody typed
+constexpr size_t kMostListed = 50;
 
 std::string lower_case(std::string_view word) {
   std::string text(word);
@@ -33,6 +35,11 @@ size_t distance(const std::string& a, const std::string& b) {
   return last[b.size()];
 }
 
+// How many letters both begin with.
+size_t same_beginning(const std::string& a, const std::string& b) {
+  return static_cast<size_t>(std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin());
+}
+
 // The greatest distance at which two words are near.
 size_t reach(const std::string& a, const std::string& b) {
   const size_t longer = std::max(a.size(), b.size()), shorter = std::min(a.size(), b.size());
@@ -45,17 +52,18 @@ size_t reach(const std::string& a, const std::string& b) {
 std::string nearest_word(std::string_view word, const std::vector<std::string>& known) {
   const std::string typed = lower_case(word.substr(0, kLongest));
   std::string nearest;
-  size_t least = kLongest + 1;
+  size_t least = kLongest, most_alike = 0;
   for (const std::string& candidate : known) {
     const std::string other = lower_case(candidate);
-    const size_t most = std::min(reach(typed, other), least - 1);
+    const size_t most = std::min(reach(typed, other), least);
     const size_t longer = std::max(typed.size(), other.size());
     if (other.size() > kLongest || longer - std::min(typed.size(), other.size()) > most) continue;
     const size_t off = distance(typed, other);
-    if (off > most) continue;
+    const size_t alike = same_beginning(typed, other);
+    if (off > most || (!nearest.empty() && off == least && alike <= most_alike)) continue;
     nearest = candidate;
     least = off;
-    if (off == 0) break;
+    most_alike = alike;
   }
   return nearest;
 }
@@ -63,6 +71,14 @@ std::string nearest_word(std::string_view word, const std::vector<std::string>& 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& known) {
   const std::string nearest = nearest_word(word, known);
   return nearest.empty() ? "" : fmt::format("; did you mean {}?", nearest);
+}
+
+std::string did_you_mean_or_all(std::string_view word, const std::vector<std::string>& known) {
+  const std::string near = did_you_mean(word, known);
+  if (!near.empty() || known.empty()) return near;
+  const auto listed = static_cast<std::ptrdiff_t>(std::min(known.size(), kMostListed));
+  return fmt::format("; there are: {}{}", fmt::join(known.begin(), known.begin() + listed, ", "),
+                     known.size() > kMostListed ? ", ..." : "");
 }
 
 }  // namespace arenac

@@ -290,11 +290,13 @@ void set_results(Lowering& node, const std::vector<TensorId>& results) {
 }
 
 enum class Unroll { kOnlyWhenFolded, kAlways };
+enum class Unrolled { kDone, kImpossible, kTooLong };
 
-// Every iteration a copy of the body, or false when that cannot be done (within its limits).
-bool unrolled(Lowering& node, const Iterated& loop, Unroll when) {
+// Every iteration a copy of the body, where that can be done within its limits.
+Unrolled unrolled(Lowering& node, const Iterated& loop, Unroll when) {
   Importer& importer = node.importer();
-  if (!loop.is_static() || loop.trips > kMaxFoldedTrips) return false;
+  if (!loop.is_static()) return Unrolled::kImpossible;
+  if (loop.trips > kMaxFoldedTrips) return Unrolled::kTooLong;
   auto states = loop.states;
   std::vector<std::vector<TensorId>> slices(loop.out.size());
   bool running = true;
@@ -303,18 +305,18 @@ bool unrolled(Lowering& node, const Iterated& loop, Unroll when) {
     const Scope scope(importer);
     Yield yield;
     append(block, importer.in_block([&] { yield = lower_iteration(node, loop, states, integer(t)); }));
-    if (block.size() > (when == Unroll::kAlways ? kMaxUnrolledNodes : 0)) return false;
+    if (block.size() > (when == Unroll::kAlways ? kMaxUnrolledNodes : 0)) return Unrolled::kTooLong;
     if (yield.condition) {
-      if (!node.is_constant(*yield.condition)) return false;
+      if (!node.is_constant(*yield.condition)) return Unrolled::kImpossible;
       running = load(*node.tensor(*yield.condition).constant, 0).i != 0;
     }
     states = yield.states;
     for (size_t k = 0; k < slices.size(); ++k) slices[k].push_back(yield.slices[k]);
   }
-  if (running && loop.is_promise) return false;
+  if (running && loop.is_promise) return Unrolled::kImpossible;
   std::vector<TensorId> results = states;
   for (size_t k = 0; k < slices.size(); ++k) {
-    if (slices[k].empty()) return false;  // no iteration tells the shape
+    if (slices[k].empty()) return Unrolled::kImpossible;  // no iteration tells the shape
     Sliced how = loop.out[k];
     const auto trips = static_cast<int64_t>(slices[k].size());
     const Type type = node.type(slices[k][0]);
@@ -330,7 +332,7 @@ bool unrolled(Lowering& node, const Iterated& loop, Unroll when) {
   }
   importer.append(std::move(block));
   set_results(node, results);
-  return true;
+  return Unrolled::kDone;
 }
 
 // The body's results become the next iteration's states, all at once.
@@ -436,23 +438,30 @@ void rolled(Lowering& node, const Iterated& loop) {
   if (stops && !stacked.empty()) put_stacked(node, loop, stacked, done, condition);
 }
 
+std::string too_long(const Lowering& node, const Iterated& loop) {
+  return fmt::format(
+      "node '{}' ({}): its {} iterations as copies of the body exceed {} iterations or {} nodes",
+      printable(node.onnx_node().origin), node.op(), loop.trips, kMaxFoldedTrips, kMaxUnrolledNodes);
+}
+
 void lower_loop(Lowering& node, const Iterated& loop) {
   Importer& importer = node.importer();
   const auto attempt = [&](Unroll when) {
-    if (!importer.may_attempt()) return false;
+    if (!importer.may_attempt()) return Unrolled::kImpossible;
     const Importer::Mark before = importer.mark();
+    Unrolled how = Unrolled::kImpossible;
     try {
-      if (unrolled(node, loop, when)) return true;
+      how = unrolled(node, loop, when);
     } catch (const UserError&) {
       // The rolled loop says what is wrong.
     }
-    importer.roll_back(before);
-    return false;
+    if (how != Unrolled::kDone) importer.roll_back(before);
+    return how;
   };
   const auto initial = parts_of_all(node, loop.states);
   const bool known =
       std::all_of(initial.begin(), initial.end(), [&](TensorId id) { return node.is_constant(id); });
-  if (known && attempt(Unroll::kOnlyWhenFolded)) return;
+  if (known && attempt(Unroll::kOnlyWhenFolded) == Unrolled::kDone) return;
   const Importer::Mark before = importer.mark();
   try {
     Block block = importer.in_block([&] { rolled(node, loop); });
@@ -461,7 +470,9 @@ void lower_loop(Lowering& node, const Iterated& loop) {
     const std::vector<std::string> problems(
         importer.problems.begin() + static_cast<std::ptrdiff_t>(before.problems), importer.problems.end());
     importer.roll_back(before);
-    if (attempt(Unroll::kAlways)) return;
+    const Unrolled copied = attempt(Unroll::kAlways);
+    if (copied == Unrolled::kDone) return;
+    if (copied == Unrolled::kTooLong) importer.problems.push_back(too_long(node, loop));
     for (const auto& unknown : {loop.count, loop.condition})
       if (unknown) node.ask_for(*unknown);
     importer.problems.insert(importer.problems.end(), problems.begin(), problems.end());

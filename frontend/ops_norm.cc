@@ -384,7 +384,22 @@ void lp_normalization(Lowering& node) {
   node.out(0, pointwise(node, node.type(x), formula, x, norm));
 }
 
+enum class Divided { kByDeviation, kNot };
+
 // The deviation, not the variance, is kept from zero.
+void normalize_mean_variance(Lowering& node, const std::vector<int64_t>& dims, Divided divided) {
+  const TensorId x = node.in(0);
+  const Type real = compute_type(node.type(x));
+  const TensorId mean = mean_over(node, x, dims, real);
+  const TensorId d = pointwise(
+      node, divided == Divided::kNot ? node.type(x) : real,
+      [](const Expr& v, const Expr& m) { return v - m; }, x, mean);
+  if (divided == Divided::kNot) return node.out(0, d);
+  const TensorId inverse =
+      mean_square(node, d, dims, real, [](const Expr& v) { return 1 / (sqrt(v) + 1e-9); });
+  node.out(0, pointwise(node, node.type(x), product, d, inverse));
+}
+
 void mean_variance_normalization(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
@@ -392,13 +407,18 @@ void mean_variance_normalization(Lowering& node) {
   for (int64_t axis : node.ints_attr("axes", {0, 2, 3}))
     dims.push_back(node.normalized_axis(axis, node.rank(x)));
   std::sort(dims.begin(), dims.end());
-  const Type real = compute_type(node.type(x));
-  const TensorId mean = mean_over(node, x, dims, real);
-  const TensorId d = pointwise(
-      node, real, [](const Expr& v, const Expr& m) { return v - m; }, x, mean);
-  const TensorId inverse =
-      mean_square(node, d, dims, real, [](const Expr& v) { return 1 / (sqrt(v) + 1e-9); });
-  node.out(0, pointwise(node, node.type(x), product, d, inverse));
+  normalize_mean_variance(node, dims, Divided::kByDeviation);
+}
+
+// The experimental one of early models, as Caffe has it: over the pixels of an image, or over all of it.
+void mean_variance_of_images(Lowering& node) {
+  const TensorId x = node.in(0);
+  require_float(node, x);
+  node.require(node.rank(x) >= 3, "the input needs rank 3 or more");
+  std::vector<int64_t> dims;
+  for (int64_t d = node.int_attr("across_channels", 0) ? 1 : 2; d < node.rank(x); ++d) dims.push_back(d);
+  normalize_mean_variance(node, dims,
+                          node.int_attr("normalize_variance", 1) ? Divided::kByDeviation : Divided::kNot);
 }
 
 // Experimental operators of early models: x * scale + bias[c], and a cut-out of x[N,C,H,W].
@@ -451,6 +471,7 @@ std::span<const OperatorRow> norm_operators() {
       {"", "LayerNormalization", 1, layer_normalization},  // exporters emit it before opset 17
       {"", "LogSoftmax", 1, log_softmax},
       {"", "LpNormalization", 1, lp_normalization},
+      {"", "MeanVarianceNormalization", 1, mean_variance_of_images, 9},
       {"", "MeanVarianceNormalization", 9, mean_variance_normalization},
       {"", "RMSNormalization", 23, rms_normalization},
       {"", "SimplifiedLayerNormalization", 1, rms_normalization},

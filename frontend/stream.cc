@@ -73,10 +73,9 @@ class Streamer {
     const std::string option = fmt::format("--stream {}={}", s.input, s.dimension);
     const auto name = std::find(graph_.input_names.begin(), graph_.input_names.end(), s.input);
     if (name == graph_.input_names.end())
-      throw UserError(
-          fmt::format("{}: no input has this name; there are: {}{}", option,
-                      fmt::join(graph_.input_names, ", "), did_you_mean(s.input, graph_.input_names)),
-          Exit::kUsage);
+      throw UserError(fmt::format("{}: no input has this name{}", option,
+                                  did_you_mean_or_all(s.input, graph_.input_names)),
+                      Exit::kUsage);
     const TensorId id = graph_.inputs[name - graph_.input_names.begin()];
     const auto rank = static_cast<int64_t>(graph_.tensors[id].shape.size());
     if (s.dimension < -rank || s.dimension >= rank)

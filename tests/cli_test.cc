@@ -294,6 +294,17 @@ TEST_F(Cli, RunWritesAFileForEachOutputOfTheModelWhateverItsType) {
                                     HasSubstr("output 'o': holds 1 element, expected nothing")));
 }
 
+TEST_F(Cli, RunMakesUpNoInputsOfHundredsOfMegabytes) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(model, R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[20000000] x) => (float[20000000] y) { y = Relu(x) })")
+                  .IsOK());
+  write("large.onnx", model.SerializeAsString());
+  const Finished large = arenac({"run", "large.onnx"});
+  EXPECT_EQ(large.status, 1);
+  EXPECT_THAT(large.output, HasSubstr("inputs and outputs take 160,000,000 bytes"));
+}
+
 TEST_F(Cli, RunMakesUpInputsAndSumsUpTheOutputs) {
   const Finished once = arenac({"run", kModel, "--quiet"});
   EXPECT_EQ(once.status, 0) << once.output;
@@ -648,6 +659,17 @@ TEST_F(Cli, StagesAreDumped) {
     EXPECT_NE(arenac({"map", kModel, "--quiet", "--json", "m.json", "--dump-after", stage}).output, "")
         << stage;
   EXPECT_EQ(arenac({"map", kModel, "--dump-after", "lunch"}).status, 2);
+}
+
+TEST_F(Cli, ADumpedStageIsAllThatIsPrintedOrWritten) {
+  const std::vector<std::string> before = names();
+  const std::string dumped = arenac({"compile", kModel, "--quiet", "--dump-after", "problem"}).output;
+  EXPECT_EQ(names(), before);
+  EXPECT_EQ(arenac({"map", kModel, "--quiet", "--dump-after", "problem"}).output, dumped);
+  write("problem.csv", dumped);
+  EXPECT_EQ(arenac({"plan", "problem.csv"}).status, 0);
+  EXPECT_EQ(arenac({"compile", kModel, "--quiet", "--dump-after", "problem", "-o", "gen"}).output, dumped);
+  EXPECT_TRUE(fs::exists(at("gen/tiny_cnn.c")));
 }
 
 TEST_F(Cli, TheDumpedProblemIsPlannedAsTheModelIsAndTheDumpedPlanSolvesIt) {

@@ -1,4 +1,5 @@
 // If, Loop and Scan, from text models through the interpreter.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <onnx/defs/parser.h>
@@ -189,6 +190,18 @@ TEST(Loop, RefusesSlicesOfAnUnknownCount) {
       y, z = Loop (trips, , x) <body = b (int64 t, bool c, float s) => (bool c, float n, float m) { n = Add(s, s)  m = Relu(n) }>
     })"),
               HasSubstr("data-dependent output shape"));
+}
+
+TEST(Loop, RefusesMoreCopiesOfItsBodyThanItWrites) {
+  const auto growing = [](int trips) {
+    return refusal(
+        fmt::format("{}g (float[1] x) => (float[{}] y) <int64 trips = {{{}}}> {{", kHead, trips + 1, trips) +
+        R"(y = Loop (trips, , x) <body = b (int64 t, bool c, float[n] s) => (bool c, float[m] n)
+                        { n = Concat<axis = 0>(s, x) }> })");
+  };
+  EXPECT_EQ(growing(1000), "imported");
+  EXPECT_THAT(growing(1001), HasSubstr("its 1001 iterations as copies of the body exceed"));
+  EXPECT_THAT(growing(10001), HasSubstr("its 10001 iterations as copies of the body exceed"));
 }
 
 TEST(Loop, Nests) {

@@ -31,8 +31,22 @@ TEST(Nearest, IsOneSlipAway) {
   for (const auto& [typed, meant] : cases) EXPECT_EQ(nearest_word(typed, known), meant) << typed;
 }
 
+TEST(Nearest, OfEquallyNearOnesBeginsAlike) {
+  EXPECT_EQ(nearest_word("cortex-m5", {"cortex-m", "cortex-m0", "cortex-m55"}), "cortex-m55");
+  EXPECT_EQ(nearest_word("cat", {"bat", "car"}), "car");
+}
+
+TEST(Nearest, ListsAllWhereNoneIsNear) {
+  EXPECT_EQ(did_you_mean_or_all("bacth", {"batch", "frames"}), "; did you mean batch?");
+  EXPECT_EQ(did_you_mean_or_all("x", {"batch", "frames"}), "; there are: batch, frames");
+  EXPECT_EQ(did_you_mean_or_all("x", {}), "");
+  const std::string many = did_you_mean_or_all("x", std::vector<std::string>(1000, "batch"));
+  EXPECT_TRUE(many.ends_with("batch, batch, ...")) << many;
+  EXPECT_LT(many.size(), 500u);
+}
+
 TEST(Nearest, OfEquallyNearOnesIsTheFirst) {
-  EXPECT_EQ(nearest_word("cat", {"car", "bat", "dog"}), "car");
+  EXPECT_EQ(nearest_word("cat", {"car", "can", "dog"}), "car");
   EXPECT_EQ(nearest_word("bat", {"car", "dog", "cat"}), "cat");
   EXPECT_EQ(nearest_word("a", {"b"}), "");
   EXPECT_EQ(nearest_word("word", {}), "");

@@ -216,6 +216,12 @@ const Spelling kSpellings[] = {
      R"(r = Constant<value_floats = [1.0, 1.0, 2.0, 1.5]>()
         y = Resize<coordinate_transformation_mode = "asymmetric", mode = "linear">(x, , r))"},
     // Of no version of the standard: experiments that exporters wrote.
+    {"MeanVarianceNormalization", 1, "y = MeanVarianceNormalization(x)",
+     "y = MeanVarianceNormalization<axes = [2, 3]>(x)"},
+    {"MeanVarianceNormalization8", 8, "y = MeanVarianceNormalization<across_channels = 1>(x)",
+     "y = MeanVarianceNormalization<axes = [1, 2, 3]>(x)"},
+    {"MeanNormalization", 1, "y = MeanVarianceNormalization<normalize_variance = 0>(x)",
+     "mean = ReduceMean<axes = [2, 3]>(x) y = Sub(x, mean)"},
     {"ParametricSoftplus", 1, "y = ParametricSoftplus<alpha = 0.5, beta = 2.0>(x)",
      "t = Constant<value_float = 2.0>() d = Mul(x, t) p = Softplus(d) y = Div(p, t)"},
     {"Scale", 1, "y = Scale<scale = 2.0>(x)", "y = Add(x, x)"},
