@@ -346,13 +346,16 @@ int64_t total_size(const Plan& plan) {
 
 Chosen choose(const Graph& graph, const Choosing& choosing) {
   const CompileOptions& options = choosing.options;
-  const bool budget = has_budget(options), listed = options.rungs == Rungs::kListed;
-  const Freedom preferred_freedom = budget ? Freedom::kAnyAgain : freedom_of(options.optimize);
+  const bool listed = options.rungs != Rungs::kUnlisted;
+  const Freedom preferred_freedom = has_budget(options) ? Freedom::kAnyAgain : freedom_of(options.optimize);
+  const Freedom listed_freedom = options.rungs == Rungs::kListed
+                                     ? Freedom::kAnyAgain
+                                     : std::max(preferred_freedom, Freedom::kNothingAgain);
   // Whole layers alone are others than those that there are beside groups.
   const bool in_list = listed && preferred_freedom > Freedom::kWholeLayers && options.scheduler.empty();
   std::vector<Candidate> all;
   if (options.scheduler.empty())
-    all = candidates(graph, in_list ? Freedom::kAnyAgain : preferred_freedom, choosing);
+    all = candidates(graph, in_list ? listed_freedom : preferred_freedom, choosing);
   else
     all.push_back(candidate(
         scheduler_named(options.scheduler).schedule(graph, choosing.target, choosing.deadline), choosing));
@@ -360,7 +363,7 @@ Chosen choose(const Graph& graph, const Choosing& choosing) {
   if (in_list)
     rungs = frontier(all, choosing);
   else if (listed)
-    rungs = frontier(candidates(graph, Freedom::kAnyAgain, choosing), choosing);
+    rungs = frontier(candidates(graph, listed_freedom, choosing), choosing);
   Chosen c = choose_from(graph, std::move(all), choosing);
   c.rungs = std::move(rungs);
   return c;

@@ -22,14 +22,6 @@ namespace arenac {
 
 constexpr double kPlannersTime = 0.1;  // of --time, what the plans may take; the schedules take the rest
 
-// One of the schedules that there are to choose from.
-struct Rung {
-  Schedule schedule;
-  Lifetimes lifetimes;  // of one pool with room enough
-  Plan plan;
-  double cycles;
-};
-
 struct Chosen {
   Schedule schedule;
   Lifetimes lifetimes;
@@ -37,8 +29,7 @@ struct Chosen {
   // Bytes of the arena of whole layers, what --optimize speed takes in one pool; none where this is that
   // arena.
   std::optional<int64_t> layerwise_arena = {};
-  // Where they are asked for, those that are not slower than all that are no larger: the fastest first.
-  std::vector<Rung> rungs = {};
+  std::vector<Rung> rungs = {};  // as in Compilation
 };
 
 struct Choosing {

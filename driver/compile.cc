@@ -199,7 +199,9 @@ Compilation compile(const CompileOptions& options) {
   const Lowered lowered = lower(c.schedule, c.lifetimes, c.plan);
   c.map = with_cycles(make_map(c.schedule, c.lifetimes, c.plan, options.io, chosen.layerwise_arena),
                       cycles_of(lowered, target), target.name);
-  for (const Rung& rung : chosen.rungs) c.map.frontier.push_back(choice_of(rung, options, c.name));
+  c.rungs = std::move(chosen.rungs);
+  if (options.rungs == Rungs::kListed)
+    for (const Rung& rung : c.rungs) c.map.frontier.push_back(choice_of(rung, options, c.name));
   c.map.model = title_of(options);
   c.map.tool = "arenac " ARENAC_VERSION;
   c.map.options = options.words;

@@ -38,8 +38,9 @@ inline ProgressLine::Shown progress_of(Verbosity verbosity) {
 // whole layers, or these.
 enum class Optimize { kRam, kBalanced, kSpeed };
 
-// Whether Compilation::map holds the schedules that there are to choose from.
-enum class Rungs { kUnlisted, kListed };
+// Whether a compilation lists the schedules that there are to choose from: kNearby those that it looks at
+// anyhow, kListed all, in the map too.
+enum class Rungs { kUnlisted, kNearby, kListed };
 
 // kReordered: see scheduler/sums.h.
 enum class Sums { kAsGiven, kReordered };
@@ -78,6 +79,14 @@ struct StageTimes {
   double problem = 0, plan = 0, cycles = 0;
 };
 
+// One of the schedules that there are to choose from.
+struct Rung {
+  Schedule schedule;
+  Lifetimes lifetimes;  // of one pool with room enough
+  Plan plan;
+  double cycles;
+};
+
 // Every product of one compilation.
 struct Compilation {
   std::string name;
@@ -89,6 +98,8 @@ struct Compilation {
   MemoryMap map;
   std::vector<File> files;
   StageTimes times = {};
+  // Where they are asked for, those that are not slower than all that are no larger: the fastest first.
+  std::vector<Rung> rungs = {};
 };
 
 // The problem as `arenac plan` reads it, and its solution as `arenac verify` does (planner/csv.h).

@@ -16,6 +16,7 @@
 #include "codegen/report_words.h"
 #include "codegen/reports.h"
 #include "driver/compile.h"
+#include "driver/explanation.h"
 #include "driver/files.h"
 #include "driver/list.h"
 #include "driver/options.h"
@@ -24,7 +25,6 @@
 #include "driver/run.h"
 #include "driver/standard_streams.h"
 #include "frontend/error.h"
-#include "scheduler/explain.h"
 
 namespace arenac {
 namespace {
@@ -116,10 +116,7 @@ Exit run_map(const Options& options) {
 }
 
 Exit run_explain(const Options& options) {
-  const Compilation c = compile(options.compile);
-  const std::vector<std::string> reasons = explain(c.schedule);
-  for (size_t s = 0; s < reasons.size(); ++s)
-    fmt::print("step {:>4}  {}: {}\n", s, step_title(c.map, static_cast<int64_t>(s)), printable(reasons[s]));
+  fmt::print("{}", explanation(compile(options.compile)));
   return Exit::kDone;
 }
 

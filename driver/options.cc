@@ -488,6 +488,7 @@ void interpret_raw(const Raw& raw, Options& options) {
                                                : Optimize::kBalanced;
   if (raw.slowdown) compile.slowdown = *raw.slowdown / 100;
   if (raw.pareto) compile.rungs = Rungs::kListed;
+  if (options.command == Command::kExplain) compile.rungs = Rungs::kNearby;
   bind_inputs(raw, compile.import);
   if (!options.files.empty()) compile.model = options.files[0];
   if (!compile.name.empty() && compile.name != identifier_of(compile.name))

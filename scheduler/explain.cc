@@ -46,7 +46,7 @@ std::string of_nests(const Schedule& schedule, const Node& node, const std::vect
       return fmt::format("a row of '{}' reads all {} rows of '{}': {}", graph.tensors[node.writes[0]].name,
                          count, graph.tensors[read.tensor].name, reads_of(node, read.tensor));
   }
-  return "could run row by row, but no group with it makes the arena smaller";
+  return "";
 }
 
 }  // namespace
@@ -58,20 +58,6 @@ std::string why_not_by_rows(const Schedule& schedule, size_t step) {
   if (schedule.steps[step].kind == StepKind::kRun && std::holds_alternative<Nests>(node.body))
     return of_nests(schedule, node, storage_rows(*schedule.graph, schedule.layouts));
   return "control flow takes whole tensors";
-}
-
-std::vector<std::string> explain(const Schedule& schedule) {
-  std::vector<std::string> reasons;
-  for (size_t s = 0; s < schedule.steps.size(); ++s) {
-    const auto group = std::find_if(schedule.groups.begin(), schedule.groups.end(), [&](const Group& g) {
-      return g.begin <= static_cast<int>(s) && static_cast<int>(s) < g.end;
-    });
-    if (group != schedule.groups.end())
-      reasons.push_back(fmt::format("row by row in g{}", group - schedule.groups.begin() + 1));
-    else
-      reasons.push_back(why_not_by_rows(schedule, s));
-  }
-  return reasons;
 }
 
 }  // namespace arenac

@@ -91,7 +91,8 @@ bool meet(const std::vector<Interval>& a, const std::vector<Interval>& b, int64_
 }
 
 // Per source, those that lie in some of its bytes and are touched less than the longest group before it is
-// written. Where that takes too long to say, the storage is not in rows.
+// written. What another lay over byte by byte is left to that other's waits, or a chain that runs in place
+// would list all that came before. Where this takes too long to say, the storage is not in rows.
 std::vector<std::vector<TensorId>> overwritten_by(StepFacts& facts, const Graph& graph,
                                                   const std::vector<Layout>& layouts) {
   std::map<TensorId, std::vector<TensorId>> lying_in;  // per storage, its sources
@@ -113,6 +114,11 @@ std::vector<std::vector<TensorId>> overwritten_by(StepFacts& facts, const Graph&
         if (facts.writer[other] < facts.writer[id] && taken < kMostCompared &&
             meet(places, others_places, taken))
           overwritten[id].push_back(other);
+      const auto lies_under = [&](const auto& other) {
+        return facts.writer[other.first] < facts.writer[id] && layouts[other.first] == layouts[id] &&
+               graph.tensors[other.first].shape == graph.tensors[id].shape;
+      };
+      std::erase_if(earlier, lies_under);
       earlier.emplace_back(id, std::move(places));
     }
     if (taken >= kMostCompared) facts.rows[storage] = {};
@@ -232,6 +238,7 @@ StepFacts in_turns(StepFacts facts, int64_t turns, const std::vector<Step>& step
     while (slabs.count % strip != 0) ++strip;
     if (in_strips(slabs, *steps[s].node, strip)) strips.emplace(s, strip);
   }
+  if (strips.empty()) return facts;
   auto all = in_strips(facts, strips, steps);
   return all ? std::move(*all) : std::move(facts);
 }

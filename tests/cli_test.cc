@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "codegen/memory_map.h"
+#include "codegen/report_words.h"
 #include "driver/compile.h"
 #include "driver/files.h"
 #include "driver/process.h"
@@ -529,6 +530,30 @@ TEST_F(Cli, ExplainSaysWhyAStepRunsWhole) {
   EXPECT_EQ(done.status, 0);
   EXPECT_THAT(done.output, HasSubstr("the C kernel 'cumulate' takes whole tensors"));
   EXPECT_THAT(done.output, HasSubstr("a row of 'y' reads all 40 rows of 'x': x0[i0, i1]"));
+}
+
+// tiny_cnn: its rungs are those of map --pareto, and each --ram that is named fits.
+TEST_F(Cli, ExplainSaysWhatBindsThePeakAndWhatLessCosts) {
+  const std::string words = arenac({"explain", kModel}).output;
+  const MemoryMap map = [&] {
+    EXPECT_EQ(arenac({"map", kModel, "--pareto", "--json", "m.json"}).status, 0);
+    return memory_map_from_json(read_file(at("m.json")));
+  }();
+  const Peak peak = peak_of(map, "arena");
+  EXPECT_THAT(words,
+              HasSubstr(fmt::format("are in use at step {}: {}\n", peak.time, step_title(map, peak.time))));
+  for (const size_t b : peak.buffers)
+    EXPECT_THAT(words, HasSubstr("  " + map.buffers[b].name + ", written by"));
+  int named = 0;
+  for (const MapChoice& choice : map.frontier) {
+    const std::string option = fmt::format("--ram {}: ", choice.arena);
+    EXPECT_EQ(words.find(option) != std::string::npos, choice.arena < map.totals.arena) << option << words;
+    if (choice.arena >= map.totals.arena) continue;
+    EXPECT_EQ(arenac({"map", kModel, "--ram", std::to_string(choice.arena)}).status, 0);
+    ++named;
+  }
+  EXPECT_GT(named, 1);
+  EXPECT_THAT(words, testing::ContainsRegex("conv2 .Conv.Relu.: whole; row by row with --ram [0-9]+\n"));
 }
 
 TEST_F(Cli, RunReadsNpyByTheInputsName) {
