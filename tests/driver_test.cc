@@ -49,7 +49,7 @@ TEST(Options, MistypedWordsAreToldWithTheNearestOne) {
       {{"map", "m.onnx", "--quiet", "--htm", "x"}, "did you mean --html?"},
       {{"run", "m.onnx", "--input", "d"}, "did you mean --inputs?"},
       {{"plan", "p.csv", "--capcity", "1"}, "did you mean --capacity?"},
-      {{"compile", "m.onnx", "--target", "cortex-m5"}, "did you mean cortex-m?"},
+      {{"compile", "m.onnx", "--target", "cortex-m5"}, "did you mean cortex-m55?"},
       {{"compile", "m.onnx", "--optimize", "fast"}, "there are: ram, speed, balanced"},
       {{"compile", "m.onnx", "--scheduler", "layer-wise"}, "did you mean layerwise?"},
       {{"compile", "m.onnx", "--planner", "portfoli"}, "did you mean portfolio?"},
