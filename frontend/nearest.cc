@@ -77,7 +77,8 @@ std::string did_you_mean_or_all(std::string_view word, const std::vector<std::st
   const std::string near = did_you_mean(word, known);
   if (!near.empty() || known.empty()) return near;
   const auto listed = static_cast<std::ptrdiff_t>(std::min(known.size(), kMostListed));
-  return fmt::format("; there are: {}{}", fmt::join(known.begin(), known.begin() + listed, ", "),
+  return fmt::format("; there {}: {}{}", known.size() == 1 ? "is" : "are",
+                     fmt::join(known.begin(), known.begin() + listed, ", "),
                      known.size() > kMostListed ? ", ..." : "");
 }
 
