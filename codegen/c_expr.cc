@@ -760,8 +760,21 @@ CExpr::Piece CExpr::piece_of_condition(const Expr& e) const {
   return piece(e);
 }
 
+// Whether it is one of small elements, of each lane one, that lie side by side from a place that is worked
+// out before.
+bool CExpr::is_side_by_side(const Expr& read) const {
+  if (read->index >= kResult || read->args.empty() || size_of(read->type) >= size_of(Type::kInt32))
+    return false;
+  return coefficient_along(read->args[0], kLane) == 1 &&
+         any_of(read->args[0], [](const Expr& e) { return e->op == Op::kAxis && e->index >= kInts; });
+}
+
+// What lies side by side is read from a pointer to the first. In an index that is one sum of ints gcc does
+// not see that it does: it reads byte by byte and joins these, for 3 times the cycles of a depthwise
+// convolution.
 std::string CExpr::element(const Expr& read) const {
   const std::string name = names_.operand(read->index);
+  if (is_side_by_side(read)) return fmt::format("({})[{}]", first_of_lanes(read), names_.axis(kLane));
   return read->args.empty() ? name : fmt::format("{}[{}]", name, index(read->args[0]));
 }
 

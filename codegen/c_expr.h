@@ -70,6 +70,7 @@ class CExpr {
   Piece call(const Expr& e) const;
   std::string instruct(const Expr& e) const;
   std::string first_of_lanes(const Expr& read) const;
+  bool is_side_by_side(const Expr& read) const;
   Piece cast(Type to, Type from, const Piece& x) const;
   std::string inlined() const;
   std::string text(Scalar value) const;

@@ -69,5 +69,22 @@ TEST(CKernel, AddsPlainlyWhatCannotLeaveItsType) {
   EXPECT_THAT(text_of_squares(131071), testing::HasSubstr("acc = (int32_t)((uint32_t)acc + (uint32_t)("));
 }
 
+// y[l] = x[n + l], n the number of an iteration, or x[l].
+std::string text_of_lanes(Type type, bool behind_int) {
+  const Expr n = axis(kInts), lane = axis(kLane);
+  const Expr at = behind_int ? n + lane : lane;
+  Kernel kernel{{}, {{"n", {0, 9}}}, {}, {}, false, {}};
+  const Stmt set{Set{element(kResult, type, lane), element(0, type, at)}};
+  kernel.body = {{Let{n->index, iteration(0, 9)}}, {Lanes{8, {set}, Lanes::Of::kOperands}}};
+  Helpers helpers;
+  return c_kernel(kernel, {{type}, {Aliasing::kApart}, type}, "k", helpers).signature;
+}
+
+TEST(CKernel, PointsToTheFirstOfBytesThatLanesReadBehindAnInt) {
+  EXPECT_THAT(text_of_lanes(Type::kInt8, true), testing::HasSubstr("out[l] = (&x0[n])[l];"));
+  EXPECT_THAT(text_of_lanes(Type::kInt8, false), testing::HasSubstr("= x0[l];"));
+  EXPECT_THAT(text_of_lanes(Type::kInt32, true), testing::HasSubstr("= x0[l + n];"));
+}
+
 }  // namespace
 }  // namespace arenac
