@@ -12,6 +12,7 @@
 #include "codegen/instructions.h"
 #include "codegen/stmt.h"
 #include "frontend/error.h"
+#include "frontend/float_functions.h"
 #include "frontend/interpret.h"
 
 namespace arenac {
@@ -451,6 +452,11 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
       break;
   }
   ARENAC_CHECK(f && info(op).libm, fmt::format("no C for '{}' on {}", name, info(type).name));
+  if (const FloatFunction* own = type == Type::kFloat32 ? float_function(op) : nullptr)
+    return fmt::format("{}({})",
+                       helper(fmt::format("{}_f32", own->name),
+                              boost::replace_all_copy<std::string>(own->text, "NAME", prefix_)),
+                       a);
   return fmt::format("{}({})", math_name(op, type), a);
 }
 

@@ -232,9 +232,21 @@ class KernelCycles {
         return floats ? costs_.float_divide : costs_.divide;
       case Op::kRequantize:
         return costs_.requantize;
+      case Op::kErf:
+      case Op::kExp:
+      case Op::kTanh:
+        if (e->type == Type::kFloat32) return of_float_function(e->op);
+        return costs_.function;
       default:
         return info(e->op).libm ? costs_.function : floats ? costs_.float_add : costs_.add;
     }
+  }
+
+  // The operations of their texts (frontend/float_functions).
+  double of_float_function(Op op) const {
+    const int products = op == Op::kErf ? 22 : 10;
+    return products * costs_.float_multiply + 10 * costs_.add + 2 * costs_.convert +
+           (op == Op::kTanh ? costs_.float_divide : 0);
   }
 
   static bool multiplies(const Expr& sum) {

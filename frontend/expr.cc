@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "frontend/error.h"
+#include "frontend/float_functions.h"
 
 namespace arenac {
 namespace {
@@ -284,8 +285,10 @@ Scalar apply(Op op, Type type, Scalar a, Scalar b) {
     case Op::kIsInf:
       return {.i = std::isinf(a.f)};
     default:
-      return round_to(type, {.f = math(op, a.f, b.f)});
+      break;
   }
+  const FloatFunction* own = type == Type::kFloat32 ? float_function(op) : nullptr;
+  return own ? Scalar{.f = own->run(static_cast<float>(a.f))} : round_to(type, {.f = math(op, a.f, b.f)});
 }
 
 Scalar convert(Type to, Type from, Scalar value) {

@@ -277,7 +277,7 @@ TEST(Stream, InputAndDimensionMustBeThere) {
     }
     return "";
   };
-  EXPECT_EQ(fault({"z", 2}), "--stream z=2: no input has this name; there are: x");
+  EXPECT_EQ(fault({"z", 2}), "--stream z=2: no input has this name; there is: x");
   EXPECT_EQ(fault({"x", 3}), "--stream x=3: the input has the shape [1,3,4]");
   EXPECT_EQ(fault({"x", -4}), "--stream x=-4: the input has the shape [1,3,4]");
   EXPECT_EQ(

@@ -1,0 +1,29 @@
+#include "frontend/float_functions.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+
+#include "frontend/float_function_sources.h"
+
+namespace arenac {
+namespace {
+
+#include "frontend/float_functions/erf.c"
+#include "frontend/float_functions/exp.c"
+#include "frontend/float_functions/tanh.c"
+
+constexpr FloatFunction kFunctions[] = {
+    {Op::kErf, "erf", NAME_erf_f32, k_erf},
+    {Op::kExp, "exp", NAME_exp_f32, k_exp},
+    {Op::kTanh, "tanh", NAME_tanh_f32, k_tanh},
+};
+
+}  // namespace
+
+const FloatFunction* float_function(Op op) {
+  const auto* const row = std::ranges::find(kFunctions, op, &FloatFunction::op);
+  return row == std::end(kFunctions) ? nullptr : row;
+}
+
+}  // namespace arenac
