@@ -12,7 +12,6 @@
 #include "codegen/instructions.h"
 #include "codegen/stmt.h"
 #include "frontend/error.h"
-#include "frontend/float_functions.h"
 #include "frontend/interpret.h"
 
 namespace arenac {
@@ -159,6 +158,16 @@ std::string CExpr::helper(const std::string& name, const std::string& definition
   const std::string full = prefix_ + "_" + name;
   helpers_.emplace(full, definition);
   return full;
+}
+
+std::string CExpr::float_helper(const FloatFunction& function) const {
+  std::string text = function.text;
+  if (function.before) {  // in the order of names that may be written behind
+    const std::string before = function.before;
+    helper("expm1_f32", boost::replace_all_copy(before, "NAME", prefix_));
+    text = "static inline float NAME_expm1_f32(float x);\n" + text;
+  }
+  return helper(fmt::format("{}_f32", function.name), boost::replace_all_copy(text, "NAME", prefix_));
 }
 
 // static inline T NAME_f32(T a, T b) { body }, a statement a line
@@ -453,10 +462,7 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
   }
   ARENAC_CHECK(f && info(op).libm, fmt::format("no C for '{}' on {}", name, info(type).name));
   if (const FloatFunction* own = type == Type::kFloat32 ? float_function(op) : nullptr)
-    return fmt::format("{}({})",
-                       helper(fmt::format("{}_f32", own->name),
-                              boost::replace_all_copy<std::string>(own->text, "NAME", prefix_)),
-                       a);
+    return fmt::format("{}({})", float_helper(*own), a);
   return fmt::format("{}({})", math_name(op, type), a);
 }
 

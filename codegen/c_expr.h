@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "frontend/facts.h"
+#include "frontend/float_functions.h"
 
 namespace arenac {
 
@@ -77,6 +78,7 @@ class CExpr {
   std::string equal_texts(const std::string& a, const std::string& b) const;
   Piece operation(Op op, Type type, const Piece& left, const Piece& right) const;
   std::string helper(const std::string& name, const std::string& definition) const;
+  std::string float_helper(const FloatFunction& function) const;
   std::string binary_helper(const char* name, Type type, std::string body) const;
 
   std::string prefix_;

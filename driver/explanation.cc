@@ -9,7 +9,6 @@
 #include "codegen/report_words.h"
 #include "driver/choose.h"
 #include "scheduler/explain.h"
-#include "scheduler/frontier.h"
 
 namespace arenac {
 namespace {
@@ -115,6 +114,8 @@ std::string smaller_arenas(const Compilation& c) {
     text += fmt::format("{:>14}  --ram {}: {:.1f} % more cycles\n", grouped(bytes), bytes,
                         100 * (cycles.of(schedule, lifetimes, plan) / chosen - 1));
   }
+  if (smaller.size() > kMostListed)
+    text += fmt::format("{:>14}  and {} more: arenac map --pareto\n", "", smaller.size() - kMostListed);
   return text;
 }
 

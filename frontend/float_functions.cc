@@ -9,14 +9,16 @@
 namespace arenac {
 namespace {
 
-#include "frontend/float_functions/erf.c"
 #include "frontend/float_functions/exp.c"
+#include "frontend/float_functions/expm1.c"
+// These call it.
+#include "frontend/float_functions/erf.c"
 #include "frontend/float_functions/tanh.c"
 
 constexpr FloatFunction kFunctions[] = {
-    {Op::kErf, "erf", NAME_erf_f32, k_erf},
-    {Op::kExp, "exp", NAME_exp_f32, k_exp},
-    {Op::kTanh, "tanh", NAME_tanh_f32, k_tanh},
+    {Op::kErf, "erf", NAME_erf_f32, k_erf, k_expm1},
+    {Op::kExp, "exp", NAME_exp_f32, k_exp, nullptr},
+    {Op::kTanh, "tanh", NAME_tanh_f32, k_tanh, k_expm1},
 };
 
 }  // namespace

@@ -14,7 +14,8 @@ struct FloatFunction {
   Op op;
   const char* name;  // "exp"
   float (*run)(float x);
-  const char* text;  // of a C99 function NAME_exp_f32
+  const char* text;    // of a C99 function NAME_exp_f32
+  const char* before;  // that of one it calls, NAME_expm1_f32; null: none
 };
 const FloatFunction* float_function(Op op);  // null: there is none
 

@@ -58,7 +58,7 @@ TEST_P(FloatFunctions, AreWhatTheInterpreterComputes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, FloatFunctions,
-                         testing::Values(Case{Op::kErf, std::erf, 2.6}, Case{Op::kExp, std::exp, 1.3},
+                         testing::Values(Case{Op::kErf, std::erf, 3}, Case{Op::kExp, std::exp, 1.3},
                                          Case{Op::kTanh, std::tanh, 2.6}),
                          [](const auto& p) { return float_function(p.param.op)->name; });
 
