@@ -197,10 +197,16 @@ std::vector<std::string> axis_names(const Nest& nest) { return AxisNames(nest).r
 
 std::vector<std::string> loop_names(const Nest& whole, const Nest& part, const FlatNest& flat) {
   const std::vector<std::string> of = axis_names(whole);
+  const auto name_of = [&](int a) {
+    return (part.axes[a].extent == whole.axes[a].extent ? "" : "d") + of[a];
+  };
   std::vector<std::string> names;
   for (const std::vector<int>& walk : flat.walks) {
     std::string& name = names.emplace_back();
-    for (const int a : walk) name += (part.axes[a].extent == whole.axes[a].extent ? "" : "d") + of[a];
+    for (const int a : walk) {
+      const int divided = flat.divided[a];
+      name += divided >= 0 ? name_of(divided) + "_rest" : name_of(a);
+    }
   }
   return names;
 }

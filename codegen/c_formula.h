@@ -20,7 +20,7 @@ namespace arenac {
 std::vector<std::string> axis_names(const Nest& nest);
 
 // Of the loops over a flat nest made of a part of that one: "yx" is y and x as one, "dx" are the few x of a
-// chunk.
+// chunk, "x_rest" remainders of x where "x" are its quotients.
 std::vector<std::string> loop_names(const Nest& whole, const Nest& part, const FlatNest& flat);
 
 // The lines of the comment on nest number k of a step. `operands` are the names of the pointers in the C.

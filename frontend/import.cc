@@ -407,8 +407,13 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
 }
 
 onnx::ModelProto parse_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::file_status status = fs::status(path);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+    throw UserError(
+        fmt::format("{}: is a pipe or a device; a model is read more than once: save it to a file", path));
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::is_directory(path)) throw UserError(fmt::format("{}: cannot be read", path));
+  if (!file || fs::is_directory(status)) throw UserError(fmt::format("{}: cannot be read", path));
   google::protobuf::io::IstreamInputStream stream(&file);
   onnx::ModelProto model;
   if (!model.ParseFromZeroCopyStream(&stream))

@@ -30,7 +30,8 @@ void cumulate(Lowering& node) {
   const TensorId wide = converted(node, x, compute_type(node.type(x)));
   TensorId y;
   if (rank == 1 || node.is_constant(axis)) {
-    const int64_t known = rank == 1 ? 0 : node.normalized_axis(node.constant_ints(axis, "the axis")[0], rank);
+    const bool is_known = node.is_constant(axis);
+    const int64_t known = is_known ? node.normalized_axis(node.constant_ints(axis, "the axis")[0], rank) : 0;
     y = cumulated(node, wide, known, kProduct);
   } else {
     std::vector<TensorId> all;

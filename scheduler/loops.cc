@@ -1,7 +1,9 @@
 #include "scheduler/loops.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "frontend/error.h"
 #include "frontend/partial_sums.h"
@@ -216,11 +218,56 @@ int tile_axis(const FlatNest& nest, int vector_axis, int tile) {
   return best;
 }
 
+// The axis and the number by which all that takes quotients or remainders of an axis divides it, evenly.
+std::optional<std::pair<int, int64_t>> taken_apart(const Nest& nest) {
+  std::map<int, std::set<int64_t>> divisors;
+  std::set<int> with_remainder;
+  any_of(nest.body, [&](const Expr& e) {
+    const bool divides = e->op == Op::kDiv || e->op == Op::kMod;
+    if (!divides || e->args[0]->op != Op::kAxis || e->args[1]->op != Op::kConst) return false;
+    divisors[e->args[0]->index].insert(e->args[1]->value.i);
+    if (e->op == Op::kMod) with_remainder.insert(e->args[0]->index);
+    return false;
+  });
+  for (const int a : with_remainder) {
+    if (a < 0 || nest.axes[a].reduced || divisors[a].size() > 1) continue;
+    const int64_t by = *divisors[a].begin();
+    if (1 < by && by < nest.axes[a].extent && nest.axes[a].extent % by == 0) return std::pair(a, by);
+  }
+  return std::nullopt;
+}
+
+// Loops over the quotients and remainders of axes instead of divisions: out[i] = x[i / 2, i % 2] becomes
+// out[2 * i + j] = x[i, j]. The remainders' axes are behind the nest's. `divided`: see FlatNest.
+Nest split(Nest nest, std::vector<int>& divided) {
+  divided.assign(nest.axes.size(), -1);
+  if (nest.combine != Combine::kNone) return nest;
+  while (const auto found = taken_apart(nest)) {
+    const auto [a, by] = *found;
+    const Expr whole = axis(a) * integer(by) + axis(static_cast<int>(nest.axes.size()));
+    nest.axes[a].extent /= by;
+    nest.axes.push_back({by, false});
+    divided.push_back(a);
+    const auto replaced = [&](const Expr& e) {
+      return e.empty() ? e : substitute(e, [&](const Expr& x) {
+        return x->op == Op::kAxis && x->index == a ? whole : Expr();
+      });
+    };
+    for (Expr& index : nest.store) index = replaced(index);
+    for (Bound& bound : nest.where) bound.index = replaced(bound.index);
+    nest.body = replaced(nest.body);
+    nest.finish = replaced(nest.finish);
+  }
+  return nest;
+}
+
 }  // namespace
 
-FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts) {
+FlatNest flat_nest(const Nest& given, const Node& node, const std::vector<Layout>& layouts) {
+  std::vector<int> divided;
+  const Nest nest = split(given, divided);
   const auto axes = axis_intervals(nest);
-  FlatNest flat{nest.axes, nest.combine, nest.accumulate, nest.where, {}, {}, {}, {}, {}};
+  FlatNest flat{nest.axes, nest.combine, nest.accumulate, nest.where, {}, {}, {}, {}, std::move(divided), {}};
   for (TensorId id : node.reads) flat.words.push_back(layouts[id].words);
   for (int a = 0; a < static_cast<int>(flat.axes.size()); ++a)
     flat.walks.push_back(flat.axes[a].extent != 1 ? std::vector<int>{a} : std::vector<int>{});
@@ -605,7 +652,7 @@ void pack_constants(const Nests& nests, const Node& node, const std::vector<Loop
                     const Graph& graph, std::vector<bool>& packed, std::vector<Layout>& layouts) {
   for (size_t k = 0; k < nests.size(); ++k) {
     const LoopPlan& plan = plans[k];
-    std::vector<int> depth(nests[k].axes.size());
+    std::vector<int> depth(std::max(nests[k].axes.size(), plan.order.size()));
     for (size_t p = 0; p < plan.order.size(); ++p) depth[plan.order[p]] = static_cast<int>(p);
     if (plan.vector_axis >= 0 && (!is_along_sum(plan.bytes) || is_along_sum_of_lanes(plan.bytes)))
       depth[plan.vector_axis] = static_cast<int>(plan.order.size());

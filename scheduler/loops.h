@@ -21,8 +21,10 @@ struct FlatNest {
   bool accumulate;
   std::vector<Bound> where;
   Expr store, body, finish;
-  std::vector<std::vector<int>> walks;  // per axis, the nest's that it runs over, outermost first
-  std::vector<Words> words;             // per operand, of its layout: its addresses are as if it had none
+  std::vector<std::vector<int>> walks;  // per axis, those that it runs over, outermost first
+  std::vector<int> divided;  // per axis: that of which it is the remainder, where a loop runs over quotients
+                             // and one over remainders; -1: none
+  std::vector<Words> words;  // per operand, of its layout: its addresses are as if it had none
 };
 
 FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts);

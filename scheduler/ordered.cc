@@ -34,8 +34,8 @@ Ordered best_order(const Graph& graph, const OrderLimits& limits) {
   }
   report.found_peak = report.peak;
   report.proven = report.peak == report.lower_bound;
-  // Copies in place of views can go below what any order with the views needs.
-  report.lower_bound = std::min(report.lower_bound, report.peak);
+  // Copies in place of views can go below what any order with the views needs; of these nothing is known.
+  if (report.peak < report.lower_bound) report.lower_bound = 0;
   if (!report.proven) best.storage.limits_hit.merge(hit);
   return best;
 }

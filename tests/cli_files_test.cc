@@ -45,6 +45,13 @@ TEST_F(CliFiles, AFifoIsWrittenTo) {
   EXPECT_EQ(content("got"), content("m.csv"));
 }
 
+TEST_F(CliFiles, AModelThatIsAFifoIsRefused) {
+  ASSERT_EQ(mkfifo(at("fifo").c_str(), 0600), 0);
+  const Finished done = sh("cat $M > fifo & $A map fifo; s=$?; cat fifo > rest & wait; exit $s");
+  EXPECT_EQ(done.status, 1) << done.output;
+  EXPECT_THAT(done.output, HasSubstr("fifo: is a pipe or a device"));
+}
+
 TEST_F(CliFiles, ADeviceIsWrittenTo) {
   if (mknod(at("null").c_str(), S_IFCHR | 0600, makedev(1, 3)) != 0 ||
       mknod(at("full").c_str(), S_IFCHR | 0600, makedev(1, 7)) != 0)

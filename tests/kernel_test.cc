@@ -92,6 +92,14 @@ TEST(CumSum, ExclusiveAndReverse) {
   EXPECT_THAT(output(graph, {floats({2, 3}, {1, 2, 3, 4, 5, 6})}), ElementsAre(5, 3, 0, 11, 6, 0));
 }
 
+TEST(CumSum, AlongAnAxisThatThereIs) {
+  for (const char* axis : {"1", "5", "-2", "-9223372036854775807"})
+    EXPECT_THROW(import_text(kHead + "g (float[3] x) => (float[3] y) <int64 axis = {" + axis +
+                             "}> { y = CumSum(x, axis) }"),
+                 UserError)
+        << axis;
+}
+
 TEST(DataDependent, FoldsWhatIsKnown) {
   const Graph graph = import_text(
       kHead +

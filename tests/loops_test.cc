@@ -51,6 +51,24 @@ TEST(FlatNest, JoinsReducedAxesOnlyWithEachOther) {
   EXPECT_TRUE(nest.axes.back().reduced);
 }
 
+// Channels in groups, shuffled: loops over quotients and remainders, and no divisions.
+TEST(FlatNest, TakesAxesApartThatAreDivided) {
+  const Scheduled m(
+      R"(g (float[1, 6, 5] x) => (float[1, 6, 5] z) <int64[4] apart = {1, 2, 3, 5}, int64[3] back = {1, 6, 5}> {
+      a = Reshape(x, apart) b = Transpose<perm = [0, 2, 1, 3]>(a) y = Reshape(b, back) z = Sin(y) })");
+  int found = 0;
+  for (size_t s = 0; s < m.schedule.steps.size(); ++s) {
+    const FlatNest nest = m.flat(s);
+    for (size_t a = 0; a < nest.divided.size(); ++a) {
+      if (nest.divided[a] < 0) continue;
+      ++found;
+      EXPECT_EQ(nest.axes[a].extent * nest.axes[static_cast<size_t>(nest.divided[a])].extent, 6);
+    }
+    EXPECT_FALSE(any_of(nest.body, [](const Expr& e) { return e->op == Op::kDiv || e->op == Op::kMod; }));
+  }
+  EXPECT_EQ(found, 1);
+}
+
 TEST(FlatNest, AddressesFollowTheLayout) {
   // h is transposed: its view has the strides of the whole swapped.
   const Scheduled m("g (float[2, 3] x, float[3, 2] w) => (float y) { h = Transpose(x) y = Add(h, w) }");
