@@ -95,12 +95,12 @@ int copy_step(const std::vector<Step>& steps, const Graph& graph, TensorId id) {
 // The step that needs the last row of a step's result before it can begin; -1: none does.
 int reader_of_all(int step, const std::vector<Step>& steps, const StepFacts& facts) {
   const TensorId out = steps[static_cast<size_t>(step)].node->writes[0];
-  const int64_t rows = facts.slabs[static_cast<size_t>(step)].count;
+  const int64_t rows = facts.steps[static_cast<size_t>(step)].slabs.count;
   for (size_t s = 0; s < steps.size(); ++s) {
     const auto reads = [&](TensorId id) { return facts.source[static_cast<size_t>(id)] == out; };
     if (static_cast<int>(s) == step || !std::ranges::any_of(tensors_read(*steps[s].node), reads)) continue;
-    if (facts.slabs[s].count == 0) return static_cast<int>(s);
-    for (const Pull& pull : facts.pulls[s])
+    if (facts.steps[s].slabs.count == 0) return static_cast<int>(s);
+    for (const Pull& pull : facts.steps[s].pulls)
       if (pull.producer == step && rows > 1 && pull.upto[0] >= rows - 1) return static_cast<int>(s);
   }
   return -1;
@@ -108,36 +108,36 @@ int reader_of_all(int step, const std::vector<Step>& steps, const StepFacts& fac
 
 // How many steps run a slab before the last row of the copied input is there.
 int64_t steps_before_last(size_t copy, const StepFacts& facts) {
-  std::vector<std::vector<int64_t>> last_row(facts.slabs.size());  // that each slab needs
+  std::vector<std::vector<int64_t>> last_row(facts.steps.size());  // that each slab needs
   int64_t steps = 0;
-  for (size_t s = 0; s < facts.slabs.size(); ++s) {
-    last_row[s].assign(static_cast<size_t>(facts.slabs[s].count), -1);
+  for (size_t s = 0; s < facts.steps.size(); ++s) {
+    last_row[s].assign(static_cast<size_t>(facts.steps[s].slabs.count), -1);
     for (size_t t = 0; t < last_row[s].size(); ++t) {
       int64_t& row = last_row[s][t];
       row = s == copy ? static_cast<int64_t>(t) : t > 0 ? last_row[s][t - 1] : -1;
-      for (const Pull& pull : facts.pulls[s])
+      for (const Pull& pull : facts.steps[s].pulls)
         if (pull.upto[t] >= 0)
           row =
               std::max(row, last_row[static_cast<size_t>(pull.producer)][static_cast<size_t>(pull.upto[t])]);
     }
     const bool fed = !last_row[s].empty() && last_row[s][0] >= 0;
-    steps += fed && last_row[s][0] < facts.slabs[copy].count - 1 ? 1 : 0;
+    steps += fed && last_row[s][0] < facts.steps[copy].slabs.count - 1 ? 1 : 0;
   }
   return steps;
 }
 
 // How many steps need not have run their last slab when the first row of the copied output is there.
 int64_t steps_after_first(size_t copy, const StepFacts& facts) {
-  std::vector<int64_t> needed(facts.slabs.size(), -1);  // last slab
+  std::vector<int64_t> needed(facts.steps.size(), -1);  // last slab
   needed[copy] = 0;
   int64_t steps = 0;
   for (size_t s = copy + 1; s-- > 0;) {
     if (needed[s] < 0) continue;
-    for (const Pull& pull : facts.pulls[s]) {
+    for (const Pull& pull : facts.steps[s].pulls) {
       int64_t& last = needed[static_cast<size_t>(pull.producer)];
       last = std::max(last, pull.upto[static_cast<size_t>(needed[s])]);
     }
-    steps += needed[s] < facts.slabs[s].count - 1 ? 1 : 0;
+    steps += needed[s] < facts.steps[s].slabs.count - 1 ? 1 : 0;
   }
   return steps;
 }

@@ -73,9 +73,10 @@ bool in_turn(const Pull& pull) {
   return true;
 }
 
-Chunks::Chunks(Group& group, int64_t width, const std::vector<Step>& steps,
+Chunks::Chunks(Group& group, std::span<const StepInSlabs> cut, int64_t width, const std::vector<Step>& steps,
                const std::vector<Layout>& layouts, const Graph& graph, const StepFacts& facts)
     : group_(group),
+      cut_(cut),
       width_(width),
       steps_(steps),
       layouts_(layouts),
@@ -145,7 +146,9 @@ bool Chunks::reads(int k, TensorId storage) const {
 
 // The axes of its columns, for a stage that touches it.
 const std::vector<int>& Chunks::column_axes_of(int k, TensorId storage) const {
-  return writes(k, storage) ? slabs(k).write.column_axes : read_of(slabs(k), storage, layouts_).column_axes;
+  static const std::vector<int> none;
+  const auto at = std::ranges::find(slabs(k).columns, storage, &ColumnAxes::storage);
+  return at == slabs(k).columns.end() ? none : at->axes;
 }
 
 // Stages that touch a storage: the last only reads it.

@@ -19,6 +19,7 @@
 
 #include <map>
 #include <set>
+#include <span>
 
 #include "scheduler/groups.h"
 
@@ -45,8 +46,9 @@ bool in_turn(const Pull& pull);
 // Makes hosts and guests of a group's stages.
 class Chunks {
  public:
-  Chunks(Group& group, int64_t width, const std::vector<Step>& steps, const std::vector<Layout>& layouts,
-         const Graph& graph, const StepFacts& facts);
+  // `cut`: the steps of the group as it takes them.
+  Chunks(Group& group, std::span<const StepInSlabs> cut, int64_t width, const std::vector<Step>& steps,
+         const std::vector<Layout>& layouts, const Graph& graph, const StepFacts& facts);
 
   // The writer of the storage computes what a slab of its reader sees for each slab. False: it cannot.
   bool compute_again(TensorId storage);
@@ -69,7 +71,7 @@ class Chunks {
     int writer, reader;  // stages
   };
   TensorId root(TensorId id) const { return layouts_[id].root; }
-  const Slabs& slabs(int k) const { return facts_.slabs[group_.stages[k].step]; }
+  const Slabs& slabs(int k) const { return cut_[k].slabs; }
   const Node& node(int k) const { return *steps_[group_.stages[k].step].node; }
   // What the caller passes row by row, once.
   bool is_fed(int k) const { return fed_to(node(k), graph_) >= 0; }
@@ -101,6 +103,7 @@ class Chunks {
   Ring window_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const;
 
   Group& group_;
+  const std::span<const StepInSlabs> cut_;
   const int64_t width_;
   const std::vector<Step>& steps_;
   const std::vector<Layout>& layouts_;

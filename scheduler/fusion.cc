@@ -300,7 +300,7 @@ class Partition {
     for (int begin = 0; begin < count_; ++begin) {
       int64_t inside = 0, layerwise = 0;  // bytes that live in the steps alone; the most at one of them
       for (int end = begin + 1; end <= std::min(count_, begin + longest); ++end) {
-        if (facts_.slabs[end - 1].count == 0) break;
+        if (facts_.steps[end - 1].slabs.count == 0) break;
         layerwise = std::max(layerwise, single_[end - 1]);
         for (const TensorId id : ending_[end])
           if (facts_.live[id].begin >= begin) inside += bytes_[id];
@@ -317,13 +317,13 @@ class Partition {
       return;
     Ways& ways = grouped_[{begin, end}];
     formed_ += end - begin;
-    for (int s = begin; s < end; ++s) runs_ += facts_.slabs[s].count;
+    for (int s = begin; s < end; ++s) runs_ += facts_.steps[s].slabs.count;
     const GroupKeys::Key key = keys_.of(begin, end);
     const auto [at, is_new] = known_.try_emplace(key.hash);
     if (is_new) at->second = formed(begin, end, key);
     const FormedGroup& group = at->second;
     if (!group.can_be) return;
-    might_be_longer_ |= end - begin == kLongestGroup && end < count_ && facts_.slabs[end].count > 0;
+    might_be_longer_ |= end - begin == kLongestGroup && end < count_ && facts_.steps[end].slabs.count > 0;
     ways.least = ways.plain = bytes_of(begin, end) + group.bytes;
     ways.floor = bytes_of(begin, end) + group.floor;
     for (size_t place : group.again) ways.storages.push_back(key.tensors[place]);
@@ -391,9 +391,9 @@ class Partition {
   // reader sees each of its rows once.
   bool are_free(TensorId storage) const {
     const int writer = facts_.writer[storage], reader = facts_.last_reader[storage];
-    if (reader < 0 || reader >= count_ || facts_.slabs[reader].count == 0) return false;
+    if (reader < 0 || reader >= count_ || facts_.steps[reader].slabs.count == 0) return false;
     if (writer >= 0 && writer < count_ && multiply_accumulates(*steps_[writer].node) == 0) return true;
-    for (const RowAccess& read : facts_.slabs[reader].reads) {
+    for (const RowAccess& read : facts_.steps[reader].slabs.reads) {
       if (layouts_[read.tensor].root != storage) continue;
       const auto meet = [](const Interval& a, const Interval& b) { return a.end > b.begin; };
       return std::adjacent_find(read.rows.begin(), read.rows.end(), meet) == read.rows.end();
@@ -404,7 +404,7 @@ class Partition {
   std::optional<Option> with_windows(int begin, int end, Keep keep) {
     if (!may_try()) return std::nullopt;
     formed_ += end - begin;
-    for (int s = begin; s < end; ++s) trials_ += facts_.slabs[s].count;
+    for (int s = begin; s < end; ++s) trials_ += facts_.steps[s].slabs.count;
     if (trials_ > most_trials()) trials_cut_at_.insert(most_trials());
     const auto plan = form(begin, end, keep);
     if (!plan) return std::nullopt;
@@ -502,7 +502,7 @@ class Partition {
   // What running a step in slabs costs: its constants are read for each. Steps without any are a little
   // dearer in a group, too.
   int64_t cost_of(int step) const {
-    return 1 + constant_bytes(*steps_[step].node, graph_) * (facts_.slabs[step].count - 1);
+    return 1 + constant_bytes(*steps_[step].node, graph_) * (facts_.steps[step].slabs.count - 1);
   }
 
   // The groups of the cheapest partition whose segments all fit `peak`. Windows are only tried for groups of

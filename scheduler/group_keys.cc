@@ -62,9 +62,7 @@ class Nodes {
   std::unordered_map<const Expr::Tree*, size_t> known_;
 };
 
-size_t hash_of(const RowAccess& access) {
-  return hash_of(hash_of(access.rows), hash_of(access.elements), access.column_axes);
-}
+size_t hash_of(const RowAccess& access) { return hash_of(hash_of(access.rows), hash_of(access.elements)); }
 
 // Numbers in the order of the first question.
 class Places {
@@ -93,7 +91,7 @@ GroupKeys::GroupKeys(const Graph& graph, const std::vector<Step>& steps, const s
     : layouts_(layouts), facts_(facts) {
   Nodes nodes;
   for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
-    const Slabs& slabs = facts.slabs[s];
+    const Slabs& slabs = facts.steps[s].slabs;
     size_t& seed = steps_.emplace_back(0);
     if (slabs.count == 0) continue;
     const Node& node = *steps[s].node;
@@ -102,7 +100,8 @@ GroupKeys::GroupKeys(const Graph& graph, const std::vector<Step>& steps, const s
     for (const auto& [axis, width, begin] : slabs.nests)
       boost::hash_combine(seed, hash_of(axis, width, begin));
     for (const RowAccess& read : slabs.reads) boost::hash_combine(seed, hash_of(read));
-    boost::hash_combine(seed, hash_of(hash_of(facts.pulls[s], s), hash_of(facts.waits[s], s)));
+    for (const ColumnAxes& columns : slabs.columns) boost::hash_combine(seed, columns.axes);
+    boost::hash_combine(seed, hash_of(hash_of(facts.steps[s].pulls, s), hash_of(facts.steps[s].waits, s)));
   }
   for (size_t id = 0; id < layouts.size(); ++id) {
     const Tensor& t = graph.tensors[id];
@@ -134,8 +133,8 @@ GroupKeys::Key GroupKeys::of(int begin, int end) const {
   };
   for (int s = begin; s < end; ++s) {
     boost::hash_combine(seed, steps_[s]);
-    for (const RowAccess& read : facts_.slabs[s].reads) touch(read.tensor);
-    touch(facts_.slabs[s].write.tensor);
+    for (const RowAccess& read : facts_.steps[s].slabs.reads) touch(read.tensor);
+    touch(facts_.steps[s].slabs.write.tensor);
   }
   for (const TensorId id : std::vector<TensorId>(places.tensors)) {
     std::vector<size_t> earlier;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 
 #include "scheduler/chunks.h"
 
@@ -25,13 +26,19 @@ struct RowLives {
 
 class Former {
  public:
-  Former(int begin, int end, const std::vector<Step>& steps, const std::vector<Layout>& layouts,
-         const Graph& graph, const StepFacts& facts)
-      : steps_(steps), layouts_(layouts), graph_(graph), facts_(facts), group_{begin, end, {}, {}, {}} {}
+  // `cut`: the steps [begin, end) as the group takes them.
+  Former(int begin, std::span<const StepInSlabs> cut, const std::vector<Step>& steps,
+         const std::vector<Layout>& layouts, const Graph& graph, const StepFacts& facts)
+      : cut_(cut),
+        steps_(steps),
+        layouts_(layouts),
+        graph_(graph),
+        facts_(facts),
+        group_{begin, begin + static_cast<int>(cut.size()), {}, {}, {}} {}
 
   std::optional<GroupPlan> run(const Keep& keep) {
-    for (int s = group_.begin; s < group_.end; ++s)
-      if (facts_.slabs[s].count == 0) return std::nullopt;
+    for (const StepInSlabs& step : cut_)
+      if (step.slabs.count == 0) return std::nullopt;
     stages();
     find_sources();
     if (!runs_in_order()) {
@@ -39,7 +46,7 @@ class Former {
       if (!runs_in_order()) return std::nullopt;
     }
     if (!keep.columns) return plan(storage_lives());
-    Chunks chunks(group_, keep.width, steps_, layouts_, graph_, facts_);
+    Chunks chunks(group_, cut_, keep.width, steps_, layouts_, graph_, facts_);
     for (const WindowKept& window : keep.again)
       if (!chunks.compute_again(window.storage)) return std::nullopt;
     if (!keep.again.empty()) {
@@ -59,7 +66,7 @@ class Former {
   }
 
  private:
-  const Slabs& slabs(int stage) const { return facts_.slabs[group_.begin + stage]; }
+  const Slabs& slabs(int stage) const { return cut_[stage].slabs; }
   TensorId root(TensorId id) const { return layouts_[id].root; }
 
   GroupPlan plan(const std::vector<RowLives>& lives) {
@@ -85,8 +92,9 @@ class Former {
     std::vector<bool> read(group_.end - group_.begin);
     group_.stages.reserve(read.size());
     for (int s = group_.begin; s < group_.end; ++s) {
-      Stage stage{s, facts_.slabs[s].count, facts_.slabs[s].nests, {}, -1, 1, {}};
-      for (const Pull& pull : facts_.pulls[s]) {
+      const auto& [slabs, pulls, waits] = cut_[s - group_.begin];
+      Stage stage{s, slabs.count, slabs.nests, {}, -1, 1, {}};
+      for (const Pull& pull : pulls) {
         if (pull.producer < group_.begin) continue;
         read[pull.producer - group_.begin] = true;
         stage.pulls.push_back({pull.producer - group_.begin, pull.upto});
@@ -103,7 +111,7 @@ class Former {
   // What is overwritten has been read before, as far as steps can see to it.
   void wait() {
     for (Stage& stage : group_.stages)
-      for (const Pull& wait : facts_.waits[stage.step])
+      for (const Pull& wait : cut_[stage.step - group_.begin].waits)
         if (wait.producer >= group_.begin) add(stage.pulls, {wait.producer - group_.begin, wait.upto});
   }
 
@@ -327,6 +335,7 @@ class Former {
     return rings;
   }
 
+  const std::span<const StepInSlabs> cut_;
   const std::vector<Step>& steps_;
   const std::vector<Layout>& layouts_;
   const Graph& graph_;
@@ -373,10 +382,11 @@ std::optional<std::map<int, int64_t>> strips_of(int end, const std::vector<Windo
                        [&](const WindowKept& window) { return facts.writer[window.storage] == s; });
   };
   const auto in_step = [&](int s, int producer) {
-    const auto& pulls = facts.pulls[s];
+    const auto& pulls = facts.steps[s].pulls;
     const auto at =
         std::find_if(pulls.begin(), pulls.end(), [&](const Pull& p) { return p.producer == producer; });
-    return at != pulls.end() && facts.slabs[s].count == facts.slabs[producer].count && in_turn(*at);
+    return at != pulls.end() && facts.steps[s].slabs.count == facts.steps[producer].slabs.count &&
+           in_turn(*at);
   };
   const auto take = [&](int s, int64_t strip) { return strips.emplace(s, strip).first->second == strip; };
   for (const auto& [storage, strip] : again) {
@@ -441,12 +451,15 @@ std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>&
                                     const std::vector<Layout>& layouts, const Graph& graph,
                                     const StepFacts& facts, const Keep& keep) {
   const auto one = [](const WindowKept& window) { return window.strip == 1; };
-  if (std::all_of(keep.again.begin(), keep.again.end(), one))
-    return Former(begin, end, steps, layouts, graph, facts).run(keep);
-  const auto strips = strips_of(end, keep.again, facts);
-  const auto in_strips = strips ? arenac::in_strips(facts, *strips, steps) : std::nullopt;
-  if (!in_strips) return std::nullopt;
-  return Former(begin, end, steps, layouts, graph, *in_strips).run(keep);
+  std::span<const StepInSlabs> cut = std::span(facts.steps).subspan(begin, end - begin);
+  std::optional<std::vector<StepInSlabs>> cut_in_strips;
+  if (!std::all_of(keep.again.begin(), keep.again.end(), one)) {
+    const auto strips = strips_of(end, keep.again, facts);
+    if (strips) cut_in_strips = in_strips(begin, end, *strips, facts, steps);
+    if (!cut_in_strips) return std::nullopt;
+    cut = *cut_in_strips;
+  }
+  return Former(begin, cut, steps, layouts, graph, facts).run(keep);
 }
 
 }  // namespace arenac

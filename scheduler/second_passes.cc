@@ -32,7 +32,8 @@ class Barriers {
   std::vector<Barrier> all() const {
     std::vector<Barrier> found;
     for (const Node& node : graph_.block)
-      if (const auto at = step_of_.find(&node); at != step_of_.end() && facts_.slabs[at->second].count > 0)
+      if (const auto at = step_of_.find(&node);
+          at != step_of_.end() && facts_.steps[at->second].slabs.count > 0)
         if (auto readers = waiting(node.writes[0]); !readers.empty())
           found.push_back({node.writes[0], std::move(readers)});
     return found;
@@ -42,7 +43,7 @@ class Barriers {
   // Whether the step makes nothing that is ready before it has read all of the tensor: each of its slabs
   // writes what the first one writes.
   bool reduces(int step, TensorId source) const {
-    const Slabs& slabs = facts_.slabs[step];
+    const Slabs& slabs = facts_.steps[step].slabs;
     if (slabs.count == 0) return true;
     if (slabs.count > 1) {
       const Interval first = slabs.write.rows.front(), last = slabs.write.rows.back();

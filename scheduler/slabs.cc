@@ -8,7 +8,7 @@ namespace arenac {
 namespace {
 
 constexpr Rows kElements = {1, INT64_MAX};  // each a row
-constexpr int64_t kMostAccesses = 1 << 22;  // of a step: operands times slabs; beyond, it stays whole
+constexpr int64_t kMostAccesses = 1 << 19;  // of a step: operands times slabs; beyond, it stays whole
 constexpr int64_t kMostRows = 1 << 17;  // of a storage; beyond, each would be too little to be worth a slab
 
 Interval clipped(Interval a, int64_t count) {
@@ -307,9 +307,8 @@ std::optional<Slabs> in_strips(const Slabs& slabs, const Node& node, int64_t str
     for (int64_t t = 0; t < slabs.count; ++t) all[t / strip] = hull(all[t / strip], rows[t]);
     rows = std::move(all);
   };
-  const bool sums = adds_rows(nests, strips.nests);
+  if (!adds_rows(nests, strips.nests)) strips.columns = slabs.columns;
   const auto gather_both = [&](RowAccess& access) {
-    if (sums) access.column_axes.clear();
     gather(access.rows);
     if (!access.elements.empty()) gather(access.elements);
   };

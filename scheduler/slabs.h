@@ -32,8 +32,12 @@ struct RowAccess {
   // Per slab, from the first to the last of the storage's elements that it touches; of the inputs and outputs
   // of the graph alone, whose rows lie as the caller has them.
   std::vector<Interval> elements = {};
-  // Per nest, the axis that alone is the column of the storage (columns.h); empty where there is none.
-  std::vector<int> column_axes = {};
+};
+
+// Per nest, the axis that alone is the column of a storage (columns.h); empty where there is none.
+struct ColumnAxes {
+  TensorId storage;
+  std::vector<int> axes;
 };
 
 struct Slabs {
@@ -41,6 +45,7 @@ struct Slabs {
   std::vector<NestSlabs> nests;
   std::vector<RowAccess> reads;  // constants apart
   RowAccess write;
+  std::vector<ColumnAxes> columns = {};  // of storages that have any
 };
 
 // Whether a slab adds several rows to sums. These go on along a row: of several, cut into columns, the first

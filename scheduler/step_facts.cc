@@ -1,6 +1,8 @@
 #include "scheduler/step_facts.h"
 
 #include <algorithm>
+#include <set>
+#include <span>
 
 #include "scheduler/columns.h"
 #include "scheduler/liveness.h"
@@ -21,65 +23,83 @@ namespace {
 
 constexpr int64_t kMostCompared = 1 << 24;  // intervals, to tell the tensors in a storage apart
 
-// The slabs of `producer` that write the rows which each slab of a reader needs.
+// The slabs of a producer that write the rows which each slab of a reader needs.
 std::vector<int64_t> pulled(const std::vector<Interval>& written, const std::vector<Interval>& needed) {
-  std::vector<int64_t> least;  // per slab, from the last: the least begin of those so far
-  for (auto p = written.rbegin(); p != written.rend(); ++p)
-    least.push_back(least.empty() ? p->begin : std::min(least.back(), p->begin));
+  const auto count = static_cast<int64_t>(written.size());
+  std::vector<int64_t> least(written.size() + 1, INT64_MAX), most(written.size() + 1, INT64_MIN);
+  // Of the slabs from t on, the least begin; of those before it, the greatest end.
+  for (int64_t t = count; t-- > 0;)
+    least[t] = written[t].begin < written[t].end ? std::min(least[t + 1], written[t].begin) : least[t + 1];
+  for (int64_t t = 0; t < count; ++t)
+    most[t + 1] = written[t].begin < written[t].end ? std::max(most[t], written[t].end) : most[t];
   std::vector<int64_t> upto;
   for (const Interval rows : needed) {
     // Those behind begin too late.
-    const auto late =
-        std::partition_point(least.begin(), least.end(), [&](int64_t b) { return b >= rows.end; });
-    auto p = static_cast<int64_t>(least.end() - late);
-    while (p-- > 0 && !(written[p].begin < rows.end && rows.begin < written[p].end)) {
-    }
+    auto t = std::ranges::partition_point(least, [&](int64_t b) { return b < rows.end; }) - least.begin();
+    while (--t >= 0 && !(written[t].begin < rows.end && rows.begin < written[t].end))
+      if (most[t] <= rows.begin) t = 0;
     const int64_t before = upto.empty() ? -1 : upto.back();
-    upto.push_back(rows.begin < rows.end ? std::max(p, before) : before);
+    upto.push_back(rows.begin < rows.end ? std::max(t, before) : before);
   }
   return upto;
 }
 
-std::vector<Pull> pulls_of(int step, const StepFacts& facts) {
-  std::vector<Pull> pulls;
-  for (const RowAccess& access : facts.slabs[step].reads) {
-    const int writer = facts.writer[facts.source[access.tensor]];
-    if (writer < 0 || writer >= step || facts.slabs[writer].count == 0) continue;
-    add(pulls, {writer, pulled(facts.slabs[writer].write.rows, access.rows)});
+// The slabs of steps: of those from `begin` on, as far as `own` goes, in a way of their own.
+struct SlabsOfSteps {
+  const StepFacts& facts;
+  int begin = 0;
+  std::span<const StepInSlabs> own = {};
+
+  const Slabs& operator[](int step) const {
+    const bool has_own = step >= begin && step - begin < static_cast<int>(own.size());
+    return has_own ? own[step - begin].slabs : facts.steps[step].slabs;
   }
-  return pulls;
+};
+
+// `needed`: the producers that are asked for.
+template <typename Needed>
+void add_pulls(int step, const SlabsOfSteps& slabs, const Needed& needed, std::vector<Pull>& pulls) {
+  for (const RowAccess& access : slabs[step].reads) {
+    const int writer = slabs.facts.writer[slabs.facts.source[access.tensor]];
+    if (writer < 0 || writer >= step || slabs[writer].count == 0 || !needed(writer)) continue;
+    add(pulls, {writer, pulled(slabs[writer].write.rows, access.rows)});
+  }
 }
 
 // Before a step overwrites rows, those that touch what was there have run.
-std::vector<Pull> waits_of(int step, const StepFacts& facts) {
-  std::vector<Pull> waits;
-  if (facts.slabs[step].count == 0) return waits;
-  const RowAccess& write = facts.slabs[step].write;
+template <typename Needed>
+void add_waits(int step, const SlabsOfSteps& slabs, const Needed& needed, std::vector<Pull>& waits) {
+  const StepFacts& facts = slabs.facts;
+  if (slabs[step].count == 0) return;
+  const RowAccess& write = slabs[step].write;
   for (const TensorId id : facts.overwritten[write.tensor]) {
     const auto wait_for = [&](int other, const RowAccess& access) {
       if (facts.source[access.tensor] == id) add(waits, {other, pulled(access.rows, write.rows)});
     };
     const int writer = facts.writer[id];
     for (const int other : facts.readers[id]) {
-      if (other >= step || facts.slabs[other].count == 0) continue;
-      for (const RowAccess& read : facts.slabs[other].reads) wait_for(other, read);
+      if (other >= step || slabs[other].count == 0 || !needed(other)) continue;
+      for (const RowAccess& read : slabs[other].reads) wait_for(other, read);
     }
-    if (writer >= 0 && facts.slabs[writer].count > 0) wait_for(writer, facts.slabs[writer].write);
+    if (writer >= 0 && slabs[writer].count > 0 && needed(writer)) wait_for(writer, slabs[writer].write);
   }
-  return waits;
 }
 
-// Places of a row (or of all of a storage without rows) that a tensor holds.
-std::vector<Interval> places_of(const Layout& layout, const Shape& shape, const Rows& rows) {
+// The rows of a storage (or all of it, where it is not in rows) in which a tensor lies, and its places in
+// each.
+Area area_in(const Layout& layout, const Shape& shape, const Rows& rows) {
   const Rows in = rows.size > 0 ? rows : Rows{INT64_MAX, 1};
-  if (auto area = area_of(layout, arenac::whole(shape), in)) return std::move(area->places);
-  Interval span = {layout.offset % in.size, layout.offset % in.size + 1};
+  if (auto area = area_of(layout, arenac::whole(shape), in)) return std::move(*area);
+  Interval across = {layout.offset / in.size, layout.offset / in.size + 1};
+  Interval within = {layout.offset % in.size, layout.offset % in.size + 1};
   for (size_t d = 0; d < shape.size(); ++d) {
-    const int64_t stride = layout.strides[d];
-    if (shape[d] > 1 && std::abs(stride) < in.size)
-      (stride < 0 ? span.begin : span.end) += (shape[d] - 1) * stride;
+    if (shape[d] <= 1) continue;
+    const bool is_across = std::abs(layout.strides[d]) >= in.size;
+    const int64_t span = (shape[d] - 1) * (is_across ? layout.strides[d] / in.size : layout.strides[d]);
+    Interval& all = is_across ? across : within;
+    (span < 0 ? all.begin : all.end) += span;
   }
-  return {span};
+  return {{across}, {within}};
 }
 // Whether ascending intervals have a number in common; `steps` counts what that takes.
 bool meet(const std::vector<Interval>& a, const std::vector<Interval>& b, int64_t& steps) {
@@ -103,23 +123,23 @@ std::vector<std::vector<TensorId>> overwritten_by(StepFacts& facts, const Graph&
   for (auto& [storage, sources] : lying_in) {
     std::ranges::stable_sort(sources, {}, [&](TensorId id) { return facts.writer[id]; });
     int64_t taken = 0;
-    std::vector<std::pair<TensorId, std::vector<Interval>>> earlier;
+    std::vector<std::pair<TensorId, Area>> earlier;
     for (TensorId id : sources) {
-      auto places = places_of(layouts[id], graph.tensors[id].shape, facts.rows[storage]);
+      Area area = area_in(layouts[id], graph.tensors[id].shape, facts.rows[storage]);
       std::erase_if(earlier, [&](const auto& other) {
         const int touched = std::max(facts.last_reader[other.first], facts.writer[other.first]);
         return touched < facts.writer[id] - kLongestGroup;
       });
-      for (const auto& [other, others_places] : earlier)
+      for (const auto& [other, others_area] : earlier)
         if (facts.writer[other] < facts.writer[id] && taken < kMostCompared &&
-            meet(places, others_places, taken))
+            meet(area.rows, others_area.rows, taken) && meet(area.places, others_area.places, taken))
           overwritten[id].push_back(other);
       const auto lies_under = [&](const auto& other) {
         return facts.writer[other.first] < facts.writer[id] && layouts[other.first] == layouts[id] &&
                graph.tensors[other.first].shape == graph.tensors[id].shape;
       };
       std::erase_if(earlier, lies_under);
-      earlier.emplace_back(id, std::move(places));
+      earlier.emplace_back(id, std::move(area));
     }
     if (taken >= kMostCompared) facts.rows[storage] = {};
   }
@@ -180,20 +200,24 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
 
   const auto cut = can_be_cut(graph, steps);
   for (int s = 0; s < end; ++s) {
-    facts.slabs.push_back({0, {}, {}, {}});
+    Slabs& slabs = facts.steps.emplace_back().slabs;
+    slabs.count = 0;
     if (!cut[s]) continue;
-    Slabs& slabs = facts.slabs.back() = slabs_of(*steps[s].node, graph, layouts, facts.rows);
-    const auto find_columns = [&](RowAccess& access) {
+    slabs = slabs_of(*steps[s].node, graph, layouts, facts.rows);
+    std::set<TensorId> known;
+    const auto find_columns = [&](const RowAccess& access) {
       const TensorId storage = layouts[access.tensor].root;
-      if (facts.columns[storage].count > 1)
-        access.column_axes = column_axes(*steps[s].node, slabs, storage, facts.rows[storage], graph, layouts);
+      if (facts.columns[storage].count <= 1 || !known.insert(storage).second) return;
+      auto axes = column_axes(*steps[s].node, slabs, storage, facts.rows[storage], graph, layouts);
+      if (!axes.empty()) slabs.columns.push_back({storage, std::move(axes)});
     };
     std::ranges::for_each(slabs.reads, find_columns);
     find_columns(slabs.write);
   }
   for (int s = 0; s < end; ++s) {
-    facts.pulls.push_back(pulls_of(s, facts));
-    facts.waits.push_back(waits_of(s, facts));
+    const auto all = [](int) { return true; };
+    add_pulls(s, {facts}, all, facts.steps[s].pulls);
+    add_waits(s, {facts}, all, facts.steps[s].waits);
   }
 
   facts.bytes = storage_bytes(graph, layouts);
@@ -210,37 +234,45 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
   return facts;
 }
 
-std::optional<StepFacts> in_strips(const StepFacts& facts, const std::map<int, int64_t>& strips,
-                                   const std::vector<Step>& steps) {
-  StepFacts all = facts;
+std::optional<std::vector<StepInSlabs>> in_strips(int begin, int end, const std::map<int, int64_t>& strips,
+                                                  const StepFacts& facts, const std::vector<Step>& steps) {
+  std::vector<StepInSlabs> group(facts.steps.begin() + begin, facts.steps.begin() + end);
   for (const auto& [s, strip] : strips) {
-    auto slabs = in_strips(facts.slabs[s], *steps[s].node, strip);
+    if (s < begin || s >= end) continue;
+    auto slabs = in_strips(facts.steps[s].slabs, *steps[s].node, strip);
     if (!slabs) return std::nullopt;
-    all.slabs[s] = std::move(*slabs);
+    group[s - begin].slabs = std::move(*slabs);
   }
-  for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
-    const auto changed = [&](const std::vector<Pull>& pulls) {
-      return strips.contains(s) ||
-             std::ranges::any_of(pulls, [&](const Pull& pull) { return strips.contains(pull.producer); });
+  const SlabsOfSteps slabs{facts, begin, group};
+  for (int s = begin; s < end; ++s) {
+    const auto changed = [&](int producer) {
+      return producer >= begin && (strips.contains(s) || strips.contains(producer));
     };
-    if (changed(facts.pulls[s])) all.pulls[s] = pulls_of(s, all);
-    if (changed(facts.waits[s])) all.waits[s] = waits_of(s, all);
+    auto& [own, pulls, waits] = group[s - begin];
+    for (std::vector<Pull>* all : {&pulls, &waits}) {
+      std::erase_if(*all, [&](const Pull& pull) { return pull.producer < begin; });
+      for (Pull& pull : *all)
+        if (changed(pull.producer)) pull.upto.assign(static_cast<size_t>(own.count), -1);
+    }
+    add_pulls(s, slabs, changed, pulls);
+    add_waits(s, slabs, changed, waits);
   }
-  return all;
+  return group;
 }
 
 StepFacts in_turns(StepFacts facts, int64_t turns, const std::vector<Step>& steps) {
   std::map<int, int64_t> strips;
   for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
-    const Slabs& slabs = facts.slabs[s];
+    const Slabs& slabs = facts.steps[s].slabs;
     if (slabs.count <= turns || facts.one_by_one[s]) continue;
     int64_t strip = ceil_div(slabs.count, turns);
     while (slabs.count % strip != 0) ++strip;
     if (in_strips(slabs, *steps[s].node, strip)) strips.emplace(s, strip);
   }
   if (strips.empty()) return facts;
-  auto all = in_strips(facts, strips, steps);
-  return all ? std::move(*all) : std::move(facts);
+  auto all = in_strips(0, static_cast<int>(steps.size()), strips, facts, steps);
+  if (all) facts.steps = std::move(*all);
+  return facts;
 }
 
 }  // namespace arenac

@@ -11,11 +11,16 @@ namespace arenac {
 
 constexpr int kLongestGroup = 96;  // steps
 
+// A step cut into slabs, and the slabs of other steps that each of these needs. Producers are steps.
+struct StepInSlabs {
+  Slabs slabs;              // count 0: cannot be in a group
+  std::vector<Pull> pulls;  // of what it reads
+  std::vector<Pull> waits;  // of those that touch what it overwrites
+};
+
 // What grouping asks about a schedule of whole nodes, one a step.
 struct StepFacts {
-  std::vector<Slabs> slabs;               // per step; count 0: cannot be in a group
-  std::vector<std::vector<Pull>> pulls;   // per step, the producers being steps
-  std::vector<std::vector<Pull>> waits;   // per step, for those that touch what it overwrites
+  std::vector<StepInSlabs> steps;
   std::vector<Rows> columns;              // per storage, of a row
   std::vector<Rows> rows;                 // per storage
   std::vector<TensorId> source;           // per tensor: itself, or what a step writes and it is a view of
@@ -33,9 +38,10 @@ void add(std::vector<Pull>& pulls, Pull pull);
 
 StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts);
 
-// The same with the slabs of the steps in `strips` taken so many at a time; nothing where they cannot be.
-std::optional<StepFacts> in_strips(const StepFacts& facts, const std::map<int, int64_t>& strips,
-                                   const std::vector<Step>& steps);
+// The steps [begin, end) with the slabs of those in `strips` taken so many at a time; nothing where they
+// cannot be. What they pull is within them.
+std::optional<std::vector<StepInSlabs>> in_strips(int begin, int end, const std::map<int, int64_t>& strips,
+                                                  const StepFacts& facts, const std::vector<Step>& steps);
 
 // The same with the slabs of every step taken so many at a time that there are at most `turns` of them, as
 // far as that comes out even.

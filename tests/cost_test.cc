@@ -199,6 +199,45 @@ std::string wide_concat(int operands, bool computed) {
   return net.bytes();
 }
 
+// Every result of a chain is a part of the output.
+std::string chain_of_parts(int length, const std::vector<int64_t>& shape) {
+  Net net;
+  std::string x = net.input(shape);
+  std::vector<std::string> parts;
+  for (int k = 0; k < length; ++k) parts.push_back(x = net.apply("Softmax", {x}));
+  onnx::NodeProto& concat = net.node("Concat", parts);
+  set(concat, "axis", 1);
+  std::vector<int64_t> whole = shape;
+  whole[1] *= length;
+  net.output(concat.output(0), whole);
+  return net.bytes();
+}
+
+// As a cache of keys grows: each step appends to all that is there.
+std::string growing_concat(int length) {
+  Net net;
+  std::string last = net.input({1, kRow}), all = last;
+  for (int k = 0; k < length; ++k) {
+    last = net.apply("Tanh", {last});
+    onnx::NodeProto& concat = net.node("Concat", {all, last});
+    set(concat, "axis", 1);
+    all = concat.output(0);
+  }
+  net.output(all, {1, kRow * (length + 1)});
+  return net.bytes();
+}
+
+// Inputs of their own, one above the other.
+std::string stacked(int operands, const std::string& op) {
+  Net net;
+  std::vector<std::string> parts;
+  for (int k = 0; k < operands; ++k) parts.push_back(net.apply(op, {net.input({1, kRow})}));
+  onnx::NodeProto& concat = net.node("Concat", parts);
+  set(concat, "axis", 0);
+  net.output(concat.output(0), {operands, kRow});
+  return net.bytes();
+}
+
 std::string wide_split(int parts, const std::string& then) {
   Net net;
   const std::string x = net.input({1, kRow * parts});
@@ -413,6 +452,16 @@ const std::vector<Case>& cases() {
       {"dense48", [] { return dense(48); }},
       {"concat_of_computed", [] { return wide_concat(scaled(4'000), true); }},
       {"concat_of_same", [] { return wide_concat(scaled(4'000), false); }},
+      {"chain_of_parts",
+       [] {
+         return chain_of_parts(scaled(1'000), {1, 4, kRow});
+       }},
+      {"chain_of_images",
+       [] {
+         return chain_of_parts(60, {1, 8, 16, 16});
+       }},
+      {"growing_concat", [] { return growing_concat(scaled(500)); }},
+      {"stacked", [] { return stacked(scaled(4'000), "Relu"); }},
       {"split_softmax", [] { return wide_split(scaled(1'000), "Softmax"); }},
       {"split_relu", [] { return wide_split(scaled(1'000), "Relu"); }},
       {"fan_softmax", [] { return fan(scaled(1'000), "Softmax"); }},

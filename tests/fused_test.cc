@@ -40,7 +40,7 @@ bool has_strips(const Schedule& schedule) {
   const StepFacts facts = step_facts(*schedule.graph, schedule.steps, schedule.layouts);
   for (const Group& group : schedule.groups)
     for (const Stage& stage : group.stages)
-      if (stage.slabs < facts.slabs[stage.step].count) return true;
+      if (stage.slabs < facts.steps[stage.step].slabs.count) return true;
   return false;
 }
 

@@ -49,7 +49,7 @@ int repeated_groups(const Graph& graph) {
   int repeated = 0;
   const int count = static_cast<int>(whole.steps.size());
   for (int begin = 0; begin < count; ++begin)
-    for (int end = begin + 1; end <= count && facts.slabs[end - 1].count > 0; ++end) {
+    for (int end = begin + 1; end <= count && facts.steps[end - 1].slabs.count > 0; ++end) {
       const GroupKeys::Key key = keys.of(begin, end);
       const Outcome found =
           outcome(form_group(begin, end, whole.steps, whole.layouts, graph, facts, {}), key.tensors);
