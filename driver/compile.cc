@@ -15,8 +15,9 @@
 #include "driver/files.h"
 #include "driver/sha256.h"
 #include "frontend/error.h"
+#include "frontend/rewrites.h"
 #include "planner/csv.h"
-#include "scheduler/rewrites.h"
+#include "scheduler/storage.h"
 #include "scheduler/sums.h"
 
 namespace arenac {
@@ -148,11 +149,11 @@ Compilation compile(const CompileOptions& options) {
   Graph imported = import_model(options.model, options.import);
   graph_finished("import", imported);
   progress.begins("rewrites");
-  Graph plain = rewritten(std::move(imported),
+  Graph plain = rewritten(std::move(imported), layerwise_peak,
                           [&](const Rewrite& row, const Graph& graph) { graph_finished(row.name, graph); });
   Streamed model = streamed(std::move(plain), options.streams);
   const Deadline deadline = schedulers_deadline(options);
-  if (options.sums == Sums::kReordered)
+  if (options.sums == SumOrder::kReordered)
     model.graph =
         with_reordered_sums(std::move(model.graph), {.deadline = deadline_in(kSumsTime * options.seconds)});
   c.graph =
@@ -218,7 +219,13 @@ Compilation compile(const CompileOptions& options) {
 }
 
 std::string identifier_of(const std::string& model_path) {
-  const std::string id = c_identifier(std::filesystem::path(model_path).stem().string());
+  const std::string stem = std::filesystem::path(model_path).stem().string(), id = c_identifier(stem);
+  if (id.size() > kLongestName) {
+    constexpr size_t kDigits = 5;
+    std::string begin = id.substr(0, kLongestName - kDigits - 1);
+    if (begin.back() == '_') begin.pop_back();
+    return begin + "_" + sha256(stem).substr(0, kDigits);
+  }
   constexpr std::string_view kHeaders[] = {"math", "stddef", "stdint", "limits",
                                            "float"};  // that the C includes
   const bool is_header = std::find(std::begin(kHeaders), std::end(kHeaders), id) != std::end(kHeaders);

@@ -25,7 +25,7 @@ namespace arenac {
 // The stages after the rewrites, whose products --dump-after can print. "graph": what is scheduled.
 inline constexpr const char* kStages[] = {"graph", "schedule", "problem", "plan", "map"};
 
-// What --dump-after takes: "import", the names of all rewrites (scheduler/rewrites.h), kStages.
+// What --dump-after takes: "import", the names of all rewrites (frontend/rewrites.h), kStages.
 std::vector<std::string> dumped_stages();
 
 enum class Verbosity { kQuiet, kNormal, kVerbose };
@@ -43,7 +43,7 @@ enum class Optimize { kRam, kBalanced, kSpeed };
 enum class Rungs { kUnlisted, kNearby, kListed };
 
 // kReordered: see scheduler/sums.h.
-enum class Sums { kAsGiven, kReordered };
+enum class SumOrder { kAsGiven, kReordered };
 
 struct CompileOptions {
   std::string model;  // path
@@ -65,7 +65,7 @@ struct CompileOptions {
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
   std::optional<Code> code;  // none: the target's
-  Sums sums = Sums::kAsGiven;
+  SumOrder sums = SumOrder::kAsGiven;
   std::string dump_after;  // one of dumped_stages(); empty: none
   std::string words;       // these options as a command line has them, for the map
   Verbosity verbosity = Verbosity::kNormal;
@@ -111,7 +111,13 @@ std::string dump(const Problem& problem, const Plan& plan);
 // error.
 Compilation compile(const CompileOptions& options);
 
-// "my-net.v2.onnx" -> "my_net_v2": what the C names begin with.
+// Letters that the C names may begin with. Of what a linker sees, C99 promises that 31 are read: behind
+// these,
+// "_reset" and "_reset_static", "_w_1" and "_w_9999" differ within them.
+constexpr size_t kLongestName = 24;
+
+// "my-net.v2.onnx" -> "my_net_v2": what the C names begin with. Of a long name the beginning and a hash of
+// all.
 std::string identifier_of(const std::string& model_path);
 
 }  // namespace arenac

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <sstream>
+#include <system_error>
 
 #include "frontend/error.h"
 
@@ -126,20 +127,40 @@ class Staging {
   std::vector<Staged> staged_;
 };
 
-void write_all(const fs::path& folder, const std::vector<File>& files) {
+// What a file's bytes are to be found under.
+struct Named {
+  fs::path path;  // as the user reads it; "-" is standard output
+  const std::string& bytes;
+};
+
+Destination destination_of_text(const fs::path& path) {
+  if (path == "-") return {Destination::How::kStandardOutput, {}};
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  if (!fs::is_directory(folder))
+    cannot("written", path, fmt::format("there is no folder {}", folder.string()));
+  return destination_of(path);
+}
+
+void write_all(const std::vector<Named>& files) {
   std::vector<Destination> destinations;
-  for (const File& file : files) destinations.push_back(destination_of(folder / file.name));
+  for (const Named& file : files) destinations.push_back(destination_of_text(file.path));
   Staging staging;
   for (size_t k = 0; k < files.size(); ++k)
     if (destinations[k].how == Destination::How::kReplace)
-      staging.write(destinations[k].path, folder / files[k].name, files[k].bytes);
+      staging.write(destinations[k].path, files[k].path, files[k].bytes);
   for (size_t k = 0; k < files.size(); ++k) {
     if (destinations[k].how == Destination::How::kStandardOutput) fmt::print("{}", files[k].bytes);
-    if (destinations[k].how != Destination::How::kWriteThrough) continue;
-    std::fflush(stdout);  // which may be the same terminal
-    write_file(destinations[k].path, folder / files[k].name, files[k].bytes);
+    if (destinations[k].how != Destination::How::kReplace && std::fflush(stdout) != 0)
+      throw std::system_error(errno,
+                              std::generic_category());  // a terminal that is written through may be it
+    if (destinations[k].how == Destination::How::kWriteThrough)
+      write_file(destinations[k].path, files[k].path, files[k].bytes);
   }
   staging.rename_all();
+}
+
+void append(std::vector<Named>& all, const fs::path& folder, const std::vector<File>& files) {
+  for (const File& file : files) all.push_back({folder / file.name, file.bytes});
 }
 
 fs::path make_temporary(const fs::path& parent, const std::string& prefix) {
@@ -159,10 +180,13 @@ std::string read_file(const fs::path& path) {
   return std::move(text).str();
 }
 
-void write_files(const fs::path& folder, const std::vector<File>& files) {
+void write_files(const fs::path& folder, const std::vector<File>& files, const std::vector<File>& elsewhere) {
   const fs::path made = make_folders(folder);
+  std::vector<Named> all;
+  append(all, folder, files);
+  append(all, "", elsewhere);
   try {
-    write_all(folder, files);
+    write_all(all);
   } catch (...) {
     std::error_code ignored;
     if (!made.empty()) fs::remove_all(made, ignored);
@@ -170,17 +194,13 @@ void write_files(const fs::path& folder, const std::vector<File>& files) {
   }
 }
 
-void write_text(const std::string& file, const std::string& text) {
-  if (file == "-") {
-    fmt::print("{}", text);
-    return;
-  }
-  const fs::path path(file);
-  const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  if (!fs::is_directory(folder))
-    cannot("written", path, fmt::format("there is no folder {}", folder.string()));
-  write_all(folder, {{path.filename().string(), text}});
+void write_texts(const std::vector<File>& elsewhere) {
+  std::vector<Named> all;
+  append(all, "", elsewhere);
+  write_all(all);
 }
+
+void write_text(const std::string& file, const std::string& text) { write_texts({{file, text}}); }
 
 TemporaryFolder::TemporaryFolder() : path_(make_temporary(fs::temp_directory_path(), "arenac-")) {}
 

@@ -19,10 +19,13 @@ std::string read_file(const std::filesystem::path& path);
 // temporary names, then each renamed into place. A link stays: what it leads to is replaced. What is there
 // already and is no regular file (a device, a FIFO, a terminal) is written to; so is standard output under
 // any of its names. UserError, and nothing left behind, when one cannot be written. A file's name may hold
-// folders ("sub/kws.c") only if they exist.
-void write_files(const std::filesystem::path& folder, const std::vector<File>& files);
+// folders ("sub/kws.c") only if they exist. So may those of `elsewhere`, which are paths of their own, or "-"
+// for standard output.
+void write_files(const std::filesystem::path& folder, const std::vector<File>& files,
+                 const std::vector<File>& elsewhere = {});
 
-// One file, in the same way, or standard output if its name is "-". Its folder must exist.
+// Files of `elsewhere` alone.
+void write_texts(const std::vector<File>& elsewhere);
 void write_text(const std::string& file, const std::string& text);
 
 // A folder that only this user can read, removed with its content at the end of the scope.

@@ -9,8 +9,8 @@
 #include "frontend/error.h"
 #include "frontend/kernels.h"
 #include "frontend/lower.h"
+#include "frontend/rewrites.h"
 #include "planner/planners.h"
-#include "scheduler/rewrites.h"
 #include "scheduler/schedule.h"
 
 namespace arenac {

@@ -47,21 +47,27 @@ std::string make_rule(const std::string& target, const std::vector<std::string>&
   return rule + "\n";
 }
 
-void write_depfile(const Options& options, const Compilation& c) {
+std::vector<File> depfiles(const Options& options, const Compilation& c) {
+  if (options.depfile.empty()) return {};
   const std::string target = (fs::path(options.output) / c.files.front().name).string();
-  write_text(options.depfile, make_rule(target, model_files(options.compile.model)));
+  return {{options.depfile, make_rule(target, model_files(options.compile.model))}};
 }
 
 Exit run_compile(const Options& options) {
   const Compilation c = compile(options.compile);
   if (options.output.empty()) return Exit::kDone;
-  write_files(options.output, c.files);
-  if (!options.depfile.empty()) write_depfile(options, c);
+  write_files(options.output, c.files, depfiles(options, c));
   if (options.compile.verbosity != Verbosity::kQuiet)
     fmt::print(stderr, "{}: arena {}; {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
                placement_words(c.map.pools), bytes_words(c.map.totals.weights),
                counted(c.map.steps.size(), "step"));
-  if (options.compile.verbosity != Verbosity::kQuiet && options.compile.name.empty() && c.name == "model")
+  const bool own_name = options.compile.name.empty();
+  const std::string stem = fs::path(options.compile.model).stem().string();
+  if (options.compile.verbosity != Verbosity::kQuiet && own_name && stem.size() > kLongestName)
+    fmt::print(stderr,
+               "note: the file's name is long: C names begin with '{}'; --name gives another prefix\n",
+               c.name);
+  if (options.compile.verbosity != Verbosity::kQuiet && own_name && c.name == "model")
     fmt::print(stderr,
                "note: every C name begins with 'model', like another model.onnx's; --name gives a prefix\n");
   return Exit::kDone;
@@ -109,9 +115,10 @@ Exit run_map(const Options& options) {
   if (options.reports.empty() && options.compile.dump_after.empty())
     fmt::print("{}", options.compile.rungs == Rungs::kListed ? frontier_text(map)
                                                              : text_report(map, style_of_output()));
-  for (const ReportRequest& request : options.reports) {
-    write_text(request.file, find_report(request.report)->write(map));
-  }
+  std::vector<File> reports;
+  for (const ReportRequest& request : options.reports)
+    reports.push_back({request.file, find_report(request.report)->write(map)});
+  write_texts(reports);
   return Exit::kDone;
 }
 

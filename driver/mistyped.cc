@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "driver/option_words.h"
 #include "frontend/nearest.h"
 
 namespace arenac {
@@ -101,6 +102,16 @@ CLI::Validator number_above_0() {
 
 CLI::Validator number_from_0() {
   return number_where([](double value) { return value >= 0; }, "from 0 on");
+}
+
+CLI::Validator size_in_bytes() {
+  const auto in_bytes = [](std::string& word) -> std::string {
+    const auto bytes = bytes_of_size(word);
+    if (!bytes) return fmt::format("'{}' is no size in bytes, such as 65536 or 64K", word);
+    word = std::to_string(*bytes);
+    return "";
+  };
+  return {in_bytes, ""};
 }
 
 }  // namespace arenac

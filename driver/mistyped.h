@@ -21,4 +21,7 @@ CLI::Validator one_of(std::vector<std::string> names);
 CLI::Validator number_above_0();
 CLI::Validator number_from_0();
 
+// A size as bytes_of_size reads it, made a number of bytes.
+CLI::Validator size_in_bytes();
+
 }  // namespace arenac

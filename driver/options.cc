@@ -5,7 +5,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "codegen/c_text.h"
@@ -13,6 +12,7 @@
 #include "codegen/reports.h"
 #include "driver/list.h"
 #include "driver/mistyped.h"
+#include "driver/option_words.h"
 #include "frontend/bindings.h"
 #include "frontend/error.h"
 #include "frontend/nearest.h"
@@ -66,7 +66,8 @@ std::string examples(const std::string& of_command) {
 
 // What the command line holds before it is understood.
 struct Raw {
-  std::vector<std::string> dims, shapes, values, pools, pins, states, streams, feeds, emits;
+  BindingWords bindings;
+  std::vector<std::string> pools, pins, states, streams, feeds, emits;
   std::optional<int64_t> capacity;
   std::optional<std::string> output;  // compile's
   std::optional<double> rtol, atol, quanta;
@@ -75,97 +76,6 @@ struct Raw {
   std::optional<double> slowdown;              // percent
   std::map<std::string, std::string> reports;  // name -> file
 };
-
-[[noreturn]] void wrong_usage(const std::string& problem) { throw UserError(problem, Exit::kUsage); }
-
-std::optional<int64_t> integer_of(const std::string& text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
-int64_t extent_of(const std::string& text, const std::string& option) {
-  const auto value = integer_of(text);
-  if (!value || *value < 0)
-    wrong_usage(fmt::format("{}: '{}' is no extent: a number from 0 is needed", option, text));
-  return *value;
-}
-
-// "NAME=rest" at the last '=', since names of the model may hold any character.
-std::pair<std::string, std::string> split_binding(const std::string& text, const std::string& option,
-                                                  const char* form) {
-  const size_t equals = text.rfind('=');
-  if (equals == std::string::npos || equals == 0)
-    wrong_usage(fmt::format("{} '{}' is not {}", option, text, form));
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
-
-// What lies between the separators: of "a,,b" three words, of "" one.
-std::vector<std::string> split(const std::string& text, char separator) {
-  std::vector<std::string> words;
-  for (size_t begin = 0; begin <= text.size();) {
-    const size_t end = std::min(text.find(separator, begin), text.size());
-    words.push_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return words;
-}
-
-Shape shape_from(const std::string& text, const std::string& option) {
-  Shape shape;
-  if (text.empty()) return shape;  // a scalar
-  for (const std::string& extent : split(text, 'x')) shape.push_back(extent_of(extent, option));
-  return shape;
-}
-
-// "1,3,224": int64, or float64 if one of the numbers is no integer.
-Value value_of(const std::string& text, const std::string& option) {
-  const bool whole = text.find_first_not_of("0123456789-,") == std::string::npos;
-  std::vector<Scalar> elements;
-  for (const std::string& word : text.empty() ? std::vector<std::string>{} : split(text, ',')) {
-    Scalar element{};
-    const char *first = word.data(), *last = first + word.size();
-    const auto [stop, error] =
-        whole ? std::from_chars(first, last, element.i) : std::from_chars(first, last, element.f);
-    if (error != std::errc() || stop != last) wrong_usage(fmt::format("{}: '{}' is no number", option, word));
-    elements.push_back(element);
-  }
-  Value value(whole ? Type::kInt64 : Type::kFloat64, {static_cast<int64_t>(elements.size())});
-  for (size_t k = 0; k < elements.size(); ++k) store(value, static_cast<int64_t>(k), elements[k]);
-  return value;
-}
-
-// "1x3x224x224"; of a sequence the shapes of its elements, "2x3,4x3", or "none".
-void bind_input(const std::string& text, ImportOptions& import) {
-  const std::string option = "--shape " + text;
-  const auto [name, extents] = split_binding(text, "--shape", "INPUT=1x3x224x224");
-  if (extents == "none") {
-    import.absent.insert(name);
-    return;
-  }
-  std::vector<Shape> shapes;
-  for (const std::string& element : split(extents, ',')) shapes.push_back(shape_from(element, option));
-  if (shapes.size() == 1)
-    import.shapes[name] = shapes[0];
-  else
-    import.sequences[name] = shapes;
-}
-
-void bind_inputs(const Raw& raw, ImportOptions& import) {
-  for (const std::string& text : raw.dims) {
-    const auto [name, extent] = split_binding(text, "--dim", "NAME=N");
-    import.dims[name] = extent_of(extent, "--dim " + text);
-    if (import.dims[name] == 0)
-      wrong_usage(fmt::format(
-          "--dim {}: an extent from 1 on is needed; an input without elements is said with --shape", text));
-  }
-  for (const std::string& text : raw.shapes) bind_input(text, import);
-  for (const std::string& text : raw.values) {
-    const auto [name, elements] = split_binding(text, "--value", "INPUT=1,3,224");
-    import.values.insert_or_assign(name, value_of(elements, "--value " + text));
-  }
-}
 
 template <typename Table>
 std::vector<std::string> names_in(const Table& table) {
@@ -207,16 +117,16 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   section(kCodeSection);
   command.add_option("--name", compile.name, "prefix of the C names (default: from the file's name)");
   section(kModelSection);
-  repeatable("--dim", raw.dims, "bind a symbolic dimension")->type_name("NAME=N");
-  repeatable("--shape", raw.shapes,
+  repeatable("--dim", raw.bindings.dims, "bind a symbolic dimension")->type_name("NAME=N");
+  repeatable("--shape", raw.bindings.shapes,
              "bind a whole input; of a sequence each element (INPUT=2x3,4x3); an optional that holds nothing "
              "and an empty sequence are INPUT=none")
       ->type_name("INPUT=1x3x224x224");
-  repeatable("--value", raw.values, "what an input always holds, where it must be known (a shape)")
+  repeatable("--value", raw.bindings.values, "what an input always holds, where it must be known (a shape)")
       ->type_name("INPUT=1,3,224");
   section(kMemorySection);
   command.add_option("--ram", compile.ram, "the arena must fit (suffixes K, M); else exit 3")
-      ->transform(CLI::AsSizeValue(false).description(""))
+      ->transform(size_in_bytes())
       ->type_name("N");
   command.add_option("--optimize", raw.optimize, "what to prefer")
       ->check(one_of({"ram", "speed", "balanced"}))
@@ -287,7 +197,7 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
       ->capture_default_str();
   command
       .add_option("--capacity", raw.capacity, "any plan within N bytes (suffixes K, M) will do; else exit 3")
-      ->transform(CLI::AsSizeValue(false).description(""))
+      ->transform(size_in_bytes())
       ->type_name("N");
   command.add_option("--pool", raw.pools, "a memory, the preferred first; repeatable")
       ->allow_extra_args(false)
@@ -363,53 +273,10 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   list->add_flag("--json", raw.json, "as JSON");
 }
 
-int64_t size_of_pool(const std::string& text, const std::string& option) {
-  std::string bytes = text;
-  try {
-    if (CLI::AsSizeValue(false)(bytes).empty()) return extent_of(bytes, option);
-  } catch (const CLI::ValidationError&) {  // an unknown suffix
-  }
-  wrong_usage(fmt::format("{}: '{}' is no size in bytes, such as 65536 or 64K", option, text));
-}
-
 constexpr int64_t kGreatestAlign = 65536;
+// With the longest prefix and "_ALIGN" behind, macros have the 63 letters that C tells apart.
+constexpr size_t kLongestPoolName = 63 - kLongestName - std::string_view("__ALIGN").size();
 constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._$-";
-
-void require_kind(const std::string& kind, const std::string& option) {
-  const std::vector<std::string> known = names_in(kPoolKinds);
-  if (std::find(known.begin(), known.end(), kind) != known.end()) return;
-  wrong_usage(fmt::format("{}: '{}' is no kind of pool{}", option, kind, did_you_mean_or_all(kind, known)));
-}
-
-struct PoolWords {
-  Pool pool;
-  std::string section;
-};
-
-// "name=sram,size=256K,align=16,section=.sram,kind=arena"
-PoolWords pool_of(const std::string& text) {
-  const std::string option = "--pool " + text;
-  PoolWords words;
-  Pool& pool = words.pool;
-  for (const std::string& word : split(text, ',')) {
-    const auto [key, value] = split_binding(word, option, "name=NAME,size=N,align=N");
-    if (key == "name")
-      pool.name = value;
-    else if (key == "size")
-      pool.capacity = size_of_pool(value, option);
-    else if (key == "align")
-      pool.align = size_of_pool(value, option);
-    else if (key == "section")
-      words.section = value;
-    else if (key == "kind")
-      require_kind(value, option);
-    else
-      wrong_usage(fmt::format("{}: '{}' is not name, size, align, section or kind{}", option, key,
-                              did_you_mean(key, {"name", "size", "align", "section", "kind"})));
-  }
-  if (pool.name.empty()) wrong_usage(option + ": a name is missing");
-  return words;
-}
 
 // The pools of generated C, whose names and sections are in its text, and what lies in them.
 void interpret_pools(const Raw& raw, CompileOptions& compile) {
@@ -418,6 +285,9 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
     if (c_identifier(pool.name) != pool.name)
       wrong_usage(fmt::format("--pool {}: the name must be a C identifier; '{}' is one", text,
                               c_identifier(pool.name)));
+    if (pool.name.size() > kLongestPoolName)
+      wrong_usage(fmt::format("--pool {}: the name has {} letters, and {} are the most", text,
+                              pool.name.size(), kLongestPoolName));
     for (const Pool& other : compile.pools)
       if (upper_case(other.name) == upper_case(pool.name))
         wrong_usage(fmt::format("--pool {}: there is a pool '{}' already", text, other.name));
@@ -467,7 +337,6 @@ void interpret_plan(const Raw& raw, Options& options) {
     plan.pools.push_back(pool);
   }
   if (raw.capacity) {
-    if (*raw.capacity < 0) wrong_usage("--capacity needs a size in bytes, such as 65536 or 64K");
     if (!plan.pools.empty()) wrong_usage("--capacity is for one pool; with --pool, give each its size");
     plan.pools.push_back({"arena", raw.capacity});
     plan.search.goal = Goal::kFits;
@@ -489,17 +358,21 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (raw.slowdown) compile.slowdown = *raw.slowdown / 100;
   if (raw.pareto) compile.rungs = Rungs::kListed;
   if (options.command == Command::kExplain) compile.rungs = Rungs::kNearby;
-  bind_inputs(raw, compile.import);
+  bind_inputs(raw.bindings, compile.import);
   if (!options.files.empty()) compile.model = options.files[0];
+  if (compile.name.size() > kLongestName)
+    wrong_usage(
+        fmt::format("--name '{}' has {} letters, and {} are the most: C promises that linkers read 31 "
+                    "of a name; '{}' would do",
+                    compile.name, compile.name.size(), kLongestName, identifier_of(compile.name)));
   if (!compile.name.empty() && compile.name != identifier_of(compile.name))
     wrong_usage(
         fmt::format("--name '{}' is no C identifier; '{}' is", compile.name, identifier_of(compile.name)));
   if (raw.quiet && raw.verbose) wrong_usage("--quiet and --verbose exclude each other");
-  if (compile.ram && *compile.ram < 0) wrong_usage("--ram needs a size in bytes, such as 65536 or 64K");
   interpret_pools(raw, compile);
   for (const std::string& text : raw.feeds) compile.fed.push_back(caller_rows_of(text));
   for (const std::string& text : raw.emits) compile.emitted.push_back(caller_rows_of(text));
-  compile.sums = raw.reassociate ? Sums::kReordered : Sums::kAsGiven;
+  compile.sums = raw.reassociate ? SumOrder::kReordered : SumOrder::kAsGiven;
   if (!raw.code.empty()) compile.code = raw.code == "small" ? Code::kSmall : Code::kFast;
   compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;
   static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},

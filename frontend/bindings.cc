@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "frontend/error.h"
+#include "frontend/importer.h"
 
 namespace arenac {
 namespace {

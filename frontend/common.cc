@@ -31,7 +31,10 @@ bool equal(const Nest& a, const Nest& b) {
 class Merger {
  public:
   explicit Merger(Graph graph)
-      : graph_(std::move(graph)), written_(times_written(graph_)), same_as_(graph_.tensors.size()) {
+      : graph_(std::move(graph)),
+        outputs_(graph_.outputs.begin(), graph_.outputs.end()),
+        written_(times_written(graph_)),
+        same_as_(graph_.tensors.size()) {
     std::iota(same_as_.begin(), same_as_.end(), 0);
   }
 
@@ -54,8 +57,8 @@ class Merger {
   }
 
   void merge_nodes(Block& block) {
-    const auto is_output = [&](TensorId id) { return std::ranges::count(graph_.outputs, id) > 0; };
-    std::map<std::vector<TensorId>, std::vector<size_t>> by_operands;
+    const auto is_output = [&](TensorId id) { return outputs_.contains(id); };
+    std::map<std::pair<std::vector<TensorId>, size_t>, std::vector<size_t>> alike;  // by operands and hash
     Block kept;
     for (Node& node : block) {
       rename_operands(node);
@@ -66,7 +69,7 @@ class Merger {
           if (*id) **id = same_as_[**id];
         merge_nodes(loop->body);
       } else if (is_settled(node)) {
-        std::vector<size_t>& earlier = by_operands[node.reads];
+        std::vector<size_t>& earlier = alike[{node.reads, hash_of(node)}];
         const auto twin = std::find_if(earlier.begin(), earlier.end(),
                                        [&](size_t k) { return computes_the_same(kept[k], node); });
         if (twin != earlier.end() && std::ranges::none_of(node.writes, is_output)) {
@@ -95,6 +98,29 @@ class Merger {
            std::ranges::all_of(node.writes, once);
   }
 
+  // Of what computes_the_same() compares: a tensor may have thousands of readers that differ in a number.
+  static size_t hash_of(const Node& node) {
+    size_t hash = node.body.index();
+    const auto add = [&](size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15 + (hash >> 32); };
+    const auto add_expression = [&](const Expr& e) {
+      if (!e.empty())
+        any_of(e, [&](const Expr& x) {
+          add(static_cast<size_t>(x->op)), add(static_cast<size_t>(x->index)), add(x->args.size());
+          if (x->op == Op::kConst) add(static_cast<size_t>(x->value.i));
+          return false;
+        });
+    };
+    if (const Call* call = std::get_if<Call>(&node.body))
+      for (int64_t parameter : call->parameters) add(static_cast<size_t>(parameter));
+    if (const Nests* nests = std::get_if<Nests>(&node.body))
+      for (const Nest& nest : *nests) {
+        for (const Axis& axis : nest.axes) add(static_cast<size_t>(axis.extent));
+        for (const Expr& index : nest.store) add_expression(index);
+        add_expression(nest.body);
+      }
+    return hash;
+  }
+
   // From the same operands.
   bool computes_the_same(const Node& a, const Node& b) const {
     const auto alike = [&](TensorId x, TensorId y) {
@@ -111,6 +137,7 @@ class Merger {
   }
 
   Graph graph_;
+  std::set<TensorId> outputs_;
   std::vector<int> written_;
   std::vector<TensorId> same_as_;  // per tensor: the one that takes its place
 };

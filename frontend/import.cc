@@ -1,65 +1,31 @@
 #include "frontend/import.h"
 
 #include <fmt/format.h>
-#include <google/protobuf/io/zero_copy_stream_impl.h>
 #include <onnx/defs/parser.h>
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <set>
 
 #include "frontend/bindings.h"
+#include "frontend/check_bindings.h"
 #include "frontend/error.h"
 #include "frontend/importer.h"
-#include "frontend/nearest.h"
+#include "frontend/model_files.h"
 #include "frontend/onnx_tensor.h"
 #include "frontend/quantum.h"
 
 namespace arenac {
 namespace {
 
-// What a value's type comes to.
-struct Kind {
-  bool is_sequence, is_optional;
-  const onnx::TypeProto::Tensor* tensor;  // of what it holds; null: no tensors
-};
-
-Kind kind_of(const onnx::TypeProto& declared) {
-  const onnx::TypeProto* type = &declared;
-  Kind kind = {false, type->has_optional_type(), nullptr};
-  if (kind.is_optional) type = &type->optional_type().elem_type();
-  kind.is_sequence = type->has_sequence_type();
-  if (kind.is_sequence) type = &type->sequence_type().elem_type();
-  if (type->has_tensor_type()) kind.tensor = &type->tensor_type();
-  return kind;
-}
-
-void check_declared(const std::string& name, const onnx::TypeProto::Tensor& type, const Shape& shape) {
-  const onnx::TensorShapeProto& declared = type.shape();
-  if (!type.has_shape()) return;
-  if (static_cast<int>(shape.size()) != declared.dim_size())
-    throw UserError(fmt::format("input '{}' has rank {}, but --shape gives {}", name, declared.dim_size(),
-                                to_string(shape)));
-  for (size_t d = 0; d < shape.size(); ++d) {
-    const auto& dim = declared.dim(static_cast<int>(d));
-    if (dim.has_dim_value() && dim.dim_value() > 0 && dim.dim_value() != shape[d])
-      throw UserError(fmt::format("input '{}': dimension {} is {}, but --shape gives {}", name, d,
-                                  dim.dim_value(), shape[d]));
-  }
-}
-
 Shape bound_shape(const onnx::ValueInfoProto& input, const onnx::TypeProto::Tensor& type,
                   const ImportOptions& options) {
   const std::string name = printable(input.name());
   const onnx::TensorShapeProto& declared = type.shape();
   const auto whole = options.shapes.find(input.name());
-  if (whole != options.shapes.end()) {
-    check_declared(name, type, whole->second);
-    return whole->second;
-  }
+  if (whole != options.shapes.end()) return whole->second;
   if (!type.has_shape())
     throw UserError(fmt::format("input '{}' declares no shape: give one with --shape {}=...", name, name));
   Shape shape;
@@ -81,14 +47,8 @@ std::vector<Shape> bound_shapes(const onnx::ValueInfoProto& input, const Kind& k
                                 const ImportOptions& options, std::vector<std::string>& problems) {
   const std::string name = printable(input.name());
   const auto listed = options.sequences.find(input.name());
-  const bool absent = options.absent.contains(input.name());
-  if (!kind.is_sequence) {
-    if (listed != options.sequences.end() || (absent && !kind.is_optional))
-      throw UserError(fmt::format("input '{}' is a tensor: --shape {}=... takes one shape", name, name));
-    if (absent) return {};
-    return std::vector<Shape>(1, bound_shape(input, *kind.tensor, options));
-  }
-  if (absent) return {};
+  if (options.absent.contains(input.name())) return {};
+  if (!kind.is_sequence) return std::vector<Shape>(1, bound_shape(input, *kind.tensor, options));
   std::vector<Shape> shapes;
   if (listed != options.sequences.end())
     shapes = listed->second;
@@ -99,7 +59,6 @@ std::vector<Shape> bound_shapes(const onnx::ValueInfoProto& input, const Kind& k
         fmt::format("input '{0}' is a sequence: give the shapes of its elements with --shape {0}=2x3,2x3 (or "
                     "{0}=none)",
                     name));
-  for (const Shape& shape : shapes) check_declared(name, *kind.tensor, shape);
   return shapes;
 }
 
@@ -161,46 +120,6 @@ void declare_shapes(Importer& importer, const onnx::GraphProto& proto, const Imp
   };
   for (const onnx::ValueInfoProto& value : proto.value_info()) declare(value);
   for (const onnx::ValueInfoProto& output : proto.output()) declare(output);
-}
-
-// --dim names dimensions of inputs, or of what the model says about its other tensors.
-void check_bound_dims(const onnx::GraphProto& proto, const ImportOptions& options) {
-  std::set<std::string> names;
-  const auto collect = [&](const auto& values) {
-    for (const onnx::ValueInfoProto& value : values)
-      if (const Kind kind = kind_of(value.type()); kind.tensor)
-        for (const auto& dim : kind.tensor->shape().dim()) names.insert(dim.dim_param());
-  };
-  collect(proto.input()), collect(proto.output()), collect(proto.value_info());
-  names.erase("");
-  for (const auto& [name, extent] : options.dims) {
-    if (name == "?" || name.empty())
-      throw UserError(fmt::format("--dim '{}' names no dimension: bind the whole input with --shape", name),
-                      Exit::kUsage);
-    if (names.contains(name)) continue;
-    std::vector<std::string> printed;
-    std::transform(names.begin(), names.end(), std::back_inserter(printed), printable);
-    throw UserError(fmt::format("--dim names '{}', which is no dimension of the model{}", printable(name),
-                                did_you_mean_or_all(name, printed)),
-                    Exit::kUsage);
-  }
-}
-
-void check_bound_names(const onnx::GraphProto& proto, const ImportOptions& options) {
-  std::set<std::string> bound = options.absent;
-  for (const auto& [name, shape] : options.shapes) bound.insert(name);
-  for (const auto& [name, shapes] : options.sequences) bound.insert(name);
-  for (const auto& [name, value] : options.values) bound.insert(name);
-  std::vector<std::string> inputs;
-  for (const onnx::ValueInfoProto& input : proto.input()) {
-    bound.erase(input.name());
-    inputs.push_back(printable(input.name()));
-  }
-  if (!bound.empty())
-    throw UserError(fmt::format("--shape or --value names '{}', which is no input of the model{}",
-                                printable(*bound.begin()), did_you_mean_or_all(*bound.begin(), inputs)),
-                    Exit::kUsage);
-  check_bound_dims(proto, options);
 }
 
 std::string part_name(const std::string& name, bool is_sequence, size_t part) {
@@ -382,7 +301,7 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
       if (extent < -1)  // -1 is what some exporters write for an unknown one
         throw UserError(
             fmt::format("{}: input '{}': a dimension is {}", name, printable(input.name), extent));
-  check_bound_names(model.graph(), options);
+  check_bindings(model.graph(), name, options);
   const Bindings bound = with_batch_bound(inputs, options);
   const std::vector<std::string> open = open_dimensions(inputs, bound.options);
   if (open.empty()) {
@@ -406,32 +325,14 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
                               command_that_binds(command, inputs, options, trials, works)));
 }
 
-onnx::ModelProto parse_file(const std::string& path) {
-  namespace fs = std::filesystem;
-  const fs::file_status status = fs::status(path);
-  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
-    throw UserError(
-        fmt::format("{}: is a pipe or a device; a model is read more than once: save it to a file", path));
-  std::ifstream file(path, std::ios::binary);
-  if (!file || fs::is_directory(status)) throw UserError(fmt::format("{}: cannot be read", path));
-  google::protobuf::io::IstreamInputStream stream(&file);
-  onnx::ModelProto model;
-  if (!model.ParseFromZeroCopyStream(&stream))
-    throw UserError(fmt::format("{}: not an ONNX model, or truncated", path));
-  return model;
-}
-
 }  // namespace
 
 Graph import_model(const std::string& path, const ImportOptions& options) {
-  return import_proto(parse_file(path), std::filesystem::path(path).filename().string(), path, options);
+  return import_proto(model_of_file(path), std::filesystem::path(path).filename().string(), path, options);
 }
 
 Graph import_bytes(const std::string& bytes, const std::string& name, const ImportOptions& options) {
-  onnx::ModelProto model;
-  if (!model.ParseFromString(bytes))
-    throw UserError(fmt::format("{}: not an ONNX model, or truncated", name));
-  return import_proto(model, name, "", options);
+  return import_proto(model_of_bytes(bytes, name), name, "", options);
 }
 
 Graph import_text(const std::string& text, const ImportOptions& options) {
@@ -443,11 +344,11 @@ Graph import_text(const std::string& text, const ImportOptions& options) {
 }
 
 std::vector<Declaration> declared_inputs(const std::string& path) {
-  return inputs_of(parse_file(path).graph());
+  return inputs_of(model_of_file(path).graph());
 }
 
 std::vector<Declaration> declared_outputs(const std::string& path) {
-  const onnx::ModelProto model = parse_file(path);
+  const onnx::ModelProto model = model_of_file(path);
   std::vector<Declaration> all;
   const std::string folder = std::filesystem::path(path).parent_path().string();
   for (const onnx::ValueInfoProto& output : model.graph().output()) {
@@ -468,6 +369,7 @@ ImportOptions bound_to(ImportOptions options, const Declaration& input, const He
   const std::string& name = input.name;
   if (options.shapes.contains(name) || options.sequences.contains(name) || options.absent.contains(name))
     return options;
+  options.held.insert(name);
   if (!held.present) {
     options.absent.insert(name);
   } else if (input.is_sequence) {

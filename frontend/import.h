@@ -20,6 +20,7 @@ struct ImportOptions {
   // Inputs of sequence type: the shape of each element. They become inputs NAME_0, NAME_1, ...
   std::map<std::string, std::vector<Shape>> sequences = {};
   std::set<std::string> absent = {};  // optional inputs that hold nothing, and empty sequences
+  std::set<std::string> held = {};    // of these inputs, those whose shapes are what their files hold
   // Input name -> the value that it will always have, as many elements as the input has. Used where lowering
   // must know it (a shape, the trip count of a loop); the graph then ends the run with an error when the
   // input differs.

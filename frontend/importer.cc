@@ -432,6 +432,13 @@ void check_names(const onnx::GraphProto& proto) {
 }  // namespace
 
 void Importer::lower_graph(const onnx::GraphProto& proto) {
+  if (graph_depth_ > kMostNested)
+    throw UserError(fmt::format("graphs are nested more than {} deep", kMostNested));
+  ++graph_depth_;
+  struct Leave {
+    int& depth;
+    ~Leave() { --depth; }
+  } const leave{graph_depth_};
   for (const onnx::TensorProto& initializer : proto.initializer()) {
     const std::string who = fmt::format("initializer '{}'", printable(initializer.name()));
     bind(initializer.name(), add_constant(initializer.name(), value_of(initializer, who)));

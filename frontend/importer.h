@@ -48,6 +48,7 @@ std::string domain_of(const std::string& domain);
 // `name` with control characters, quotes and invalid UTF-8 escaped: safe in a one-line message.
 std::string printable(const std::string& name);
 
+constexpr int kMostNested = 100;                      // graphs in graphs, those of functions included
 constexpr int64_t kMaxTableBytes = int64_t{1} << 27;  // of the constants that lowering works out for a model
 
 class Importer {
@@ -161,6 +162,7 @@ class Importer {
   std::vector<uint64_t> sources_;  // per tensor: the offered inputs that it is computed from, a bit each
   std::vector<std::shared_ptr<const Value>> folding_;  // operands of the node being folded; else all null
   int function_depth_ = 0;
+  int graph_depth_ = 0;
   bool overloads_ = false;  // some function is one of several of its name
   std::map<const onnx::FunctionProto*, std::vector<std::shared_ptr<const onnx::AttributeProto>>>
       function_defaults_;

@@ -1,5 +1,9 @@
-// Which files a model consists of: a walk over every tensor of the message.
-#include <onnx/onnx_pb.h>
+// Which files a model consists of, a walk over every tensor of the message, and reading them.
+#include "frontend/model_files.h"
+
+#include <fmt/format.h>
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
 
 #include <filesystem>
 #include <fstream>
@@ -48,12 +52,41 @@ Locations locations_of(const onnx::GraphProto& graph) {
   return found;
 }
 
+// Graphs in graphs that the message may hold; the importer takes fewer (kMostNested), and says which node's
+// are too many. Each is three messages deeper: the graph, its node, the node's attribute.
+constexpr int kMostParsed = 1000;
+
+onnx::ModelProto parsed(google::protobuf::io::ZeroCopyInputStream& bytes, const std::string& name) {
+  google::protobuf::io::CodedInputStream coded(&bytes);
+  coded.SetRecursionLimit(3 * kMostParsed);
+  onnx::ModelProto model;
+  if (!model.ParseFromCodedStream(&coded) || !coded.ConsumedEntireMessage())
+    throw UserError(fmt::format("{}: not an ONNX model, truncated, or of graphs nested more than {} deep",
+                                name, kMostParsed));
+  return model;
+}
+
 }  // namespace
 
-std::vector<std::string> model_files(const std::string& path) {
+onnx::ModelProto model_of_file(const std::string& path) {
+  namespace fs = std::filesystem;
+  const fs::file_status status = fs::status(path);
+  if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+    throw UserError(
+        fmt::format("{}: is a pipe or a device; a model is read more than once: save it to a file", path));
   std::ifstream file(path, std::ios::binary);
-  onnx::ModelProto model;
-  if (!model.ParseFromIstream(&file)) throw UserError(path + ": not an ONNX model, or truncated");
+  if (!file || fs::is_directory(status)) throw UserError(fmt::format("{}: cannot be read", path));
+  google::protobuf::io::IstreamInputStream stream(&file);
+  return parsed(stream, path);
+}
+
+onnx::ModelProto model_of_bytes(const std::string& bytes, const std::string& name) {
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  return parsed(stream, name);
+}
+
+std::vector<std::string> model_files(const std::string& path) {
+  const onnx::ModelProto model = model_of_file(path);
   Locations locations = locations_of(model.graph());
   for (const onnx::FunctionProto& function : model.functions())
     locations.merge(locations_in(function.node()));

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "frontend/ops.h"
+#include "frontend/steps.h"
 #include "frontend/window.h"
 
 namespace arenac {

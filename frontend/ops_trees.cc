@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "frontend/ops.h"
+#include "frontend/partial_sums.h"
 #include "frontend/scores.h"
 #include "frontend/steps.h"
 #include "frontend/tree_table.h"
@@ -36,10 +37,11 @@ TensorId tree_scores(Lowering& node, TensorId x, const TreeTable& table, int64_t
                                        constant(Type::kInt32, table.target),
                                        constant(real, table.weight)};
   const int64_t rows = node.shape(x)[0];
-  const std::vector<int64_t> parameters = {
-      rows, node.shape(x)[1], targets, static_cast<int64_t>(table.roots.size()), static_cast<int64_t>(how)};
+  const auto trees = static_cast<int64_t>(table.roots.size());
+  const std::vector<int64_t> parameters = {rows, node.shape(x)[1], targets, trees, static_cast<int64_t>(how)};
+  const Shape part = {trees > kLongSum ? targets : 1};
   return node.call("tree_ensemble", real, reads, parameters,
-                   {{real, {rows, targets}}, {Type::kUint8, {targets}}})[0];
+                   {{real, {rows, targets}}, {Type::kUint8, {targets}}, {real, part}})[0];
 }
 
 // Of the older operators, whose scores are float32 and whose rows are compared in their own precision.

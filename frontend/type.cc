@@ -68,7 +68,12 @@ Type compute_type(Type storage) {
   return t.is_signed ? Type::kInt8 : Type::kUint8;
 }
 
+// Each is a loop in the C, and C99 promises 127 nested blocks.
+constexpr size_t kMostDimensions = 64;
+
 int64_t element_count(const Shape& shape) {
+  if (shape.size() > kMostDimensions)
+    throw ShapeError(fmt::format("a shape of {} dimensions has more than {}", shape.size(), kMostDimensions));
   int64_t count = 1;
   bool empty = false;
   for (int64_t extent : shape) {

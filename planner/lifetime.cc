@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <set>
 
 #include "frontend/error.h"
 #include "frontend/nearest.h"
@@ -62,6 +63,9 @@ std::vector<Overlap> that_pay(const Problem& problem) {
 [[noreturn]] void wrong_name(const std::string& option, const char* problem, const std::string& name,
                              std::vector<std::string> choices) {
   constexpr size_t kMost = 20;
+  std::set<std::string> said;
+  std::erase_if(choices, [&](const std::string& choice) { return !said.insert(choice).second; });
+  if (choices.empty()) throw UserError(fmt::format("{}: {}; there is none", option, problem), Exit::kUsage);
   const std::string hint = did_you_mean(name, choices);
   const size_t more = choices.size() - std::min(choices.size(), kMost);
   choices.resize(choices.size() - more);

@@ -792,6 +792,8 @@ Storage assign_storage(const Graph& graph, Deadline deadline) {
   return assign_storage(graph, order_of_file(graph), {}, deadline);
 }
 
+int64_t layerwise_peak(const Graph& graph) { return assign_storage(graph).peak; }
+
 Sharing possible_sharing(const Graph& graph) {
   return Assignment(graph, order_of_file(graph), {}, {}).sharing();
 }

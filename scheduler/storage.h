@@ -50,6 +50,9 @@ Storage assign_storage(const Graph& graph, const std::vector<int>& order, const 
                        Deadline deadline = kNoDeadline);
 Storage assign_storage(const Graph& graph, Deadline deadline = kNoDeadline);
 
+// The peak of assign_storage(graph), which no choice of a scheduler's changes: what rewrites ask for.
+int64_t layerwise_peak(const Graph& graph);
+
 // What assign_storage() may do whatever the order.
 struct Sharing {
   // `from` may lie in the storage of `to`, which `node` writes, if it dies there.

@@ -9,10 +9,11 @@
 
 #include "frontend/facts.h"
 #include "frontend/inline.h"
+#include "frontend/precision.h"
 #include "planner/lifetime.h"
 #include "planner/planners.h"
-#include "scheduler/precision.h"
 #include "scheduler/schedule.h"
+#include "scheduler/storage.h"
 #include "tests/conformance.h"
 
 namespace arenac {
@@ -184,7 +185,7 @@ TEST(Arena, OfTheModelsIsNearTheLivenessBound) {
   for (const Case& model : suite.cases) {
     const DataSet data = read_data_set(data_sets(model.folder).at(0));
     const Graph graph = import_model(model.model().string(), data.import);
-    const Graph precise = with_free_precision(graph);
+    const Graph precise = with_free_precision(graph, layerwise_peak);
     const Arenas arena = planned_arenas(with_inlined_elements(precise)), before = planned_arenas(precise);
     const int64_t bound = Bound(graph).bytes();
     EXPECT_LE(static_cast<double>(arena.apart - kSlackBytes), kSlack * static_cast<double>(before.apart))

@@ -187,6 +187,14 @@ std::string dense(int layers) {
   return net.bytes();
 }
 
+// Readers of one tensor that differ in a number only.
+std::string wide_split(int parts) {
+  Net net;
+  const onnx::NodeProto& split = net.node("Split", {net.input({parts})}, parts);
+  for (const std::string& part : split.output()) net.output(part, {1});
+  return net.bytes();
+}
+
 std::string wide_concat(int operands, bool computed) {
   Net net;
   std::vector<std::string> parts;
@@ -451,6 +459,7 @@ const std::vector<Case>& cases() {
        }},
       {"dense48", [] { return dense(48); }},
       {"concat_of_computed", [] { return wide_concat(scaled(4'000), true); }},
+      {"split_into_parts", [] { return wide_split(scaled(20'000)); }},
       {"concat_of_same", [] { return wide_concat(scaled(4'000), false); }},
       {"chain_of_parts",
        [] {

@@ -9,9 +9,10 @@
 #include "driver/harness.h"
 #include "driver/process.h"
 #include "frontend/error.h"
+#include "frontend/rewrites.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
-#include "scheduler/rewrites.h"
+#include "scheduler/storage.h"
 
 namespace arenac {
 namespace {
@@ -66,8 +67,8 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   Compilation c;
   c.name = name;
   verify(graph);
-  c.graph =
-      std::make_unique<const Graph>(with_caller_rows(rewritten(std::move(graph)), way.fed, way.emitted));
+  c.graph = std::make_unique<const Graph>(
+      with_caller_rows(rewritten(std::move(graph), layerwise_peak), way.fed, way.emitted));
   c.schedule = scheduler_named(way.scheduler).schedule(*c.graph, targets().at(way.target), kNoDeadline);
   verify(c.schedule);
   c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools, {}, states);

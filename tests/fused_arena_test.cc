@@ -11,11 +11,12 @@
 
 #include "driver/compile.h"
 #include "frontend/import.h"
+#include "frontend/rewrites.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
 #include "planner/lifetime.h"
 #include "planner/planners.h"
-#include "scheduler/rewrites.h"
+#include "scheduler/storage.h"
 
 namespace arenac {
 namespace {
@@ -40,7 +41,7 @@ INSTANTIATE_TEST_SUITE_P(Of, FusedArena,
 Graph graph_of(const std::string& model) {
   const auto row = std::find_if(models::model_table().begin(), models::model_table().end(),
                                 [&](const models::ModelRow& r) { return r.name == model; });
-  return rewritten(import_bytes(models::serialize(row->make()), std::string(row->name)));
+  return rewritten(import_bytes(models::serialize(row->make()), std::string(row->name)), layerwise_peak);
 }
 
 struct Found {

@@ -9,8 +9,9 @@
 #include <tuple>
 
 #include "frontend/import.h"
+#include "frontend/rewrites.h"
 #include "scheduler/groups.h"
-#include "scheduler/rewrites.h"
+#include "scheduler/storage.h"
 #include "tests/random_layers.h"
 #include "tests/seeds.h"
 
@@ -63,7 +64,7 @@ int repeated_groups(const Graph& graph) {
 TEST(GroupKeys, OfRandomLayersTellGroupsApart) {
   for (unsigned seed = 0; seed < seeds(100); ++seed) {
     SCOPED_TRACE(seed);
-    repeated_groups(rewritten(import_text(random_layers(seed))));
+    repeated_groups(rewritten(import_text(random_layers(seed)), layerwise_peak));
   }
 }
 

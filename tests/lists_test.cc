@@ -230,7 +230,7 @@ TEST(Sequence, IsNoTensor) {
               HasSubstr("input 's' is a sequence: give the shapes of its elements with --shape s=2x3,2x3"));
   EXPECT_THAT(refusal(R"((float[2] seq_s) => (int64 y) { y = SequenceLength(s) })",
                       {.sequences = {{"s", {{2}, {3}}}}}),
-              HasSubstr("dimension 0 is 2, but --shape gives 3"));
+              HasSubstr("--shape s=3 gives [3], but dimension 0 is 2 in the model"));
 }
 
 TEST(Optional, IsWhatItHoldsOrNothing) {

@@ -53,6 +53,32 @@ constexpr Example kExamples[] = {
     {"Attention",
      "g (F[1, 1, 2, 4] q, F[1, 1, N, 4] k, F[1, 1, N, 4] v) => (F[1, 1, 2, 4] y) { y = Attention(q, k, v) }",
      20000, 23},
+    {"CumSum", "g (F[2, N] x) => (F[2, N] y) { y = CumSum(x, last) }"},
+    {"CumSumOfWhatIsBehind",
+     "g (F[N, 2] x) => (F[N, 2] y) { y = CumSum<exclusive = 1, reverse = 1>(x, first) }"},
+    {"ReduceSumSquare", "g (F[1, N] x) => (F[1, 1] y) { y = ReduceSumSquare<axes = [1]>(x) }"},
+    {"ReduceLogSum", "g (F[1, N] x) => (F[1, 1] y) { y = ReduceLogSum<axes = [1]>(x) }"},
+    {"LpNormalizationOfOne", "g (F[1, N] x) => (F[1, N] y) { y = LpNormalization<p = 1>(x) }"},
+    {"GlobalLpPool", "g (F[1, 1, N] x) => (F[1, 1, 1] y) { y = GlobalLpPool(x) }"},
+    {"LpPool", "g (F[1, 1, N] x) => (F[1, 1, 1] y) { y = LpPool<kernel_shape = [N]>(x) }"},
+    {"LRN", "g (F[1, N, 1] x) => (F[1, N, 1] y) { y = LRN<size = N, alpha = 10000.0>(x) }", 1000},
+    {"GroupNormalization",
+     "g (F[1, 2, N] x, F[2] s) => (F[1, 2, N] y) { y = GroupNormalization<num_groups = 2>(x, s, s) }", 300000,
+     21},
+    {"RMSNormalization", "g (F[1, N] x, F[N] s) => (F[1, N] y) { y = RMSNormalization(x, s) }", 300000, 23},
+    {"STFT", "g (F[1, N, 1] x, F[N] w) => (F[1, 1, f, 2] y) { y = STFT(x, long, w) }", 1000},
+    {"RNN",
+     "g (F[1, 1, N] x, F[1, 2, N] w, F[1, 2, 2] r) => (F[1, 1, 1, 2] y) { y = RNN<hidden_size = 2>(x, w, r) "
+     "}",
+     20000},
+    {"LSTM",
+     "g (F[1, 1, N] x, F[1, 8, N] w, F[1, 8, 2] r) => (F[1, 1, 1, 2] y) { y = LSTM<hidden_size = 2>(x, w, r) "
+     "}",
+     5000},
+    {"RoiAlign",
+     "g (F[1, 1, 300, N] x) => (F[1, 1, 1, 1] y) { y = RoiAlign<output_height = 1, output_width = 1, "
+     "coordinate_transformation_mode = \"output_half_pixel\">(x, whole, image) }",
+     1000},
     {"SkipLayerNormalization",
      "g (F[1, 1, N] x, F[1, 1, N] z, F[N] s) => (F[1, 1, N] y) { y = com.microsoft.SkipLayerNormalization(x, "
      "z, s) }"},
@@ -69,7 +95,12 @@ Graph graph_of(const Example& example, int64_t length, const std::string& type) 
   std::string text = replaced(example.graph, " F[", " " + type + "[");
   text = replaced(replaced(replaced(text, "(F", "(" + type), "[N", fmt::format("[{}", length)), " N",
                   fmt::format(" {}", length));
-  text = replaced(text, " y) {", std::string(" y) <int64[1] a = {0}> {"));
+  const std::string constants = fmt::format(
+      " y) <int64[1] a = {{0}}, int64 first = {{0}}, int64 last = {{1}}, int64 long = {{{0}}}, int64[1] "
+      "image = {{0}}, "
+      "{1}[1, 4] whole = {{0, 0, {0}, 300}}> {{",
+      length, type);
+  text = replaced(text, " y) {", constants);
   return import_text(fmt::format("<ir_version: 10, opset_import: [\"\" : {}, \"com.microsoft\" : 1]>\n{}\n",
                                  example.opset, text));
 }
@@ -153,6 +184,51 @@ TEST(LongSums, OfRowsAreTheSame) {
     ASSERT_EQ(e.fault, "");
     EXPECT_LT(error_of(e.outputs[0], exact), kWithin);
     EXPECT_EQ(e.outputs[0].bytes, batch[0].outputs[0].bytes);
+  }
+}
+
+// A tenth from each tree.
+TEST(LongSums, OfTreesAreOfParts) {
+  constexpr int kTrees = 60000;
+  std::string ids, zeros, numbers, weights, modes;
+  for (int k = 0; k < kTrees; ++k) {
+    const char* comma = k ? ", " : "";
+    ids += fmt::format("{}{}", comma, k);
+    zeros += fmt::format("{}0", comma);
+    numbers += fmt::format("{}0.0", comma);
+    weights += fmt::format("{}0.1", comma);
+    modes += fmt::format("{}\"LEAF\"", comma);
+  }
+  const Graph graph = import_text(fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17, \"ai.onnx.ml\" : 3]> g (float[1, 1] x) => (float[1, 1] y) "
+      "{{ y = "
+      "ai.onnx.ml.TreeEnsembleRegressor<n_targets = 1, nodes_treeids = [{0}], nodes_nodeids = [{1}], "
+      "nodes_featureids = [{1}], nodes_values = [{2}], nodes_modes = [{3}], nodes_truenodeids = [{1}], "
+      "nodes_falsenodeids = [{1}], target_treeids = [{0}], target_nodeids = [{1}], target_ids = [{1}], "
+      "target_weights = [{4}]>(x) }}",
+      ids, zeros, numbers, modes, weights));
+  const double want = kTrees * static_cast<double>(0.1f);
+  EXPECT_NEAR(load(interpret_outputs(graph, inputs_of(graph))[0], 0).f, want, kWithin * want);
+}
+
+// A running sum never falls where nothing is taken away, and what is before an element is what was up to the
+// one before it, also where parts are full.
+TEST(LongSums, ThatRunNeverFall) {
+  constexpr int64_t kLength = 70000;
+  const auto sums_of = [&](const char* exclusive) {
+    const Graph graph = import_text(fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 17]> g (float[{}] x) => (float[n] y) <int64 axis = {{0}}> "
+        "{{ y = CumSum<exclusive = {}>(x, axis) }}",
+        kLength, exclusive));
+    std::vector<Value> inputs = inputs_of(graph);
+    for (int64_t k = 0; k < kLength; ++k)
+      if (k % 3 != 0) store(inputs[0], k, {.f = k % 256 == 0 ? 1e-9f : 0.0f});
+    return interpret_outputs(graph, inputs)[0];
+  };
+  const Value up_to = sums_of("0"), before = sums_of("1");
+  for (int64_t k = 1; k < kLength; ++k) {
+    ASSERT_LE(load(up_to, k - 1).f, load(up_to, k).f) << k;
+    ASSERT_EQ(load(up_to, k - 1).f, load(before, k).f) << k;
   }
 }
 

@@ -10,11 +10,12 @@
 #include <tuple>
 
 #include "frontend/import.h"
+#include "frontend/rewrites.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
 #include "planner/csv.h"
 #include "planner/planners.h"
-#include "scheduler/rewrites.h"
+#include "scheduler/storage.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 #include "tests/random_layers.h"
@@ -92,7 +93,8 @@ TEST(MapOfBundledModels, NamesWritersReadersTypesAndShapes) {
   for (const models::ModelRow& row : models::model_table()) {
     if (std::string_view(row.name).ends_with("_qdq")) continue;  // ever the same layers
     SCOPED_TRACE(row.name);
-    Graph graph = rewritten(import_bytes(models::serialize(row.make()), std::string(row.name)));
+    Graph graph =
+        rewritten(import_bytes(models::serialize(row.make()), std::string(row.name)), layerwise_peak);
     int64_t weights = 0;
     for (const Tensor& tensor : graph.tensors) weights += tensor.constant ? bytes_of(tensor) : 0;
     if (weights > 2'000'000) continue;

@@ -15,9 +15,10 @@
 #include "driver/choose.h"
 #include "driver/compile.h"
 #include "driver/files.h"
+#include "frontend/rewrites.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
-#include "scheduler/rewrites.h"
+#include "scheduler/storage.h"
 #include "tests/conformance.h"
 #include "tests/random_graph.h"
 #include "tests/random_layers.h"
@@ -85,7 +86,7 @@ void expect_in_order(const std::string& name, CompileOptions options, size_t tur
 
 // As expect_in_order(), of a graph.
 void expect_choices_in_order(Graph imported, unsigned seed) {
-  const Graph graph = rewritten(std::move(imported));
+  const Graph graph = rewritten(std::move(imported), layerwise_peak);
   CompileOptions options;
   options.io = seed % 2 ? Io::kArena : Io::kExternal;
   const Target& target = targets()[seed / 2 % targets().size()];

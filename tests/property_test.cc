@@ -14,7 +14,8 @@
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 #include "frontend/lower.h"
-#include "scheduler/rewrites.h"
+#include "frontend/rewrites.h"
+#include "scheduler/storage.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 #include "tests/random_layers.h"
@@ -185,7 +186,7 @@ std::string rewrite_fault(Graph graph, const std::vector<Value>& inputs, double 
   for (const Rewrite& row : rewrites()) {
     const std::string before = taken.contains(row.name) ? "" : dump(graph);
     const bool was_requantized = requantizes(graph);
-    graph = row.rewrite(std::move(graph));
+    graph = row.rewrite(std::move(graph), layerwise_peak);
     verify(graph);
     const double within =
         requantizes(graph) && !was_requantized ? std::max(1.0, integers_within) : integers_within;

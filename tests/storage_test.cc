@@ -8,9 +8,9 @@
 #include <algorithm>
 
 #include "frontend/import.h"
+#include "frontend/precision.h"
 #include "planner/lifetime.h"
 #include "scheduler/liveness.h"
-#include "scheduler/precision.h"
 #include "scheduler/schedule.h"
 
 namespace arenac {
@@ -232,7 +232,7 @@ TEST(Precision, IsRaisedWhereTheArenaDoesNotGrow) {
       g (float16[20, 10, 5] x) => (float16[4] y) <int64[1] last = {-1}, int64[2] s = {4, 5}> {
         a = Sin(x)  b = ReduceSum<keepdims = 0>(a, last)  c = ReduceSum<keepdims = 0>(b, last)
         v = Reshape(c, s)  d = Cos(v)  y = ReduceSum<keepdims = 0>(d, last) })");
-  const Graph graph = with_free_precision(narrow);
+  const Graph graph = with_free_precision(narrow, layerwise_peak);
   verify(graph);
   EXPECT_EQ(assign_storage(graph).peak, assign_storage(narrow).peak);
   std::map<std::string, Type> types;
@@ -243,7 +243,8 @@ TEST(Precision, IsRaisedWhereTheArenaDoesNotGrow) {
 
 TEST(Precision, ACastRounds) {
   const Graph graph = with_free_precision(import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
-      g (float[4] x) => (float[4] y) { a = Sin(x)  b = Cast<to = 10>(a)  y = Cast<to = 1>(b) })"));
+      g (float[4] x) => (float[4] y) { a = Sin(x)  b = Cast<to = 10>(a)  y = Cast<to = 1>(b) })"),
+                                          layerwise_peak);
   EXPECT_THAT(dump(graph), testing::HasSubstr("float16[4]"));
 }
 

@@ -12,7 +12,8 @@
 #include "driver/compile.h"
 #include "frontend/error.h"
 #include "frontend/interpret.h"
-#include "scheduler/rewrites.h"
+#include "frontend/rewrites.h"
+#include "scheduler/storage.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 
@@ -105,7 +106,8 @@ Graph graph_of(const Model& model, int64_t moments = kMoments) {
   };
   put("$T", moments), put("$N", moments / model.pace);
   return rewritten(
-      import_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n{} {}", model.name, text)));
+      import_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n{} {}", model.name, text)),
+      layerwise_peak);
 }
 
 // With `moments` in a call.

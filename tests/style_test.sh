@@ -2,7 +2,8 @@
 # The rules of the house that a machine can check, over every tracked file:
 #   - C and C++ files are in the project's format (`./dev format` mends them);
 #   - includes start at the root and point one way: frontend <- scheduler <- planner <- codegen <- driver;
-#   - types that a whole program sees have one definition: a name in two folders is two types to the linker as well;
+#   - types that a whole program sees have one definition, on one line or many: a name in two folders is two types to
+#     the linker as well, and two meanings to a reader where it is an alias;
 #   - operators make constants by functions that keep to the limits;
 #   - no type is named Context, Manager, Helper, Util or Base;
 #   - no file names a package registry or a path of somebody's machine.
@@ -51,9 +52,9 @@ offences 'types of one name (each program may hold one):' < <(
     /^namespace \{/ { hidden = 1 }
     /^}  \/\/ namespace$/ { hidden = 0 }
     /^namespace [a-z_:]+ \{/ { room = $2 }
-    !hidden && /^(struct|class|enum|enum class) [A-Za-z_]+/ && !/;$/ {
+    !hidden && (/^(struct|class|enum) [A-Za-z_]+/ && (/\{/ || !/;$/) || /^using [A-Za-z_]+ =/) {
       name = $2 == "class" ? $3 : $2
-      sub(/[^A-Za-z_].*/, "", name)
+      sub(/[^A-Za-z_0-9].*/, "", name)
       name = room "::" name
       if (name in first && first[name] != FILENAME) print name ": " first[name] ", " FILENAME
       else first[name] = FILENAME

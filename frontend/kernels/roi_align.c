@@ -1,9 +1,9 @@
 /* Regions of images, resampled: reads[0] is x, [images, channels, height, width], reads[1] the regions' left,
    top, right and bottom in elements of x, [regions, 4], reads[2] the image of each (int64); writes[0]
    [regions, channels, rows, columns]. Each output is the average, or the largest, of a grid of samples in its
-   bin; a sample outside the image, by more than its border, is zero. p: images, channels, height, width,
-   regions, rows, columns, samples along each side of a bin (0: about one an element of x), whether regions
-   may be smaller than an element, whether the largest is wanted. */
+   bin; a sample outside the image, by more than its border, is zero. Sums are of the grid's rows. p: images,
+   channels, height, width, regions, rows, columns, samples along each side of a bin (0: about one an element
+   of x), whether regions may be smaller than an element, whether the largest is wanted. */
 static void ARENAC_NAME(const void *const *reads, void *const *writes, const int64_t *p) {
   const int64_t extent[2] = {p[2], p[3]}, bins[2] = {p[5], p[6]}, ratio = p[7], far = (int64_t)1 << 40;
   const int any_size = p[8] != 0, largest = p[9] != 0;
@@ -45,7 +45,8 @@ static void ARENAC_NAME(const void *const *reads, void *const *writes, const int
               if ((ARENAC_T)last[d] > grid[d]) last[d] = (int64_t)grid[d];
             }
           }
-          for (sample[0] = first[0]; sample[0] < last[0]; ++sample[0])
+          for (sample[0] = first[0]; sample[0] < last[0]; ++sample[0]) {
+            ARENAC_T along = (ARENAC_T)0;
             for (sample[1] = first[1]; sample[1] < last[1]; ++sample[1]) {
               ARENAC_T rest[2];
               int64_t low[2], high[2];
@@ -69,11 +70,13 @@ static void ARENAC_NAME(const void *const *reads, void *const *writes, const int
                 const int64_t row = k < 2 ? low[0] : high[0], column = k % 2 ? high[1] : low[1];
                 const ARENAC_T weight = (k < 2 ? 1 - rest[0] : rest[0]) * (k % 2 ? rest[1] : 1 - rest[1]);
                 const ARENAC_T value = weight * x[row * extent[1] + column];
-                sum += value;
+                along += value;
                 if ((inside == 0 && k == 0) || value > best) best = value;
               }
               ++inside;
             }
+            sum += along;
+          }
           if ((ARENAC_T)inside < count && best < 0) best = (ARENAC_T)0;
           *y++ = largest ? best : sum / (count > 1 ? count : (ARENAC_T)1);
         }

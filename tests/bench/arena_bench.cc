@@ -14,11 +14,12 @@
 #include <numeric>
 
 #include "frontend/facts.h"
+#include "frontend/rewrites.h"
 #include "models/model_table.h"
 #include "models/onnx_builder.h"
 #include "planner/lifetime.h"
 #include "planner/planners.h"
-#include "scheduler/rewrites.h"
+#include "scheduler/storage.h"
 #include "tests/conformance.h"
 
 namespace arenac {
@@ -68,7 +69,7 @@ int64_t arena_of(const Schedule& schedule) {
 }
 
 Row measured(const std::string& model, const Graph& imported) {
-  const Graph graph = rewritten(imported);
+  const Graph graph = rewritten(imported, layerwise_peak);
   const auto start = std::chrono::steady_clock::now();
   const Schedule fused = scheduler_named("fused").schedule(graph, targets().front(), kNoDeadline);
   const std::chrono::duration<double, std::milli> spent = std::chrono::steady_clock::now() - start;

@@ -1,4 +1,4 @@
-#include "scheduler/rewrites.h"
+#include "frontend/rewrites.h"
 
 #include "frontend/common.h"
 #include "frontend/inline.h"
@@ -9,42 +9,48 @@
 #include "frontend/requantize.h"
 #include "frontend/scaled_weights.h"
 #include "frontend/unflatten.h"
-#include "scheduler/precision.h"
 
 namespace arenac {
 namespace {
 
 using Rounding = Rewrite::Rounding;
 
+// A rewrite that asks nothing of memory.
+template <Graph (*kRewrite)(Graph)>
+Graph alone(Graph graph, PeakOf) {
+  return kRewrite(std::move(graph));
+}
+
 constexpr Rewrite kRewrites[] = {
     {"free_precision", "16-bit activations that cost no memory as float32 become float32", Rounding::kOther,
      with_free_precision},
     {"early_narrowing", "what narrows elements comes before what moves them: fewer bytes are moved and held",
-     Rounding::kSame, with_early_narrowing},
+     Rounding::kSame, alone<with_early_narrowing>},
     {"unflattened_operands", "sums over a flattened tensor walk its dimensions: a view, and row by row",
-     Rounding::kSame, with_unflattened_operands},
+     Rounding::kSame, alone<with_unflattened_operands>},
     {"inlined_elements", "element-wise nodes become part of their neighbours: no tensor between them",
-     Rounding::kSame, with_inlined_elements},
+     Rounding::kSame, alone<with_inlined_elements>},
     {"merged_padding", "zeros around an operand of a sum become bounds of the sum: no padded copy",
-     Rounding::kSame, with_merged_padding},
+     Rounding::kSame, alone<with_merged_padding>},
     {"integer_sums", "sums of dequantised integers run in int32 and are scaled once: fast, and small weights",
-     Rounding::kOther, with_integer_sums},
+     Rounding::kOther, alone<with_integer_sums>},
     {"requantized", "quantised results of integers are one product each: the same bits everywhere",
-     Rounding::kOther, with_requantization},
+     Rounding::kOther, alone<with_requantization>},
     {"scaled_weights", "what scales a sum by constants goes into the weights: no normalisation at run time",
-     Rounding::kOther, with_scaled_weights},
-    {"common_nodes", "what is computed or kept twice is there once", Rounding::kSame, with_common_nodes},
+     Rounding::kOther, alone<with_scaled_weights>},
+    {"common_nodes", "what is computed or kept twice is there once", Rounding::kSame,
+     alone<with_common_nodes>},
     {"fused_loops", "loops over the same moments run as one: of what lies between, one moment is kept",
-     Rounding::kSame, with_fused_loops},
+     Rounding::kSame, alone<with_fused_loops>},
 };
 
 }  // namespace
 
 std::span<const Rewrite> rewrites() { return kRewrites; }
 
-Graph rewritten(Graph imported, const AfterRewrite& after) {
+Graph rewritten(Graph imported, PeakOf peak_of, const AfterRewrite& after) {
   for (const Rewrite& row : rewrites()) {
-    imported = row.rewrite(std::move(imported));
+    imported = row.rewrite(std::move(imported), peak_of);
     verify(imported);
     if (after) after(row, imported);
   }

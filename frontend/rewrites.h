@@ -1,7 +1,7 @@
 // The rewrites between import and scheduling, in the order in which they run.
 //
-//   Graph graph = rewritten(import_model("kws.onnx"));
-//   for (const Rewrite& row : rewrites()) graph = row.rewrite(std::move(graph));     the same by hand
+//   Graph graph = rewritten(import_model("kws.onnx"), layerwise_peak);      // of scheduler/storage.h
+//   for (const Rewrite& row : rewrites()) graph = row.rewrite(std::move(graph), layerwise_peak);    by hand
 //
 //   free_precision -> early_narrowing -> unflattened_operands -> inlined_elements -> merged_padding
 //                                                    -> integer_sums -> scaled_weights -> common_nodes
@@ -19,8 +19,8 @@
 //                         from, which integer_sums and scaled_weights ask for;
 //   fused_loops           nothing: it moves what the others have made of nodes between loops.
 //
-// Here and not in frontend/, because free_precision asks the scheduler for the peak of live bytes. Rewrites
-// that take arguments run after these: streams (frontend/stream.h) and reordered sums (scheduler/sums.h).
+// Rewrites that take arguments of the user's run after these: streams (frontend/stream.h) and reordered sums
+// (scheduler/sums.h).
 #pragma once
 
 #include <functional>
@@ -28,6 +28,7 @@
 #include <string_view>
 
 #include "frontend/graph.h"
+#include "frontend/precision.h"
 
 namespace arenac {
 
@@ -38,7 +39,7 @@ struct Rewrite {
   // kOther: floats are rounded in fewer or other places; the function's header says how far that goes, and
   // what it does to integers.
   enum class Rounding { kSame, kOther } rounding;
-  Graph (*rewrite)(Graph graph);
+  Graph (*rewrite)(Graph graph, PeakOf peak_of);
 };
 
 std::span<const Rewrite> rewrites();
@@ -46,6 +47,6 @@ std::span<const Rewrite> rewrites();
 // The imported graph after all rewrites, verified after each: what is scheduled. Calls `after` with every row
 // and its result.
 using AfterRewrite = std::function<void(const Rewrite& row, const Graph& graph)>;
-Graph rewritten(Graph imported, const AfterRewrite& after = {});
+Graph rewritten(Graph imported, PeakOf peak_of, const AfterRewrite& after = {});
 
 }  // namespace arenac
