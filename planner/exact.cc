@@ -110,8 +110,10 @@ constexpr StripSearch::Strategy kStrategies[] = {
     {Valley::kFewestLowest, Rank::kWidthAreaTotal}, {Valley::kRanked, Rank::kTotalWidthArea},
     {Valley::kRanked, Rank::kWidthAreaTotal},       {Valley::kRanked, Rank::kTotalAreaWidth},
 };
-// Capacities, as parts of the way from the best plan down to the bound.
+// Capacities, as parts of the way from the best plan down to the bound. The bound itself, often out of reach,
+// has a smaller share of the work.
 constexpr double kLevels[] = {1, 1.0 / 2, 1.0 / 4, 1.0 / 8, 1.0 / 16};
+constexpr double kShareOfBound = 0.25;
 
 // Learns from a capacity that was tried: the plan that keeps to it, or the bound above it.
 void narrow(Bracket& bracket, int64_t capacity, Verdict verdict, const std::vector<int64_t>& offsets,
@@ -133,7 +135,10 @@ void narrow(Bracket& bracket, int64_t capacity, Verdict verdict, const std::vect
 // and fall with failure (stride scheduling, Waldspurger and Weihl 1995).
 class Shares {
  public:
-  explicit Shares(size_t count) : all_(count) {}
+  // The weight of the first one may fall as low as `least`, that of the others to 1.
+  explicit Shares(size_t count, double least = 1) : all_(count) {
+    all_[0].weight = all_[0].least = least;
+  }
 
   size_t next() const {
     const auto less = [](const Share& a, const Share& b) { return a.had < b.had; };
@@ -142,14 +147,14 @@ class Shares {
   void learn(size_t which, Verdict verdict, int64_t work) {
     Share& share = all_[which];
     share.had += double(work) / share.weight;
-    share.weight = verdict == Verdict::kUnknown ? std::max(1.0, kFall * share.weight)
+    share.weight = verdict == Verdict::kUnknown ? std::max(share.least, kFall * share.weight)
                                                 : std::min(kMost, 2 * share.weight);
   }
 
  private:
   static constexpr double kMost = 32, kFall = 0.9;
   struct Share {
-    double had = 0, weight = 1;
+    double had = 0, weight = 1, least = 1;
   };
   std::vector<Share> all_;
 };
@@ -209,7 +214,7 @@ class StripSchedule {
   Stripped stripped_;
   StripSearch search_;
   int64_t step_, bound_ = 0;  // what heights are multiples of; the best bound known
-  Shares arms_{std::size(kStrategies)}, levels_{std::size(kLevels)};
+  Shares arms_{std::size(kStrategies)}, levels_{std::size(kLevels), kShareOfBound};
   std::array<uint64_t, std::size(kStrategies)> runs_ = {};  // per strategy
   size_t first_ = 0;
 };
