@@ -1,6 +1,7 @@
 #include "planner/exact.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <numeric>
 
@@ -106,8 +107,13 @@ constexpr StripSearch::Strategy kStrategies[] = {
     {Valley::kTightest, Rank::kTotalWidthArea},     {Valley::kFewest, Rank::kTotalAreaWidth},
     {Valley::kLowest, Rank::kTotalAreaWidth},       {Valley::kFewestLowest, Rank::kTotalAreaWidth},
     {Valley::kTightest, Rank::kTotalAreaWidth},     {Valley::kLowest, Rank::kWidthAreaTotal},
-    {Valley::kFewestLowest, Rank::kWidthAreaTotal},
+    {Valley::kFewestLowest, Rank::kWidthAreaTotal}, {Valley::kRanked, Rank::kTotalWidthArea},
+    {Valley::kRanked, Rank::kWidthAreaTotal},       {Valley::kRanked, Rank::kTotalAreaWidth},
 };
+// Capacities, as parts of the way from the best plan down to the bound. The bound itself, often out of reach,
+// has a smaller share of the work.
+constexpr double kLevels[] = {1, 1.0 / 2, 1.0 / 4, 1.0 / 8, 1.0 / 16};
+constexpr double kShareOfBound = 0.25;
 
 // Learns from a capacity that was tried: the plan that keeps to it, or the bound above it.
 void narrow(Bracket& bracket, int64_t capacity, Verdict verdict, const std::vector<int64_t>& offsets,
@@ -125,60 +131,93 @@ void narrow(Bracket& bracket, int64_t capacity, Verdict verdict, const std::vect
   }
 }
 
-// The capacity to try next: the lowest one at first and then on every fourth turn; else a step below the best
-// plan which grows with success and shrinks with failure.
-class Ladder {
+// Work that flows by result: whoever has had the least for its weight is next, and weights grow with success
+// and fall with failure (stride scheduling, Waldspurger and Weihl 1995).
+class Shares {
  public:
-  int64_t next(const Bracket& bracket) {
-    const int64_t step = bracket.step;
-    const int64_t low = std::max(bracket.best.lower_bound, bracket.goal / step * step);
-    const int64_t high = (bracket.best.size - 1) / step * step;
-    if (down_ == 0) down_ = (high - low) / 4;
-    at_low_ = turn_ < kTurnsAtLow || turn_ % 4 == 0 || bracket.goal > bracket.best.lower_bound || low >= high;
-    ++turn_;
-    if (at_low_) return low;
-    return std::clamp((high - down_) / step * step, low, high);
+  // The weight of the first one may fall as low as `least`, that of the others to 1.
+  explicit Shares(size_t count, double least = 1) : all_(count) {
+    all_[0].weight = all_[0].least = least;
   }
 
-  void learn(Verdict verdict) {
-    if (at_low_) return;
-    if (verdict == Verdict::kFits) down_ += down_ / 2;
-    if (verdict == Verdict::kUnknown && ++failures_ % kPatience == 0) down_ -= down_ / 4;
+  size_t next() const {
+    const auto less = [](const Share& a, const Share& b) { return a.had < b.had; };
+    return size_t(std::min_element(all_.begin(), all_.end(), less) - all_.begin());
+  }
+  void learn(size_t which, Verdict verdict, int64_t work) {
+    Share& share = all_[which];
+    share.had += double(work) / share.weight;
+    share.weight = verdict == Verdict::kUnknown ? std::max(share.least, kFall * share.weight)
+                                                : std::min(kMost, 2 * share.weight);
   }
 
  private:
-  static constexpr int kPatience = 3, kTurnsAtLow = 9;
-  int64_t down_ = 0;  // bytes
-  int failures_ = 0, turn_ = 0;
-  bool at_low_ = false;
+  static constexpr double kMost = 32, kFall = 0.9;
+  struct Share {
+    double had = 0, weight = 1, least = 1;
+  };
+  std::vector<Share> all_;
 };
 
-// Rounds of attempts by each strategy in turn, at first as they are, then shuffled; with more nodes from time
-// to time.
-void search_strip(Bracket& bracket, const Stripped& stripped, const Effort& effort) {
-  StripSearch search(stripped.strip);
-  bracket.step = grid(stripped);
-  int64_t& bound = bracket.best.lower_bound;
-  bound = (bound + bracket.step - 1) / bracket.step * bracket.step;
-  for (size_t i = 0; i < stripped.item_of.size(); ++i)
-    if (stripped.item_of[i] < 0) bound = std::max(bound, stripped.offset[i] + stripped.size[i]);
-  bound = std::min(bound, bracket.best.size);
-  Ladder ladder;
-  const auto items = int64_t(stripped.strip.items.size());
-  for (uint64_t turn = 0; !bracket.is_closed() && !search.is_spent(effort); ++turn) {
-    const uint64_t round = turn / std::size(kStrategies);
-    StripSearch::Strategy strategy = kStrategies[turn % std::size(kStrategies)];
-    strategy.seed = round;
-    // 2, 4, 2, 8, 2, 4, 2, 16, ... (Luby, Sinclair and Zuckerman 1993, but for the repeats)
-    const int64_t nodes = items * ((round + 1) & -(round + 1)) * 2;
-    const int64_t capacity = ladder.next(bracket);
-    const Verdict verdict = search.attempt(capacity, strategy, nodes, effort);
-    narrow(bracket, capacity, verdict, search.offsets(), stripped);
-    ladder.learn(verdict);
-    if (verdict == Verdict::kFits) --turn;  // again, until it fails
-    bracket.best.work = search.work();
+// Attempts by strategies at capacities between the bound and the best plan. Each strategy begins with its order
+// as it is, and shuffles it for each attempt after that; some attempts are longer than others.
+class StripSchedule {
+ public:
+  explicit StripSchedule(Stripped stripped)
+      : stripped_(std::move(stripped)), search_(stripped_.strip), step_(grid(stripped_)) {
+    for (size_t i = 0; i < stripped_.item_of.size(); ++i)
+      if (stripped_.item_of[i] < 0) bound_ = std::max(bound_, stripped_.offset[i] + stripped_.size[i]);
   }
-}
+  StripSchedule(const StripSchedule&) = delete;  // the search refers to the strip
+
+  void run(Bracket& bracket, Effort effort) {
+    bracket.step = step_;
+    int64_t& bound = bracket.best.lower_bound;
+    bound = std::min(std::max((bound + step_ - 1) / step_ * step_, bound_), bracket.best.size);
+    const int64_t before = search_.work();
+    effort.work += before;
+    while (!bracket.is_closed() && !search_.is_spent(effort)) {
+      // The bound itself is asked of each strategy once, before anything else.
+      const bool is_first = first_ < std::size(kStrategies);
+      const size_t arm = is_first ? first_ : arms_.next(), level = is_first ? 0 : levels_.next();
+      attempt(bracket, arm, level, effort);
+      if (is_first) ++first_;
+    }
+    bracket.best.work = search_.work() - before;
+    bound_ = bound;
+  }
+
+ private:
+  // Again with success, until it fails.
+  void attempt(Bracket& bracket, size_t arm, size_t level, const Effort& effort) {
+    StripSearch::Strategy strategy = kStrategies[arm];
+    const uint64_t run = strategy.seed = runs_[arm]++;
+    // 2, 4, 2, 8, 2, 4, 2, 16, ... (Luby, Sinclair and Zuckerman 1993, but for the repeats)
+    const int64_t nodes = int64_t(stripped_.strip.items.size()) * int64_t((run + 1) & -(run + 1)) * 2;
+    for (Verdict verdict = Verdict::kFits; verdict == Verdict::kFits && !bracket.is_closed();) {
+      const int64_t before = search_.work(), capacity = capacity_of(bracket, level);
+      verdict = search_.attempt(capacity, strategy, nodes, effort);
+      narrow(bracket, capacity, verdict, search_.offsets(), stripped_);
+      arms_.learn(arm, verdict, search_.work() - before);
+      levels_.learn(level, verdict, search_.work() - before);
+    }
+  }
+
+  int64_t capacity_of(const Bracket& bracket, size_t level) const {
+    const int64_t low = std::max(bracket.best.lower_bound, bracket.goal / step_ * step_);
+    const int64_t high = (bracket.best.size - 1) / step_ * step_;
+    if (bracket.goal > bracket.best.lower_bound || low >= high) return low;
+    const auto down = std::max(int64_t(double(bracket.best.size - low) * kLevels[level]), step_);
+    return std::clamp((bracket.best.size - down) / step_ * step_, low, high);
+  }
+
+  Stripped stripped_;
+  StripSearch search_;
+  int64_t step_, bound_ = 0;  // what heights are multiples of; the best bound known
+  Shares arms_{std::size(kStrategies)}, levels_{std::size(kLevels), kShareOfBound};
+  std::array<uint64_t, std::size(kStrategies)> runs_ = {};  // per strategy
+  size_t first_ = 0;
+};
 
 void search_disjunctive(Bracket& bracket, const Disjunctive& problem, const Effort& effort) {
   while (!bracket.is_closed()) {
@@ -201,15 +240,32 @@ void search_disjunctive(Bracket& bracket, const Disjunctive& problem, const Effo
 
 }  // namespace
 
-Exact search_exactly(const Problem& problem, int pool, const std::vector<int>& members, int64_t upper,
-                     int64_t lower, const Effort& effort, int64_t goal) {
+// At most one of the two; neither if the buffers are too many.
+struct ExactSearch::State {
+  std::unique_ptr<StripSchedule> strip;
+  std::optional<Disjunctive> disjunctive;
+};
+
+ExactSearch::ExactSearch(const Problem& problem, int pool, const std::vector<int>& members)
+    : state_(std::make_unique<State>()) {
+  if (auto stripped = make_strip(problem, pool, members))
+    state_->strip = std::make_unique<StripSchedule>(std::move(*stripped));
+  else if (members.size() <= kMostDisjunctiveItems)
+    state_->disjunctive = make_disjunctive(problem, pool, members);
+}
+ExactSearch::~ExactSearch() = default;
+
+Exact ExactSearch::run(int64_t upper, int64_t lower, const Effort& effort, int64_t goal) {
   Bracket bracket{{{}, upper, std::min(lower, upper), 0}, goal > lower ? goal : 0, 1};
   if (bracket.is_closed()) return bracket.best;
-  if (const auto stripped = make_strip(problem, pool, members))
-    search_strip(bracket, *stripped, effort);
-  else if (members.size() <= kMostDisjunctiveItems)
-    search_disjunctive(bracket, make_disjunctive(problem, pool, members), effort);
+  if (state_->strip) state_->strip->run(bracket, effort);
+  if (state_->disjunctive) search_disjunctive(bracket, *state_->disjunctive, effort);
   return bracket.best;
+}
+
+Exact search_exactly(const Problem& problem, int pool, const std::vector<int>& members, int64_t upper,
+                     int64_t lower, const Effort& effort, int64_t goal) {
+  return ExactSearch(problem, pool, members).run(upper, lower, effort, goal);
 }
 
 }  // namespace arenac

@@ -11,6 +11,7 @@
 // until each buffer rests on the bottom, on another, or is fixed.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -26,9 +27,24 @@ struct Exact {
   int64_t work = 0;              // steps spent, about a nanosecond each
 };
 
-// Searches for plans of these buffers in this pool that are smaller than `upper` bytes, the size of a known
-// plan; `lower` bytes are a known bound. Stops when both meet, at a plan of at most `goal` bytes, or when the
-// effort is spent. Deterministic unless the deadline cuts it short. Capacities of pools do not matter.
+// Searches for plans of these buffers in this pool, again and again if wanted: what was learned stays, and a
+// later call goes on where the last one stopped. Deterministic unless a deadline cuts it short. Capacities of
+// pools do not matter.
+class ExactSearch {
+ public:
+  ExactSearch(const Problem& problem, int pool, const std::vector<int>& members);
+  ~ExactSearch();
+
+  // A plan smaller than `upper` bytes, the size of a known plan; `lower` bytes are a known bound. Stops when
+  // both meet, at a plan of at most `goal` bytes, or when the effort is spent.
+  Exact run(int64_t upper, int64_t lower, const Effort& effort, int64_t goal = 0);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Once.
 Exact search_exactly(const Problem& problem, int pool, const std::vector<int>& members, int64_t upper,
                      int64_t lower, const Effort& effort, int64_t goal = 0);
 

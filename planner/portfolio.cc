@@ -373,12 +373,15 @@ class Portfolio {
     const std::vector<int> members = members_by_pool(problem_, best_->placements)[pool];
     int64_t goal = best_->pools[pool].lower_bound;
     if (search_.goal == Goal::kFits) goal = std::max(goal, problem_.pools[pool].capacity.value_or(goal));
-    const bool is_exact = members.size() <= kExactBuffers;
-    if (is_exact)
-      search_exactly_in(pool, members, goal, kFirstLook * std::clamp(double(members.size()) / 300, 1.0, 4.0));
+    std::optional<ExactSearch> exact;
+    if (members.size() <= kExactBuffers) {
+      exact.emplace(problem_, pool, members);
+      search_exactly_in(pool, members, *exact, goal,
+                        kFirstLook * std::clamp(double(members.size()) / 300, 1.0, 4.0));
+    }
     if (!done()) make_room_in(pool, members, goal, 1);
-    if (done() || !is_exact) return;
-    search_exactly_in(pool, members, goal, std::max(kSecondLook, worth(pool)));
+    if (done() || !exact) return;
+    search_exactly_in(pool, members, *exact, goal, std::max(kSecondLook, worth(pool)));
     if (!done() && worth(pool) >= kFarOff) make_room_in(pool, members, goal, kSecondTry);
   }
 
@@ -413,11 +416,12 @@ class Portfolio {
     offer(std::move(plan), "local search");
   }
 
-  void search_exactly_in(int pool, const std::vector<int>& members, int64_t goal, double share) {
+  void search_exactly_in(int pool, const std::vector<int>& members, ExactSearch& search, int64_t goal,
+                         double share) {
     Effort effort{int64_t(kExactWork * search_.effort * share)};
     if (deadline_ != Clock::time_point::max()) effort.deadline = deadline_;
     const PoolUse use = best_->pools[pool];
-    const Exact exact = search_exactly(problem_, pool, members, use.size, use.lower_bound, effort, goal);
+    const Exact exact = search.run(use.size, use.lower_bound, effort, goal);
     best_->pools[pool].lower_bound = exact.lower_bound;
     if (exact.offsets.empty()) return;
     Plan plan = *best_;

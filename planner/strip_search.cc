@@ -1,7 +1,6 @@
 #include "planner/strip_search.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 namespace arenac {
@@ -153,19 +152,39 @@ Verdict StripSearch::try_waste(Span range, const Branch& branch) {
   return end_trial(before, is_possible ? explore_trial(range, before) : Verdict::kNever);
 }
 
-// How many items may begin at the floor of the section; kNowhere if one of them reaches above lower floors.
-int64_t StripSearch::count_choices(int section) {
-  int64_t count = 0;
+// The count is kNowhere if one of them reaches above lower floors.
+StripSearch::Choices StripSearch::choices(int section) {
+  Choices result;
   work_ += int64_t(in_section_[section].size());
   for (int i : in_section_[section]) {
     if (placed_[i] || lowest_[i] != floor_[section]) continue;
-    ++count;
+    ++result.count;
+    result.first = std::min(result.first, rank_[i]);
     if (strip_.items[i].runs.size() == 1) continue;
     bool is_level = true;
     strip_.items[i].each_section([&](int s, int64_t) { is_level &= floor_[s] == floor_[section]; });
-    if (!is_level) return kNowhere;
+    if (!is_level) return {kNowhere};
   }
-  return count;
+  return result;
+}
+
+// The least is branched on.
+std::array<int64_t, 3> StripSearch::key_of_valley(int section, const Choices& choices) const {
+  const int64_t floor = floor_[section], slack = capacity_ - floor - rest_[section];
+  const int64_t count = choices.count + (slack > 0);  // nothing at all is a choice too
+  switch (strategy_.valley) {
+    case Valley::kFewest:
+      return {count, slack, floor};
+    case Valley::kFewestLowest:
+      return {count, floor, slack};
+    case Valley::kLowest:
+      return {floor, count, slack};
+    case Valley::kTightest:
+      return {slack, count, floor};
+    case Valley::kRanked:
+      return {floor, choices.first, count};
+  }
+  return {};
 }
 
 StripSearch::Branch StripSearch::choose(Span range) {
@@ -183,25 +202,9 @@ StripSearch::Branch StripSearch::choose(Span range) {
     bool wall_after = s == range.end || left_[s] == 0 || floor_[s] > floor_[begin];
     if (!wall_before || !wall_after) continue;
     for (int t = begin; t < s; ++t) {
-      int64_t slack = capacity_ - floor_[t] - rest_[t];
-      int64_t count = count_choices(t);
-      if (count == kNowhere) continue;
-      count += slack > 0;
-      std::array<int64_t, 3> key;
-      switch (strategy_.valley) {
-        case Valley::kFewest:
-          key = {count, slack, floor_[t]};
-          break;
-        case Valley::kFewestLowest:
-          key = {count, floor_[t], slack};
-          break;
-        case Valley::kLowest:
-          key = {floor_[t], count, slack};
-          break;
-        case Valley::kTightest:
-          key = {slack, count, floor_[t]};
-          break;
-      }
+      const Choices here = choices(t);
+      if (here.count == kNowhere) continue;
+      const std::array<int64_t, 3> key = key_of_valley(t, here);
       if (key < least) {
         least = key;
         best.section = t;
@@ -217,7 +220,7 @@ StripSearch::Branch StripSearch::choose(Span range) {
 }
 
 StripSearch::Key StripSearch::key_of(Span range) {
-  uint64_t a = uint64_t(capacity_), b = 0;
+  uint64_t a = 0, b = 0;
   work_ += 2 * (range.end - range.begin);
   for (int s = range.begin; s < range.end; ++s) {
     if (left_[s] == 0) continue;
@@ -237,8 +240,8 @@ Verdict StripSearch::branch(Span range) {
     return Verdict::kUnknown;
   ++nodes_;
   Key key = key_of(range);
-  if (failures_[key.slot].check == key.check) {
-    failed_ = failures_[key.slot].reason;
+  if (const Failure& known = failures_[key.slot]; known.check == key.check && capacity_ <= known.capacity) {
+    failed_ = known.reason;
     return Verdict::kNever;
   }
   Branch branch = choose(range);
@@ -252,7 +255,7 @@ Verdict StripSearch::branch(Span range) {
     Verdict verdict = try_item(range, i, floor);
     if (verdict != Verdict::kNever) return verdict;
     if (!meet(failed_, hull_[i])) {
-      failures_[key.slot] = {key.check, failed_};
+      failures_[key.slot] = {key.check, capacity_, failed_};
       return Verdict::kNever;
     }
     reason = hull(reason, failed_);
@@ -261,7 +264,7 @@ Verdict StripSearch::branch(Span range) {
   if (verdict != Verdict::kNever) return verdict;
   reason = meet(failed_, section) ? hull(reason, failed_) : failed_;
   failed_ = reason;
-  failures_[key.slot] = {key.check, reason};
+  failures_[key.slot] = {key.check, capacity_, reason};
   return Verdict::kNever;
 }
 

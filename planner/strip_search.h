@@ -20,6 +20,7 @@
 // What the search keeps of its steps (floors, remaining buffers) is all that this argument needs.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -65,8 +66,9 @@ class StripSearch {
  public:
   explicit StripSearch(const Strip& strip);  // keeps the reference
 
-  // What to branch on next, and what to try first there.
-  enum class Valley : uint8_t { kFewest, kFewestLowest, kLowest, kTightest };
+  // What to branch on next, and what to try first there. kRanked is minimalloc's order: at the lowest floor,
+  // the section of what ranks first.
+  enum class Valley : uint8_t { kFewest, kFewestLowest, kLowest, kTightest, kRanked };
   enum class Rank : uint8_t { kTotalWidthArea, kTotalAreaWidth, kWidthAreaTotal };
   struct Strategy {
     Valley valley = Valley::kFewest;
@@ -75,7 +77,7 @@ class StripSearch {
   };
 
   // Gives up after so many nodes, or when the effort in total is spent. What failed is remembered for the
-  // next attempt, whatever its strategy.
+  // next attempt, whatever its strategy, at the same capacity and those below.
   Verdict attempt(int64_t capacity, const Strategy& strategy, int64_t nodes, const Effort& effort);
 
   bool is_spent(const Effort& effort) const;
@@ -95,8 +97,10 @@ class StripSearch {
     int section;
     Span reason;
   };
+  // What is left to place fits into no capacity up to this one.
   struct Failure {
     uint64_t check = 0;
+    int64_t capacity = 0;
     Span reason;
   };
   struct Key {
@@ -105,6 +109,11 @@ class StripSearch {
   struct Branch {
     int section = -1;
     std::vector<int> items;
+  };
+  // What may begin at the floor of a section: how many items, and the lowest rank among them.
+  struct Choices {
+    int64_t count = 0;
+    int first = std::numeric_limits<int>::max();
   };
 
   bool start();
@@ -123,7 +132,8 @@ class StripSearch {
   Verdict try_item(Span range, int item, int64_t offset);
   Verdict try_waste(Span range, const Branch& branch);
   Branch choose(Span range);
-  int64_t count_choices(int section);
+  Choices choices(int section);
+  std::array<int64_t, 3> key_of_valley(int section, const Choices& choices) const;
   void place(int item, int64_t offset);
   void unplace();
   bool raise_floor(int section, int64_t floor, Span reason);
