@@ -323,6 +323,16 @@ std::string with_short_lines(const std::string& text) {
   return result;
 }
 
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (size_t from = 0; from < text.size();) {
+    const size_t to = text.find('\n', from);
+    lines.push_back(text.substr(from, to - from));
+    from = to + 1;
+  }
+  return lines;
+}
+
 bool names_identifier(const std::string& code, const std::string& identifier) {
   for (size_t at = 0; (at = code.find(identifier, at)) != std::string::npos; at += identifier.size()) {
     const size_t end = at + identifier.size();

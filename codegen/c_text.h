@@ -65,6 +65,8 @@ std::string c_string(const std::string& bytes);
 // C text with lines of over 100 characters broken at blanks, behind commas and semicolons if there are any.
 std::string with_short_lines(const std::string& text);
 
+std::vector<std::string> lines_of(const std::string& text);
+
 // Whether C code names this identifier; comments and members (p->it) apart.
 bool names_identifier(const std::string& code, const std::string& identifier);
 

@@ -10,55 +10,29 @@
 
 #include "codegen/c_formula.h"
 #include "codegen/c_kernel.h"
+#include "codegen/c_program.h"
 #include "codegen/c_ramp.h"
 #include "codegen/c_text.h"
 #include "codegen/lowered.h"
 #include "codegen/shared_kernels.h"
 #include "codegen/weights.h"
-#include "frontend/error.h"
 #include "frontend/kernels.h"
 #include "scheduler/groups.h"
 
 namespace arenac {
 namespace {
 
-std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools) {
-  std::vector<std::string> names;
-  for (const Pool& pool : pools) names.push_back(pool.name);
-  return distinct_identifiers(names);
-}
-
-constexpr size_t kLongLine = 90;           // without its indentation
-constexpr size_t kLongestIdentifier = 63;  // that C99 tells apart
+constexpr size_t kLongLine = 90;  // without its indentation
 
 class Emitter {
  public:
   Emitter(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options)
-      : lowered_(lowered),
-        schedule_(lowered.schedule),
-        graph_(*schedule_.graph),
-        lifetimes_(lowered.lifetimes),
-        plan_(lowered.plan),
-        map_(map),
-        options_(options),
-        name_(options.name),
-        upper_(upper_case(options.name)),
-        pools_(pool_identifiers(lifetimes_.problem.pools)),
-        pool_macros_(pool_macros(lifetimes_.problem.pools)),
-        weights_(collect_weights(schedule_, options)) {
-    inputs_ = of_caller(graph_.inputs, graph_.input_names);
-    outputs_ = of_caller(graph_.outputs, graph_.output_names);
-    find_feed();
-    for (size_t id = 0; id < graph_.tensors.size(); ++id)
-      if (span_of(schedule_.layouts[id], graph_.tensors[id].shape) > std::numeric_limits<int>::max())
-        throw UserError(fmt::format("{}: tensor '{}' {} has more elements than C's int counts", graph_.name,
-                                    c_comment(graph_.tensors[id].name), to_string(graph_.tensors[id].shape)));
-  }
+      : program_(lowered, map, options) {}
 
   std::vector<File> run() {
     if (options_.code == Code::kSmall) shared_ = shared_kernels(lowered_.steps, name_, helpers_);
     const std::string steps = this->steps();  // first: it finds the kernels and helpers
-    std::vector<File> files = {{name_ + ".h", with_short_lines(header())},
+    std::vector<File> files = {{name_ + ".h", with_short_lines(header_text(program_))},
                                {name_ + ".c", with_short_lines(source(steps))}};
     for (File& file : weight_files(weights_, schedule_, name_)) files.push_back(std::move(file));
     files.push_back({name_ + "_map.json", to_json(map_)});
@@ -67,257 +41,6 @@ class Emitter {
   }
 
  private:
-  // What the caller passes or takes: the model's inputs or outputs without the states.
-  struct CallerTensors {
-    std::vector<TensorId> ids;
-    std::vector<std::string> names, members, macros;  // of the model; of the struct; KWS_INPUT_ before it
-  };
-
-  CallerTensors of_caller(const std::vector<TensorId>& ids, const std::vector<std::string>& names) const {
-    CallerTensors all;
-    for (size_t k : arenac::of_caller(lifetimes_, ids)) {
-      all.ids.push_back(ids[k]);
-      all.names.push_back(names[k]);
-    }
-    const std::vector<std::string> distinct = distinct_identifiers(all.names);
-    for (const std::string& id : distinct) all.members.push_back(c_member(id));
-    all.macros = distinct_capitals(distinct);
-    return all;
-  }
-
-  // ---- rows of the caller's
-
-  // An input that comes row by row.
-  struct Feed {
-    size_t input;                // of inputs_
-    size_t group, stage;         // that copies the rows
-    int64_t rows, needed, size;  // there are; the run ends after; elements of one
-  };
-
-  void find_feed() {
-    for (size_t g = 0; g < schedule_.groups.size(); ++g)
-      for (size_t k = 0; k < schedule_.groups[g].stages.size(); ++k) {
-        const Stage& stage = schedule_.groups[g].stages[k];
-        const TensorId id = fed_to(*schedule_.steps[static_cast<size_t>(stage.step)].node, graph_);
-        if (id < 0) continue;
-        int64_t needed = 0;
-        for (const SlabRun& run : runs_of(schedule_.groups[g]))
-          needed += static_cast<size_t>(run.stage) == k ? 1 : 0;
-        const auto at = std::ranges::find(inputs_.ids, id);
-        if (at == inputs_.ids.end())
-          throw UserError(fmt::format("--feed {}: it is the input of a state", graph_.tensors[id].name));
-        feed_ = {static_cast<size_t>(at - inputs_.ids.begin()),
-                 g,
-                 k,
-                 stage.slabs,
-                 needed,
-                 schedule_.layouts[id].ring.row};
-      }
-  }
-
-  bool is_fed(size_t group) const { return feed_ && feed_->group == group; }
-  bool by_rows(TensorId id) const { return graph_.by_rows.contains(id); }
-  std::string fed_type() const { return info(graph_.tensors[inputs_.ids[feed_->input]].type).c_name; }
-  // The output whose rows a step hands over; the number of outputs: none's.
-  size_t emitted_by(int step) const {
-    const TensorId id = arenac::emitted_by(*schedule_.steps[static_cast<size_t>(step)].node, graph_);
-    return static_cast<size_t>(std::ranges::find(outputs_.ids, id) - outputs_.ids.begin());
-  }
-  // "_run(..." or "_feed(...": what of the caller's may not be null, after "!w".
-  std::string null_members(const std::string& in, const std::string& out) const {
-    std::string null;
-    for (size_t k = 0; k < inputs_.ids.size(); ++k)
-      if (options_.io == Io::kExternal && !by_rows(inputs_.ids[k]))
-        null += fmt::format(" || !{}{}", in, inputs_.members[k]);
-    for (size_t k = 0; k < outputs_.ids.size(); ++k)
-      if (by_rows(outputs_.ids[k]))
-        null += fmt::format(" || !{}{}.row", out, outputs_.members[k]);
-      else if (options_.io == Io::kExternal)
-        null += fmt::format(" || !{}{}", out, outputs_.members[k]);
-    return null;
-  }
-  bool emits() const {
-    return std::ranges::any_of(outputs_.ids, [&](TensorId id) { return by_rows(id); });
-  }
-
-  // What kws_feed needs from call to call.
-  std::string feed_members() const {
-    if (!feed_) return "";
-    return fmt::format(
-        "\n  {0}_inputs in; /* what {0}_feed reads beside the rows */\n  {0}_outputs out; /* and where it "
-        "writes */\n  int row; /* that {0}_feed takes next; 0: it begins; -1: it failed */\n"
-        "  int done[{1}]; /* its own */",
-        name_, schedule_.groups[feed_->group].stages.size());
-  }
-
-  void feed_declaration(CText& c) const {
-    const Tensor& t = graph_.tensors[inputs_.ids[feed_->input]];
-    c.line(
-        "/* Takes the next of the {1} rows of {0}: {2} elements, row-major, which it does not need "
-        "afterwards.\n"
-        "   Returns {3}_MORE until the last row, then {3}_OK: the outputs are there, and the next row "
-        "begins\n"
-        "   another run. Row and done of the workspace begin as zeros; nothing else may use its memory "
-        "between\n"
-        "   the rows of a run. After an error, and to begin anew: {4}_reset. */\n"
-        "int {4}_feed({4}_workspace *w, const {5} *row);\n",
-        c_comment(inputs_.names[feed_->input]), feed_->rows, feed_->size, upper_, name_, info(t.type).c_name);
-  }
-
-  // ---- pools
-
-  const std::string& pool_of(int buffer) const {
-    return lifetimes_.problem.pools[plan_.placements[buffer].pool].name;
-  }
-
-  // "(pool_sram + KWS_AT_3": a number, for names of buffers may be anything and of any length.
-  std::string bytes_at(int buffer) const {
-    return fmt::format("(pool_{} + {}", pools_[plan_.placements[buffer].pool], offset_name(name_, buffer));
-  }
-
-  std::string section_of(size_t pool) const {
-    const bool has = pool < options_.sections.size() && !options_.sections[pool].empty();
-    return has ? fmt::format(" {}_SECTION({})", upper_, c_string(options_.sections[pool])) : "";
-  }
-
-  // The text for each pool, e.g. "{macro}_SIZE" is KWS_SRAM_SIZE, "{local}" pool_sram and "{member}" that of
-  // the workspace.
-  std::string for_pools(const char* form, const char* between = "") const {
-    std::string text;
-    for (size_t k = 0; k < plan_.pools.size(); ++k) {
-      const Pool& pool = lifetimes_.problem.pools[k];
-      text += k > 0 ? between : "";
-      text += fmt::format(fmt::runtime(form), fmt::arg("pool", pools_[k]), fmt::arg("name", name_),
-                          fmt::arg("local", "pool_" + pools_[k]), fmt::arg("member", c_member(pools_[k])),
-                          fmt::arg("macro", upper_ + "_" + pool_macros_[k]), fmt::arg("upper", upper_),
-                          fmt::arg("aligned", fmt::format("{0}_aligned({0}_pool_{1}.bytes, {2}_{3}_ALIGN)",
-                                                          name_, pools_[k], upper_, pool_macros_[k])),
-                          fmt::arg("size", std::max<int64_t>(plan_.pools[k].size, 1)),
-                          fmt::arg("align", pool.align), fmt::arg("section", section_of(k)));
-    }
-    return text;
-  }
-
-  // ---- the header
-
-  std::string io_comment(TensorId id, const std::string& model_name) const {
-    const Tensor& t = graph_.tensors[id];
-    const auto rows = graph_.by_rows.find(id);
-    const std::string order =
-        rows == graph_.by_rows.end() ? "row-major" : fmt::format("by rows of dimension {}", rows->second);
-    return fmt::format("/* {} {}, {}: {} */", info(t.type).name, to_string(t.shape), order,
-                       c_comment(model_name));
-  }
-
-  void io_macros(CText& c, const char* kind, const CallerTensors& of) const {
-    for (size_t k = 0; k < of.ids.size(); ++k) {
-      const Tensor& t = graph_.tensors[of.ids[k]];
-      std::string macro = fmt::format("{}_{}_{}", upper_, kind, of.macros[k]);
-      if (macro.size() + std::string_view("_OFFSET").size() > kLongestIdentifier)
-        macro = fmt::format("{}_{}_{}", upper_, kind, k);
-      c.line("#define {}_COUNT {}u", macro, element_count(t.shape));
-      c.line("#define {}_RANK {}", macro, t.shape.size());
-      for (size_t d = 0; d < t.shape.size(); ++d) c.line("#define {}_DIM{} {}", macro, d, t.shape[d]);
-      if (by_rows(of.ids[k])) {
-        const int64_t row = schedule_.layouts[of.ids[k]].ring.row;
-        c.line("#define {}_ROWS {}u", macro, element_count(t.shape) / row);
-        c.line("#define {}_ROW_COUNT {}u", macro, row);
-      } else if (const int b = lifetimes_.buffer_of[of.ids[k]]; b >= 0)
-        c.line("#define {}_OFFSET {}u /* in the {} */", macro, plan_.placements[b].offset, pool_of(b));
-    }
-  }
-
-  void io_struct(CText& c, const char* kind, const char* qualifier, const CallerTensors& of) const {
-    c.open("typedef struct");
-    for (size_t k = 0; k < of.ids.size(); ++k)
-      if (const char* type = info(graph_.tensors[of.ids[k]].type).c_name;
-          &of == &outputs_ && by_rows(of.ids[k]))
-        c.line(
-            "struct {{\n  void (*row)(void *user, size_t y, const {} *data); /* takes row y of these, which "
-            "come in turn */\n  void *user;\n}} {}; {}",
-            type, of.members[k], io_comment(of.ids[k], of.names[k]));
-      else
-        c.line("{}{} *{}; {}", qualifier, type, of.members[k], io_comment(of.ids[k], of.names[k]));
-    if (of.ids.empty()) c.line("const void *unused;");
-    c.close(fmt::format(" {}_{};", name_, kind));
-  }
-
-  std::string header() const {
-    CText c;
-    c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(graph_.name), options_.version);
-    if (!map_.options.empty()) c.line("/* Options: {} */", c_comment(map_.options));
-    c.line("#ifndef {0}_H\n#define {0}_H\n\n#include <stddef.h>\n#include <stdint.h>\n", upper_);
-    c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
-    c.put(for_pools("#define {macro}_SIZE {size}u /* bytes */\n#define {macro}_ALIGN {align}u", "\n"));
-    c.line("#define {}_WEIGHTS_SIZE {}u /* bytes of constants */", upper_, map_.totals.weights);
-    c.line("#define {}_MODEL_SHA256 \"{}\"\n", upper_, map_.sha256);
-    if (const std::string text = text_type(graph_); !text.empty()) c.put(text);
-    io_macros(c, "INPUT", inputs_);
-    io_macros(c, "OUTPUT", outputs_);
-    c.put("");
-    if (options_.io == Io::kArena)
-      c.line(
-          "/* Inputs and outputs lie in the arena at their _OFFSET; {}_run ignores both structs, which may "
-          "be null{}. */",
-          name_, graph_.by_rows.empty() ? "" : ", but for what comes and goes by rows");
-    c.put(
-        "/* Members are called as the model calls its inputs and outputs: other characters are '_', and '_' "
-        "follows a\n   name that is a word of C or C++ or could be a macro (int_, NAN_, X1_). */");
-    io_struct(c, "inputs", "const ", inputs_);
-    io_struct(c, "outputs", "", outputs_);
-    c.line("typedef struct {{{}{}\n}} {}_workspace;\n",
-           for_pools("\n  void *{member}; /* {macro}_SIZE bytes, aligned to {macro}_ALIGN */"),
-           feed_members(), name_);
-    c.line(
-        "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
-        "misaligned */,\n       {0}_EBRANCH = 3 /* the inputs select a branch that arenac left out, with a "
-        "warning */,\n       {0}_EVALUE = 4 /* a value is not the one that was compiled in */{1} }};\n",
-        upper_,
-        feed_ ? fmt::format(
-                    ",\n       {0}_MORE = 5 /* no error: the row is taken, the next one is wanted */,"
-                    "\n       {0}_EORDER = 6 /* a row comes during the call before, or after an error */",
-                    upper_)
-              : "");
-    c.line(
-        "/* One inference. Re-entrant: all state is in the workspace, {}.\n"
-        "   Inputs, outputs and arena must not overlap. */",
-        has_state()
-            ? fmt::format("which keeps it from call to call: {0}_reset comes first,\n   and after "
-                          "{1}_EBRANCH or {1}_EVALUE. Beside it the content before the call does not matter",
-                          name_, upper_)
-            : "whose content before the call does not matter");
-    c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out);\n", name_);
-    if (feed_) feed_declaration(c);
-    if (has_reset())
-      c.line(
-          "/* {2}. 0 or {1}_ENULL. */\n"
-          "int {0}_reset({3}{0}_workspace *w);\n",
-          name_, upper_,
-          !has_state() ? "The next row is the first"
-          : begins_as_zeros()
-              ? "The state as before the first call: zeros"
-              : "The state as before the first call: not all zeros: call this before the first run",
-          feed_ ? "" : "const ");
-    c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
-    c.line("/* The same on a static arena: not re-entrant. */");
-    c.line("int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out);", name_);
-    if (has_state()) c.line("int {}_reset_static(void);", name_);
-    if (options_.io == Io::kArena) c.put(for_pools("void *{name}_static_{pool}(void);", "\n"));
-    c.line("#endif\n");
-    c.line("#ifndef {}_NO_TENSOR_TABLE", upper_);
-    c.line("/* What lies in the arena: [offset, offset + size) during the steps [first, last]. */");
-    c.line(
-        "typedef struct {{\n  const char *name, *pool;\n  size_t offset, size;\n  int first, last;\n}} "
-        "{}_tensor;",
-        name_);
-    c.line("#define {}_TENSOR_COUNT {}", upper_, map_.buffers.size());
-    c.line("extern const {0}_tensor {0}_tensors[{1}];", name_, std::max<size_t>(map_.buffers.size(), 1));
-    c.line("#endif\n");
-    c.put("#ifdef __cplusplus\n}\n#endif\n#endif");
-    c.put(weight_declarations(weights_, schedule_, name_));
-    return c.text();
-  }
-
   // ---- pointers
 
   std::string pointer(TensorId id) const {
@@ -331,7 +54,7 @@ class Emitter {
     const int b = lifetimes_.buffer_of[id];
     if (b >= 0) {
       const std::string bytes = offset ? fmt::format(" + {}", offset * size_of(t.type)) : "";
-      return fmt::format("({} *)(void *){}{})", info(t.type).c_name, bytes_at(b), bytes);
+      return fmt::format("({} *)(void *){}{})", info(t.type).c_name, program_.bytes_at(b), bytes);
     }
     if (feed_ && layout.root == inputs_.ids[feed_->input]) return "fed";
     for (size_t k = 0; k < inputs_.ids.size(); ++k)
@@ -360,7 +83,7 @@ class Emitter {
                                     schedule_.groups[feed_->group].stages.size());
     for (size_t s = 0; s < schedule_.steps.size(); ++s) {
       if (groups < schedule_.groups.size() && static_cast<int>(s) == schedule_.groups[groups].begin) {
-        if (is_fed(groups)) c.close();
+        if (program_.is_fed(groups)) c.close();
         run_group(c, groups);
         s = static_cast<size_t>(schedule_.groups[groups++].end) - 1;
         continue;
@@ -433,13 +156,13 @@ class Emitter {
     f.line("/* Steps {} to {}, row by row: each stage first runs those it reads, as far as it needs them. */",
            group.begin, group.end - 1);
     f.line("typedef struct {{\n  const {0}_inputs *in;\n  const {0}_outputs *out;\n{1}", name_,
-           for_pools("  unsigned char *{local};", "\n"));
-    const bool fed = is_fed(number);
+           program_.for_pools("  unsigned char *{local};", "\n"));
+    const bool fed = program_.is_fed(number);
     if (fed)
       f.line(
           "  const {} *fed; /* a row, until it is taken */\n  int *done; /* slabs, per stage */\n}} "
           "{}_group_{};",
-          fed_type(), name_, number);
+          program_.fed_type(), name_, number);
     else
       f.line("  int done[{}]; /* slabs, per stage */\n}} {}_group_{};", group.stages.size(), name_, number);
     for (size_t k = 0; k < group.stages.size(); ++k)
@@ -451,7 +174,7 @@ class Emitter {
 
     c.put("{");
     c.indent();
-    c.line("{}_group_{} g = {{in, out{}, {}}};", name_, number, for_pools(", {local}"),
+    c.line("{}_group_{} g = {{in, out{}, {}}};", name_, number, program_.for_pools(", {local}"),
            fed ? "fed, w->done" : "{0}");
     const auto call = [&](int stage, const std::string& last) {
       const std::string text = fmt::format("{}_step_{}(&g, {})", name_, group.stages[stage].step, last);
@@ -522,7 +245,7 @@ class Emitter {
       if (names_identifier(body, "pool_" + pool))
         f.line("unsigned char *const pool_{0} = g->pool_{0};", pool);
     if (names_identifier(body, "in")) f.line("const {}_inputs *const in = g->in;", name_);
-    if (names_identifier(body, "fed")) f.line("const {} *const fed = g->fed;", fed_type());
+    if (names_identifier(body, "fed")) f.line("const {} *const fed = g->fed;", program_.fed_type());
     if (names_identifier(body, "out")) f.line("const {}_outputs *const out = g->out;", name_);
   }
 
@@ -555,8 +278,8 @@ class Emitter {
     if (stage.chunks > 1) body.open("for (int t1 = 0; t1 < {}; ++t1)", stage.chunks);
     run_chunk(body, group, k);
     if (stage.chunks > 1) body.close();
-    const bool fed = is_fed(number), takes = fed && k == feed_->stage;
-    if (const size_t o = emitted_by(stage.step); o < outputs_.ids.size())
+    const bool fed = program_.is_fed(number), takes = fed && k == feed_->stage;
+    if (const size_t o = program_.emitted_by(stage.step); o < outputs_.ids.size())
       body.line("out->{0}.row(out->{0}.user, (size_t)t0, {1});", outputs_.members[o],
                 pointer(outputs_.ids[o]));
     if (takes) body.put("g->fed = 0;");
@@ -586,16 +309,6 @@ class Emitter {
     f.close();
     if (fed) f.put("return 1;");
     f.close();
-  }
-
-  static std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    for (size_t from = 0; from < text.size();) {
-      const size_t to = text.find('\n', from);
-      lines.push_back(text.substr(from, to - from));
-      from = to + 1;
-    }
-    return lines;
   }
 
   void call_nest(CText& c, size_t s, const LoweredNest& nest) {
@@ -749,10 +462,10 @@ class Emitter {
     offsets(c);
     for (const auto& [name, text] : helpers_) c.put(text);
     c.put(kernel_text_);
-    run_function(c, steps);
-    if (has_reset()) reset_function(c);
-    static_arena(c);
-    tensor_table(c);
+    run_function(c, program_, steps);
+    if (program_.has_reset()) reset_function(c, program_);
+    static_arena(c, program_);
+    tensor_table(c, program_);
     c.put("#ifdef __cplusplus\n}\n#endif");
     if (!options_.features.empty() || options_.registers == Registers::kScalar)
       c.line(
@@ -804,147 +517,6 @@ class Emitter {
     c.close(";\n");
   }
 
-  void run_function(CText& c, const std::string& steps) const {
-    if (feed_) return feed_functions(c, steps);
-    c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{", name_);
-    const std::string states = copied_states();
-    const std::string code = steps + states;
-    c.put(for_pools("  unsigned char *{local};", "\n"));
-    std::string null = "!w" + for_pools(" || !w->{member}");
-    if (options_.io == Io::kExternal && !inputs_.ids.empty()) null += " || !in";
-    if ((options_.io == Io::kExternal && !outputs_.ids.empty()) || emits()) null += " || !out";
-    null += null_members("in->", "out->");
-    c.line("  if ({}) return {}_ENULL;", null, upper_);
-    c.put(for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
-    c.put(for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
-    unused_pools(c, code);
-    for (const char* caller : {"in", "out"})
-      if (!names_identifier(null + code, caller)) c.line("  (void){};", caller);
-    c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", upper_));
-  }
-
-  static std::string indented(const std::string& text) {
-    std::string all;
-    for (const std::string& line : lines_of(text)) all += (line.empty() ? "" : "  ") + line + "\n";
-    return all;
-  }
-
-  // What a row makes possible; kws_feed, which keeps count; kws_run, which has all rows.
-  void feed_functions(CText& c, const std::string& steps) const {
-    const std::string states = copied_states(), code = steps + states, type = fed_type();
-    c.line("static int {0}_take({0}_workspace *w, int y, const {1} *fed)\n{{", name_, type);
-    c.line("  const {0}_inputs *const in = &w->in;\n  const {0}_outputs *const out = &w->out;", name_);
-    c.put(for_pools("  unsigned char *const {local} = (unsigned char *)w->{member};", "\n"));
-    unused_pools(c, code);
-    for (const char* caller : {"in", "out"})
-      if (!names_identifier(code, caller)) c.line("  (void){};", caller);
-    c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", upper_));
-
-    c.line("int {0}_feed({0}_workspace *w, const {1} *row)\n{{\n  int y, status = {2}_OK;", name_, type,
-           upper_);
-    c.line("  if (!w || !row{}{}) return {}_ENULL;", for_pools(" || !w->{member}"),
-           null_members("w->in.", "w->out."), upper_);
-    c.put(for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
-    c.line("  if (w->row < 0 || w->row >= {}) return {}_EORDER;", feed_->rows, upper_);
-    c.put("  y = w->row;\n  w->row = -1;");
-    c.line("  {}status = {}_take(w, y, row);",
-           feed_->needed < feed_->rows ? fmt::format("if (y < {}) ", feed_->needed) : "", name_);
-    c.line("  if (status != {0}_OK && status != {0}_MORE) return status;", upper_);
-    c.line("  w->row = y + 1 < {} ? y + 1 : 0;", feed_->rows);
-    c.line("  return w->row > 0 ? {0}_MORE : {0}_OK;\n}}\n", upper_);
-
-    const bool takes_out = (options_.io == Io::kExternal && !outputs_.ids.empty()) || emits();
-    const std::string& member = inputs_.members[feed_->input];
-    c.line(
-        "int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{\n"
-        "  {0}_workspace all;\n  int y, status = {1}_MORE;",
-        name_, upper_);
-    c.line("  if (!w || !in || !in->{}{}) return {}_ENULL;", member, takes_out ? " || !out" : "", upper_);
-    c.put(for_pools("  all.{member} = w->{member};", "\n"));
-    c.put(takes_out ? "  all.out = *out;" : "  (void)out;");
-    c.line(
-        "  all.in = *in;\n  all.row = 0;\n  for (y = 0; y < {5}; ++y) all.done[y] = 0;\n  for (y = 0; y < "
-        "{0} && status == {1}_MORE; ++y) status = "
-        "{2}_feed(&all, in->{3} + (size_t)y * {4}u);\n  return status;\n}}\n",
-        feed_->rows, upper_, name_, member, feed_->size, schedule_.groups[feed_->group].stages.size());
-  }
-
-  void unused_pools(CText& c, const std::string& code) const {
-    for (const std::string& pool : pools_)
-      if (!names_identifier(code, "pool_" + pool)) c.line("  (void)pool_{};", pool);
-  }
-
-  // ---- states
-
-  bool has_reset() const { return has_state() || feed_; }
-  bool has_state() const { return !lifetimes_.states.empty(); }
-  bool begins_as_zeros() const {
-    return std::all_of(lifetimes_.states.begin(), lifetimes_.states.end(),
-                       [](const State& state) { return state.initial == 0; });
-  }
-
-  // The outputs that do not lie where their inputs do, into these.
-  std::string copied_states() const {
-    std::string text;
-    for (const State& state : lifetimes_.states) {
-      const int from = lifetimes_.buffer_of[state.output], to = lifetimes_.buffer_of[state.input];
-      if (from == to) continue;
-      text += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {})[t0]; /* {} */\n",
-                          lifetimes_.problem.buffers[to].size, bytes_at(to), bytes_at(from),
-                          c_comment(graph_.tensors[state.input].name));
-    }
-    return text;
-  }
-
-  void reset_function(CText& c) const {
-    c.line("int {0}_reset({1}{0}_workspace *w)\n{{", name_, feed_ ? "" : "const ");
-    c.put(for_pools("  unsigned char *{local};", "\n"));
-    c.line("  if (!w{}) return {}_ENULL;", for_pools(" || !w->{member}"), upper_);
-    c.put(for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
-    std::string states;
-    for (const State& state : lifetimes_.states)
-      if (const int b = lifetimes_.buffer_of[state.input]; b >= 0)
-        states += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {};\n",
-                              lifetimes_.problem.buffers[b].size, bytes_at(b), state.initial);
-    unused_pools(c, states);
-    if (feed_) c.put("  w->row = 0;");
-    c.put(states + fmt::format("  return {}_OK;\n}}\n", upper_));
-  }
-
-  void static_arena(CText& c) const {
-    c.line("#ifndef {}_NO_STATIC_ARENA", upper_);
-    c.put(
-        for_pools("static union {{\n  unsigned char bytes[{macro}_SIZE + {upper}_SLACK({macro}_ALIGN)];\n  "
-                  "double real;\n  int64_t "
-                  "whole;\n}} {name}_pool_{pool} {upper}_ALIGNED({macro}_ALIGN){section};\n",
-                  "\n"));
-    c.line(
-        "static void *{}_aligned(unsigned char *bytes, unsigned align)\n{{\n"
-        "  const unsigned over = (unsigned)((uintptr_t)bytes % align);\n"
-        "  return over ? bytes + (align - over) : bytes;\n}}",
-        name_);
-    if (options_.io == Io::kArena)
-      c.put(for_pools("void *{name}_static_{pool}(void)\n{{\n  return {aligned};\n}}\n", "\n"));
-    c.line(
-        "int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out)\n{{\n  {0}_workspace w;\n{1}"
-        "  return {0}_run(&w, in, out);\n}}",
-        name_, for_pools("  w.{member} = {aligned};\n"));
-    if (has_state())
-      c.line("int {0}_reset_static(void)\n{{\n  {0}_workspace w;\n{1}  return {0}_reset(&w);\n}}", name_,
-             for_pools("  w.{member} = {aligned};\n"));
-    c.line("#endif\n");
-  }
-
-  void tensor_table(CText& c) const {
-    c.line("#ifndef {}_NO_TENSOR_TABLE", upper_);
-    c.line("const {0}_tensor {0}_tensors[{1}] = {{", name_, std::max<size_t>(map_.buffers.size(), 1));
-    for (const MapBuffer& b : map_.buffers)
-      c.line("  {{{}, {}, {}u, {}u, {}, {}}},", c_string(b.name), c_string(b.pool), b.offset, b.size, b.begin,
-             b.end - 1);
-    if (map_.buffers.empty()) c.put("  {0, 0, 0u, 0u, 0, 0}");
-    c.put("};\n#endif\n");
-  }
-
   std::string cmake(const std::vector<File>& files) const {
     std::string sources;
     for (const File& file : files)
@@ -956,18 +528,18 @@ class Emitter {
         name_, upper_, sources);
   }
 
-  const Lowered& lowered_;
-  const Schedule& schedule_;
-  const Graph& graph_;
-  const Lifetimes& lifetimes_;
-  const Plan& plan_;
-  const MemoryMap& map_;
-  const EmitOptions& options_;
-  std::string name_, upper_;
-  std::vector<std::string> pools_, pool_macros_;  // as C identifiers
-  Weights weights_;
-  CallerTensors inputs_, outputs_;
-  std::optional<Feed> feed_;
+  const CProgram program_;
+  const Lowered& lowered_ = program_.lowered;
+  const Schedule& schedule_ = program_.schedule;
+  const Graph& graph_ = program_.graph;
+  const Lifetimes& lifetimes_ = program_.lifetimes;
+  const MemoryMap& map_ = program_.map;
+  const EmitOptions& options_ = program_.options;
+  const std::string &name_ = program_.name, &upper_ = program_.upper;
+  const std::vector<std::string>& pools_ = program_.pools;
+  const Weights& weights_ = program_.weights;
+  const CallerTensors &inputs_ = program_.inputs, &outputs_ = program_.outputs;
+  const std::optional<Feed>& feed_ = program_.feed;
   Helpers helpers_;
   std::map<std::string, std::string> kernels_;     // parameters and body -> name
   SharedKernels shared_;                           // empty: none
@@ -977,20 +549,6 @@ class Emitter {
 };
 
 }  // namespace
-
-std::vector<std::string> pool_macros(const std::vector<Pool>& pools) {
-  return distinct_capitals(pool_identifiers(pools), "WEIGHTS");  // KWS_WEIGHTS_SIZE is that of the constants
-}
-
-std::vector<std::string> pool_members(const std::vector<Pool>& pools) {
-  std::vector<std::string> members;
-  for (const std::string& pool : pool_identifiers(pools)) members.push_back(c_member(pool));
-  return members;
-}
-
-std::string offset_name(const std::string& prefix, int64_t buffer) {
-  return fmt::format("{}_AT_{}", upper_case(prefix), buffer);
-}
 
 std::vector<File> emit(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options) {
   return Emitter(lowered, map, options).run();

@@ -1,0 +1,148 @@
+#include "codegen/c_program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "frontend/error.h"
+#include "scheduler/groups.h"
+
+namespace arenac {
+namespace {
+
+std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools) {
+  std::vector<std::string> names;
+  for (const Pool& pool : pools) names.push_back(pool.name);
+  return distinct_identifiers(names);
+}
+
+CallerTensors of_caller(const Lifetimes& lifetimes, const std::vector<TensorId>& ids,
+                        const std::vector<std::string>& names) {
+  CallerTensors all;
+  for (size_t k : arenac::of_caller(lifetimes, ids)) {
+    all.ids.push_back(ids[k]);
+    all.names.push_back(names[k]);
+  }
+  const std::vector<std::string> distinct = distinct_identifiers(all.names);
+  for (const std::string& id : distinct) all.members.push_back(c_member(id));
+  all.macros = distinct_capitals(distinct);
+  return all;
+}
+
+// The input that comes row by row, if one does.
+std::optional<Feed> feed_of(const Schedule& schedule, const CallerTensors& inputs) {
+  const Graph& graph = *schedule.graph;
+  for (size_t g = 0; g < schedule.groups.size(); ++g)
+    for (size_t k = 0; k < schedule.groups[g].stages.size(); ++k) {
+      const Stage& stage = schedule.groups[g].stages[k];
+      const TensorId id = fed_to(*schedule.steps[static_cast<size_t>(stage.step)].node, graph);
+      if (id < 0) continue;
+      int64_t needed = 0;
+      for (const SlabRun& run : runs_of(schedule.groups[g]))
+        needed += static_cast<size_t>(run.stage) == k ? 1 : 0;
+      const auto at = std::ranges::find(inputs.ids, id);
+      if (at == inputs.ids.end())
+        throw UserError(fmt::format("--feed {}: it is the input of a state", graph.tensors[id].name));
+      return Feed{static_cast<size_t>(at - inputs.ids.begin()),
+                  g,
+                  k,
+                  stage.slabs,
+                  needed,
+                  schedule.layouts[id].ring.row};
+    }
+  return {};
+}
+
+}  // namespace
+
+CProgram::CProgram(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options)
+    : lowered(lowered),
+      schedule(lowered.schedule),
+      graph(*schedule.graph),
+      lifetimes(lowered.lifetimes),
+      plan(lowered.plan),
+      map(map),
+      options(options),
+      name(options.name),
+      upper(upper_case(options.name)),
+      pools(pool_identifiers(lifetimes.problem.pools)),
+      pool_macros(arenac::pool_macros(lifetimes.problem.pools)),
+      weights(collect_weights(schedule, options)),
+      inputs(of_caller(lifetimes, graph.inputs, graph.input_names)),
+      outputs(of_caller(lifetimes, graph.outputs, graph.output_names)),
+      feed(feed_of(schedule, inputs)) {
+  for (size_t id = 0; id < graph.tensors.size(); ++id)
+    if (span_of(schedule.layouts[id], graph.tensors[id].shape) > std::numeric_limits<int>::max())
+      throw UserError(fmt::format("{}: tensor '{}' {} has more elements than C's int counts", graph.name,
+                                  c_comment(graph.tensors[id].name), to_string(graph.tensors[id].shape)));
+}
+
+std::string CProgram::fed_type() const { return info(graph.tensors[inputs.ids[feed->input]].type).c_name; }
+
+size_t CProgram::emitted_by(int step) const {
+  const TensorId id = arenac::emitted_by(*schedule.steps[static_cast<size_t>(step)].node, graph);
+  return static_cast<size_t>(std::ranges::find(outputs.ids, id) - outputs.ids.begin());
+}
+
+std::string CProgram::null_members(const std::string& in, const std::string& out) const {
+  std::string null;
+  for (size_t k = 0; k < inputs.ids.size(); ++k)
+    if (options.io == Io::kExternal && !by_rows(inputs.ids[k]))
+      null += fmt::format(" || !{}{}", in, inputs.members[k]);
+  for (size_t k = 0; k < outputs.ids.size(); ++k)
+    if (by_rows(outputs.ids[k]))
+      null += fmt::format(" || !{}{}.row", out, outputs.members[k]);
+    else if (options.io == Io::kExternal)
+      null += fmt::format(" || !{}{}", out, outputs.members[k]);
+  return null;
+}
+
+bool CProgram::emits() const {
+  return std::ranges::any_of(outputs.ids, [&](TensorId id) { return by_rows(id); });
+}
+
+const std::string& CProgram::pool_of(int buffer) const {
+  return lifetimes.problem.pools[plan.placements[buffer].pool].name;
+}
+
+std::string CProgram::bytes_at(int buffer) const {
+  return fmt::format("(pool_{} + {}", pools[plan.placements[buffer].pool], offset_name(name, buffer));
+}
+
+std::string CProgram::section_of(size_t pool) const {
+  const bool has = pool < options.sections.size() && !options.sections[pool].empty();
+  return has ? fmt::format(" {}_SECTION({})", upper, c_string(options.sections[pool])) : "";
+}
+
+std::string CProgram::for_pools(const char* form, const char* between) const {
+  std::string text;
+  for (size_t k = 0; k < plan.pools.size(); ++k) {
+    const Pool& pool = lifetimes.problem.pools[k];
+    text += k > 0 ? between : "";
+    text += fmt::format(fmt::runtime(form), fmt::arg("pool", pools[k]), fmt::arg("name", name),
+                        fmt::arg("local", "pool_" + pools[k]), fmt::arg("member", c_member(pools[k])),
+                        fmt::arg("macro", upper + "_" + pool_macros[k]), fmt::arg("upper", upper),
+                        fmt::arg("aligned", fmt::format("{0}_aligned({0}_pool_{1}.bytes, {2}_{3}_ALIGN)",
+                                                        name, pools[k], upper, pool_macros[k])),
+                        fmt::arg("size", std::max<int64_t>(plan.pools[k].size, 1)),
+                        fmt::arg("align", pool.align), fmt::arg("section", section_of(k)));
+  }
+  return text;
+}
+
+std::vector<std::string> pool_macros(const std::vector<Pool>& pools) {
+  return distinct_capitals(pool_identifiers(pools), "WEIGHTS");  // KWS_WEIGHTS_SIZE is that of the constants
+}
+
+std::vector<std::string> pool_members(const std::vector<Pool>& pools) {
+  std::vector<std::string> members;
+  for (const std::string& pool : pool_identifiers(pools)) members.push_back(c_member(pool));
+  return members;
+}
+
+std::string offset_name(const std::string& prefix, int64_t buffer) {
+  return fmt::format("{}_AT_{}", upper_case(prefix), buffer);
+}
+
+}  // namespace arenac

@@ -1,0 +1,81 @@
+// What the parts of the emitted C agree on: its names, its pools, and what the caller passes and takes.
+//
+//   CProgram program(lowered, map, options);
+//   program.for_pools("{macro}_SIZE");              "KWS_ARENA_SIZE", or one a pool
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "codegen/c_text.h"
+#include "codegen/emit.h"
+#include "codegen/weights.h"
+
+namespace arenac {
+
+constexpr size_t kLongestIdentifier = 63;  // that C99 tells apart
+
+// The model's inputs or outputs without the states.
+struct CallerTensors {
+  std::vector<TensorId> ids;
+  std::vector<std::string> names, members, macros;  // of the model; of the struct; KWS_INPUT_ before it
+};
+
+// An input that comes row by row.
+struct Feed {
+  size_t input;                // of the program's inputs
+  size_t group, stage;         // that copies the rows
+  int64_t rows, needed, size;  // there are; the run ends after; elements of one
+};
+
+// It refers to what it was made of.
+struct CProgram {
+  const Lowered& lowered;
+  const Schedule& schedule;
+  const Graph& graph;
+  const Lifetimes& lifetimes;
+  const Plan& plan;
+  const MemoryMap& map;
+  const EmitOptions& options;
+  std::string name, upper;                      // kws, KWS
+  std::vector<std::string> pools, pool_macros;  // as C identifiers
+  Weights weights;
+  CallerTensors inputs, outputs;
+  std::optional<Feed> feed;
+
+  CProgram(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options);
+
+  bool is_fed(size_t group) const { return feed && feed->group == group; }
+  bool by_rows(TensorId id) const { return graph.by_rows.contains(id); }
+  bool emits() const;  // whether an output is taken row by row
+  std::string fed_type() const;
+  // The output whose rows a step hands over; the number of outputs: none's.
+  size_t emitted_by(int step) const;
+  // "_run(..." or "_feed(...": what of the caller's may not be null, after "!w".
+  std::string null_members(const std::string& in, const std::string& out) const;
+
+  bool has_state() const { return !lifetimes.states.empty(); }
+  bool has_reset() const { return has_state() || feed; }
+
+  const std::string& pool_of(int buffer) const;
+  // "(pool_sram + KWS_AT_3": a number, for names of buffers may be anything and of any length.
+  std::string bytes_at(int buffer) const;
+  // The text for each pool, e.g. "{macro}_SIZE" is KWS_SRAM_SIZE, "{local}" pool_sram and "{member}" that of
+  // the workspace.
+  std::string for_pools(const char* form, const char* between = "") const;
+
+ private:
+  std::string section_of(size_t pool) const;
+};
+
+// The text of NAME.h.
+std::string header_text(const CProgram& program);
+
+// What of NAME.c the caller calls, around `steps`, the statements of a run.
+void run_function(CText& c, const CProgram& program, const std::string& steps);
+void reset_function(CText& c, const CProgram& program);
+void static_arena(CText& c, const CProgram& program);
+void tensor_table(CText& c, const CProgram& program);
+
+}  // namespace arenac

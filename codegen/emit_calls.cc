@@ -1,0 +1,144 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/c_program.h"
+
+namespace arenac {
+namespace {
+
+std::string indented(const std::string& text) {
+  std::string all;
+  for (const std::string& line : lines_of(text)) all += (line.empty() ? "" : "  ") + line + "\n";
+  return all;
+}
+
+void unused_pools(CText& c, const CProgram& p, const std::string& code) {
+  for (const std::string& pool : p.pools)
+    if (!names_identifier(code, "pool_" + pool)) c.line("  (void)pool_{};", pool);
+}
+
+// The outputs that do not lie where their inputs do, into these.
+std::string copied_states(const CProgram& p) {
+  std::string text;
+  for (const State& state : p.lifetimes.states) {
+    const int from = p.lifetimes.buffer_of[state.output], to = p.lifetimes.buffer_of[state.input];
+    if (from == to) continue;
+    text += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {})[t0]; /* {} */\n",
+                        p.lifetimes.problem.buffers[to].size, p.bytes_at(to), p.bytes_at(from),
+                        c_comment(p.graph.tensors[state.input].name));
+  }
+  return text;
+}
+
+// What a row makes possible; kws_feed, which keeps count; kws_run, which has all rows.
+void feed_functions(CText& c, const CProgram& p, const std::string& steps) {
+  const std::string states = copied_states(p), code = steps + states, type = p.fed_type();
+  c.line("static int {0}_take({0}_workspace *w, int y, const {1} *fed)\n{{", p.name, type);
+  c.line("  const {0}_inputs *const in = &w->in;\n  const {0}_outputs *const out = &w->out;", p.name);
+  c.put(p.for_pools("  unsigned char *const {local} = (unsigned char *)w->{member};", "\n"));
+  unused_pools(c, p, code);
+  for (const char* caller : {"in", "out"})
+    if (!names_identifier(code, caller)) c.line("  (void){};", caller);
+  c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", p.upper));
+
+  c.line("int {0}_feed({0}_workspace *w, const {1} *row)\n{{\n  int y, status = {2}_OK;", p.name, type,
+         p.upper);
+  c.line("  if (!w || !row{}{}) return {}_ENULL;", p.for_pools(" || !w->{member}"),
+         p.null_members("w->in.", "w->out."), p.upper);
+  c.put(p.for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
+  c.line("  if (w->row < 0 || w->row >= {}) return {}_EORDER;", p.feed->rows, p.upper);
+  c.put("  y = w->row;\n  w->row = -1;");
+  c.line("  {}status = {}_take(w, y, row);",
+         p.feed->needed < p.feed->rows ? fmt::format("if (y < {}) ", p.feed->needed) : "", p.name);
+  c.line("  if (status != {0}_OK && status != {0}_MORE) return status;", p.upper);
+  c.line("  w->row = y + 1 < {} ? y + 1 : 0;", p.feed->rows);
+  c.line("  return w->row > 0 ? {0}_MORE : {0}_OK;\n}}\n", p.upper);
+
+  const bool takes_out = (p.options.io == Io::kExternal && !p.outputs.ids.empty()) || p.emits();
+  const std::string& member = p.inputs.members[p.feed->input];
+  c.line(
+      "int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{\n"
+      "  {0}_workspace all;\n  int y, status = {1}_MORE;",
+      p.name, p.upper);
+  c.line("  if (!w || !in || !in->{}{}) return {}_ENULL;", member, takes_out ? " || !out" : "", p.upper);
+  c.put(p.for_pools("  all.{member} = w->{member};", "\n"));
+  c.put(takes_out ? "  all.out = *out;" : "  (void)out;");
+  c.line(
+      "  all.in = *in;\n  all.row = 0;\n  for (y = 0; y < {5}; ++y) all.done[y] = 0;\n  for (y = 0; y < "
+      "{0} && status == {1}_MORE; ++y) status = "
+      "{2}_feed(&all, in->{3} + (size_t)y * {4}u);\n  return status;\n}}\n",
+      p.feed->rows, p.upper, p.name, member, p.feed->size, p.schedule.groups[p.feed->group].stages.size());
+}
+
+}  // namespace
+
+void run_function(CText& c, const CProgram& p, const std::string& steps) {
+  if (p.feed) return feed_functions(c, p, steps);
+  c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{", p.name);
+  const std::string states = copied_states(p);
+  const std::string code = steps + states;
+  c.put(p.for_pools("  unsigned char *{local};", "\n"));
+  std::string null = "!w" + p.for_pools(" || !w->{member}");
+  if (p.options.io == Io::kExternal && !p.inputs.ids.empty()) null += " || !in";
+  if ((p.options.io == Io::kExternal && !p.outputs.ids.empty()) || p.emits()) null += " || !out";
+  null += p.null_members("in->", "out->");
+  c.line("  if ({}) return {}_ENULL;", null, p.upper);
+  c.put(p.for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
+  c.put(p.for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
+  unused_pools(c, p, code);
+  for (const char* caller : {"in", "out"})
+    if (!names_identifier(null + code, caller)) c.line("  (void){};", caller);
+  c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", p.upper));
+}
+
+void reset_function(CText& c, const CProgram& p) {
+  c.line("int {0}_reset({1}{0}_workspace *w)\n{{", p.name, p.feed ? "" : "const ");
+  c.put(p.for_pools("  unsigned char *{local};", "\n"));
+  c.line("  if (!w{}) return {}_ENULL;", p.for_pools(" || !w->{member}"), p.upper);
+  c.put(p.for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
+  std::string states;
+  for (const State& state : p.lifetimes.states)
+    if (const int b = p.lifetimes.buffer_of[state.input]; b >= 0)
+      states += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {};\n",
+                            p.lifetimes.problem.buffers[b].size, p.bytes_at(b), state.initial);
+  unused_pools(c, p, states);
+  if (p.feed) c.put("  w->row = 0;");
+  c.put(states + fmt::format("  return {}_OK;\n}}\n", p.upper));
+}
+
+void static_arena(CText& c, const CProgram& p) {
+  c.line("#ifndef {}_NO_STATIC_ARENA", p.upper);
+  c.put(
+      p.for_pools("static union {{\n  unsigned char bytes[{macro}_SIZE + {upper}_SLACK({macro}_ALIGN)];\n  "
+                  "double real;\n  int64_t "
+                  "whole;\n}} {name}_pool_{pool} {upper}_ALIGNED({macro}_ALIGN){section};\n",
+                  "\n"));
+  c.line(
+      "static void *{}_aligned(unsigned char *bytes, unsigned align)\n{{\n"
+      "  const unsigned over = (unsigned)((uintptr_t)bytes % align);\n"
+      "  return over ? bytes + (align - over) : bytes;\n}}",
+      p.name);
+  if (p.options.io == Io::kArena)
+    c.put(p.for_pools("void *{name}_static_{pool}(void)\n{{\n  return {aligned};\n}}\n", "\n"));
+  c.line(
+      "int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out)\n{{\n  {0}_workspace w;\n{1}"
+      "  return {0}_run(&w, in, out);\n}}",
+      p.name, p.for_pools("  w.{member} = {aligned};\n"));
+  if (p.has_state())
+    c.line("int {0}_reset_static(void)\n{{\n  {0}_workspace w;\n{1}  return {0}_reset(&w);\n}}", p.name,
+           p.for_pools("  w.{member} = {aligned};\n"));
+  c.line("#endif\n");
+}
+
+void tensor_table(CText& c, const CProgram& p) {
+  c.line("#ifndef {}_NO_TENSOR_TABLE", p.upper);
+  c.line("const {0}_tensor {0}_tensors[{1}] = {{", p.name, std::max<size_t>(p.map.buffers.size(), 1));
+  for (const MapBuffer& b : p.map.buffers)
+    c.line("  {{{}, {}, {}u, {}u, {}, {}}},", c_string(b.name), c_string(b.pool), b.offset, b.size, b.begin,
+           b.end - 1);
+  if (p.map.buffers.empty()) c.put("  {0, 0, 0u, 0u, 0, 0}");
+  c.put("};\n#endif\n");
+}
+
+}  // namespace arenac
