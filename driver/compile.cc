@@ -219,13 +219,7 @@ Compilation compile(const CompileOptions& options) {
 }
 
 std::string identifier_of(const std::string& model_path) {
-  const std::string stem = std::filesystem::path(model_path).stem().string(), id = c_identifier(stem);
-  if (id.size() > kLongestName) {
-    constexpr size_t kDigits = 5;
-    std::string begin = id.substr(0, kLongestName - kDigits - 1);
-    if (begin.back() == '_') begin.pop_back();
-    return begin + "_" + sha256(stem).substr(0, kDigits);
-  }
+  const std::string id = c_identifier(std::filesystem::path(model_path).stem().string());
   constexpr std::string_view kHeaders[] = {"math", "stddef", "stdint", "limits",
                                            "float"};  // that the C includes
   const bool is_header = std::find(std::begin(kHeaders), std::end(kHeaders), id) != std::end(kHeaders);

@@ -62,11 +62,11 @@ Exit run_compile(const Options& options) {
                placement_words(c.map.pools), bytes_words(c.map.totals.weights),
                counted(c.map.steps.size(), "step"));
   const bool own_name = options.compile.name.empty();
-  const std::string stem = fs::path(options.compile.model).stem().string();
-  if (options.compile.verbosity != Verbosity::kQuiet && own_name && stem.size() > kLongestName)
+  if (options.compile.verbosity != Verbosity::kQuiet && c.name.size() > kReadByLinkers)
     fmt::print(stderr,
-               "note: the file's name is long: C names begin with '{}'; --name gives another prefix\n",
-               c.name);
+               "note: every C name begins with the {} letters of '{}'; with a --name of up to {} they differ "
+               "within the 31 that C promises linkers read\n",
+               c.name.size(), c.name, kReadByLinkers);
   if (options.compile.verbosity != Verbosity::kQuiet && own_name && c.name == "model")
     fmt::print(stderr,
                "note: every C name begins with 'model', like another model.onnx's; --name gives a prefix\n");

@@ -274,8 +274,9 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
 }
 
 constexpr int64_t kGreatestAlign = 65536;
-// With the longest prefix and "_ALIGN" behind, macros have the 63 letters that C tells apart.
-constexpr size_t kLongestPoolName = 63 - kLongestName - std::string_view("__ALIGN").size();
+// With the longest prefix that all linkers read and "_ALIGN" behind, macros have the 63 letters that C tells
+// apart.
+constexpr size_t kLongestPoolName = 63 - kReadByLinkers - std::string_view("__ALIGN").size();
 constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._$-";
 
 // The pools of generated C, whose names and sections are in its text, and what lies in them.
@@ -361,10 +362,8 @@ void interpret_raw(const Raw& raw, Options& options) {
   bind_inputs(raw.bindings, compile.import);
   if (!options.files.empty()) compile.model = options.files[0];
   if (compile.name.size() > kLongestName)
-    wrong_usage(
-        fmt::format("--name '{}' has {} letters, and {} are the most: C promises that linkers read 31 "
-                    "of a name; '{}' would do",
-                    compile.name, compile.name.size(), kLongestName, identifier_of(compile.name)));
+    wrong_usage(fmt::format("--name '{}' has {} letters, and {} are the most; '{}' would do", compile.name,
+                            compile.name.size(), kLongestName, identifier_of(compile.name)));
   if (!compile.name.empty() && compile.name != identifier_of(compile.name))
     wrong_usage(
         fmt::format("--name '{}' is no C identifier; '{}' is", compile.name, identifier_of(compile.name)));

@@ -196,20 +196,12 @@ TEST(Identifier, ComesFromTheFileName) {
   EXPECT_EQ(identifier_of("math.onnx"), "math_");  // <math.h> is another file
 }
 
-TEST(Identifier, OfALongNameIsItsBeginningAndAHash) {
+TEST(Identifier, OfALongNameIsItsBeginning) {
   const std::string most(kLongestName, 'a');
   EXPECT_EQ(identifier_of(most + ".onnx"), most);
-  std::set<std::string> all;
-  for (const char* end : {"b", "c", "-b", "_b", ".b.onnx", "\xc3\xa4"}) {
-    const std::string name = identifier_of(most + end);
-    EXPECT_LE(name.size(), kLongestName) << name;
-    EXPECT_TRUE(name.starts_with(std::string(18, 'a') + "_")) << name;
-    EXPECT_EQ(identifier_of("elsewhere/" + most + end), name);
-    all.insert(name);
-  }
-  EXPECT_EQ(all.size(), 6u);
+  EXPECT_EQ(identifier_of("elsewhere/" + most + "b.onnx"), most);
   EXPECT_THAT(usage_error({"compile", "m.onnx", "--name", (most + "b").c_str()}),
-              AllOf(HasSubstr("has 25 letters, and 24 are the most"), HasSubstr(identifier_of(most + "b"))));
+              AllOf(HasSubstr("has 49 letters, and 48 are the most"), HasSubstr("'" + most + "' would do")));
   EXPECT_EQ(usage_error({"compile", "m.onnx", "--name", most.c_str()}), "");
   EXPECT_THAT(usage_error({"compile", "m.onnx", "--pool", ("name=" + std::string(33, 'p')).c_str()}),
               HasSubstr("33 letters, and 32 are the most"));

@@ -205,7 +205,7 @@ TEST(Names, OfTheMapAreTheModels) {
 
 // C99 promises 63 characters, and 31 of what other files see.
 TEST(Names, AreToldApartByEveryCompiler) {
-  const std::string model(kLongestName, 'm');
+  const std::string model(kReadByLinkers, 'm');
   for (unsigned seed = 0; seed < 20; ++seed) {
     const Compilation c =
         compile_graph(seed ? import_text(random_graph(seed)) : layers(), model, {.scheduler = "fused"});
