@@ -29,7 +29,7 @@ class NestLowering {
       : on_(nest, plan, std::move(names)), at_(ranges_of(nest.axes), plan.lanes), operands_(operands) {}
 
   Kernel run() {
-    if (on_.nest.combine != Combine::kNone && !on_.nest.accumulate)
+    if (has_sums(on_.nest))
       reduction();
     else
       pointwise();
@@ -51,7 +51,7 @@ class NestLowering {
     swept(axes[0], {0, on_.extent(axes[0])}, 1, [&] { nested(axes.subspan(1), body); });
   }
 
-  // No reduction (or one in place onto what stands): loops and a store.
+  // No reduction, or one of single terms onto what stands: loops and a store.
   void pointwise() {
     std::vector<int> axes;
     for (int a : on_.plan.order)
@@ -117,6 +117,12 @@ class NestLowering {
     });
   }
 
+  // Whether elements computed twice are the same.
+  bool steps_again() const {
+    return !on_.nest.accumulate && std::all_of(operands_.aliasing.begin(), operands_.aliasing.end(),
+                                               [](Aliasing s) { return s == Aliasing::kApart; });
+  }
+
   // Covers `range` of axis a in steps of `width`. What is left at the end is covered by a last whole step
   // that computes some elements twice, where that changes nothing; else by a narrower one.
   template <typename Body>
@@ -124,9 +130,7 @@ class NestLowering {
     const int64_t count = range.end - range.begin, rest = count % width;
     if (count <= 0) return;
     if (count <= width) return fixed(a, range.begin, [&] { body(static_cast<int>(count)); });
-    const bool again = std::all_of(operands_.aliasing.begin(), operands_.aliasing.end(),
-                                   [](Aliasing s) { return s == Aliasing::kApart; });
-    if (rest > 0 && again) {
+    if (rest > 0 && steps_again()) {
       const Expr block = at_.new_int("from_" + on_.names[static_cast<size_t>(a)], range);
       return at_.loop(block->index, integer(range.begin), integer(range.end), width, [&] {
         at_.put(Let{a, min(block, integer(range.end - width))});
@@ -155,8 +159,7 @@ class NestLowering {
   void tiles(const Body& body) {
     const int p = on_.plan.tile_axis;
     if (p < 0) return body(1, Holds::kSome);
-    const Interval all = {0, on_.extent(p)};
-    if (on_.varies(p)) return stepped(p, all, on_.plan.tile, [&](int tile) { body(tile, Holds::kMoving); });
+    if (on_.varies(p)) return varying_tiles(body);
     // Of single pixels of floats the borders cost more code than they save.
     const bool once = on_.plan.registers == Registers::kScalar && on_.plan.tile == 1 && is_float(on_.type);
     const Interval inside = once ? Interval{0, 0} : on_.interior(p);
@@ -169,8 +172,43 @@ class NestLowering {
     border(on_.down() ? before : after);
   }
 
+  // The same where the kernel finds the interior, which may be less than a tile.
+  template <typename Body>
+  void varying_tiles(const Body& body) {
+    const int p = on_.plan.tile_axis, width = on_.plan.tile;
+    const auto each = [&](const Expr& begin, const Expr& end) {
+      at_.put(For{p, begin, end, 1, on_.plan.sweep, at_.body_of([&] { body(1, Holds::kSome); })});
+    };
+    const Expr none = integer(0), all = integer(on_.extent(p)), tile = integer(width);
+    if (width == 1) return each(none, all);
+    const std::string& name = on_.names[static_cast<size_t>(p)];
+    Expr first = none, end = all;
+    std::string id = name;  // of a bound
+    for (const auto& [inside, outside] : on_.varying_interiors(p)) {
+      first = at_.let("low_" + id, max(at_.let("first_" + id, inside), first));
+      end = at_.let("high_" + id, min(at_.let("behind_" + id, outside), end));
+      id += "_";
+    }
+    first = at_.let("inside_" + name, min(first, all));
+    const Expr fits = first + tile <= end;
+    if (steps_again()) {
+      const Expr last = at_.let("last_" + name, select(fits, end, first));
+      each(none, first);
+      const Expr block = at_.new_int("from_" + name, {0, on_.extent(p)});
+      at_.loop(block->index, first, last, width, [&] {
+        at_.put(Let{p, min(block, last - tile)});
+        body(width, Holds::kAll);
+      });
+      return each(last, all);
+    }
+    const Expr last = at_.let("last_" + name, select(fits, first + (end - first) / tile * tile, first));
+    each(on_.down() ? last : none, on_.down() ? all : first);
+    at_.put(For{p, first, last, width, on_.plan.sweep, at_.body_of([&] { body(width, Holds::kAll); })});
+    each(on_.down() ? none : last, on_.down() ? first : all);
+  }
+
   void block(const SumBlock& sums) {
-    store_results(on_, at_, sum_block(on_, at_, sums), operands_.write_type);
+    store_results(on_, at_, sum_block(on_, at_, sums, operands_.write_type), operands_.write_type);
   }
 
   ScheduledNest on_;

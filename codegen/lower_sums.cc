@@ -19,25 +19,13 @@ namespace {
 std::map<int, std::vector<int64_t>> widths_of(const ScheduledNest& on) {
   std::vector<int> axes;
   std::vector<int64_t> extents;
-  if (sums_in_parts(on.nest.combine, on.type))
+  if (!on.nest.accumulate && sums_in_parts(on.nest.combine, on.type))
     for (int a : on.plan.order)
       if (on.reduced(a)) axes.push_back(a), extents.push_back(on.extent(a));
   const auto widths = widths_of_parts(extents);
   std::map<int, std::vector<int64_t>> of;
   for (size_t k = 0; k < axes.size(); ++k) of[axes[k]] = widths[k];
   return of;
-}
-
-// The index behind the last of the axes that a bound names, if that is not the end: to decide anew for every
-// term costs more than it saves. Then the index of the first of them.
-size_t behind_named(const std::vector<int>& axes, const Bounds& bounds) {
-  const auto named = [&](int a) {
-    return std::any_of(bounds.begin(), bounds.end(),
-                       [&](const Bound& bound) { return names_axis(bound.index, a); });
-  };
-  const auto behind = std::find_if(axes.rbegin(), axes.rend(), named).base();
-  const auto at = behind != axes.end() ? behind : std::find_if(axes.begin(), axes.end(), named);
-  return static_cast<size_t>(at - axes.begin());
 }
 
 class SumLowering {
@@ -52,6 +40,24 @@ class SumLowering {
       sums.registers.push_back(at_.new_register(name, on_.type, lanes));
     }
     at_.put(Declare{sums.registers, constant(on_.type, neutral(on_.nest.combine, on_.type))});
+    return sums;
+  }
+
+  // Accumulators for the pixels, at what is stored for them.
+  Sums stored_sums(int lanes, Interval pixels, Type write_type) {
+    Sums sums{lanes, pixels, 0, {}};
+    for (int64_t j = pixels.begin; j < pixels.end; ++j)
+      sums.registers.push_back(at_.new_register(fmt::format("acc{}", j), on_.type, lanes));
+    at_.put(Declare{sums.registers, {}});
+    for (int64_t j = pixels.begin; j < pixels.end; ++j) {
+      const Expr stored = element(kResult, write_type, on_.at_point(on_.nest.store, j, lanes));
+      at_.lanes(
+          lanes,
+          [&] {
+            at_.put(Set{at_.at(sums.reg(j)), cast(on_.type, stored)});
+          },
+          Lanes::Of::kOperands);
+    }
     return sums;
   }
 
@@ -78,32 +84,23 @@ class SumLowering {
     return all;
   }
 
-  // The loops over the reduced axes. Behind the last that moves pixels beyond bounds they come twice: for
-  // when no pixel is beyond any or goes around a ring, and for when each has to be looked at. Places in rings
-  // are found outside of the axis that moves them least.
-  void reduce(const Sums& all, const Bounds& open, const Bounds& moving) {
+  // The loops over the reduced axes. Inside of those that move places in rings least they come twice: for
+  // when no pixel goes around a ring, and for when each has to be looked at.
+  void reduce(const Sums& all, const Bounds& open) {
     const int tile = static_cast<int>(all.registers.size());
     const std::vector<int> axes = on_.reduced_axes();
     placed_ = with_places(on_, at_, axes);
     const Expr& body = placed_.body;
-    const size_t least = moves_least(body, axes);
-    size_t last = moving.empty() ? least : behind_named(axes, moving);
-    if (is_along(axes, all, body)) last = std::min(last, axes.size() - 1);
-    const size_t first = std::min(least, last);
-    const std::span<const int> loops(axes);
-    const std::vector<int> moved(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
-    const std::vector<int> inner(axes.begin() + static_cast<std::ptrdiff_t>(last), axes.end());
-    reduced_loops(loops.first(first), open, all, [&](const Bounds& around, const Sums& sums) {
+    size_t first = moves_least(body, axes);
+    if (is_along(axes, all, body)) first = std::min(first, axes.size() - 1);
+    const std::vector<int> inner(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
+    reduced_loops(std::span(axes).first(first), open, all, [&](const Bounds& left, const Sums& sums) {
       const UnwoundBody unwound =
-          sums.lanes > 1 ? within_rings(on_, at_, placed_, moved, tile) : UnwoundBody{body, {}};
-      const Expr whole = both(on_.tile_fits(moving, tile, inner), unwound.whole);
-      reduced_loops(loops.subspan(first, last - first), around, sums,
-                    [&](const Bounds& left, const Sums& within) {
-                      const auto straight = [&] { terms(inner, left, within, unwound.body); };
-                      if (whole.empty()) return straight();
-                      at_.put(When{whole, at_.body_of(straight),
-                                   at_.body_of([&] { one_by_one(within, inner, left, moving, body); })});
-                    });
+          sums.lanes > 1 ? within_rings(on_, at_, placed_, inner, tile) : UnwoundBody{body, {}};
+      const auto straight = [&] { terms(inner, left, sums, unwound.body); };
+      if (unwound.whole.empty()) return straight();
+      at_.put(
+          When{unwound.whole, at_.body_of(straight), at_.body_of([&] { terms(inner, left, sums, body); })});
     });
   }
 
@@ -122,26 +119,6 @@ class SumLowering {
       at_.lanes(inside.lanes, [&] {
         at_.put(Set{at_.at(outside.reg(j)), at_.at(outside.reg(j)) + at_.at(inside.reg(j))});
       });
-  }
-
-  // The loops over the `inner` axes for each pixel by itself, where bounds move some of them.
-  void one_by_one(const Sums& sums, const std::vector<int>& inner, const Bounds& open, const Bounds& moving,
-                  const Expr& body) {
-    if (moving.empty()) return terms(inner, open, sums, body);
-    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
-      Bounds outside, within = open;
-      for (const Bound& bound : moving) {
-        const Bound here = {on_.at_point(bound.index, j, 1), bound.begin, bound.end};
-        const auto named = [&](int a) { return names_axis(here.index, a); };
-        (std::any_of(inner.begin(), inner.end(), named) ? within : outside).push_back(here);
-      }
-      const Sums one = {sums.lanes, {j, j + 1}, sums.level, {sums.reg(j)}};
-      const auto content = [&] { terms(inner, within, one, body); };
-      if (outside.empty())
-        at_.put(Braces{at_.body_of(content)});
-      else
-        at_.when(condition(outside), content);
-    }
   }
 
   // Whether the loop over the innermost axis is that of add_terms_along: nothing else happens in it.
@@ -249,7 +226,7 @@ class SumLowering {
 
 std::optional<Sums> shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int lanes) {
   const std::vector<int> axes = nest.reduced_axes();
-  if (axes.empty() || !has_shared_zeros(nest, at)) return std::nullopt;
+  if (axes.empty() || nest.nest.accumulate || !has_shared_zeros(nest, at)) return std::nullopt;
   Bounds open;
   for (const Bound& bound : nest.nest.where) {
     if (names_axis(bound.index, axes.back())) return std::nullopt;
@@ -258,21 +235,17 @@ std::optional<Sums> shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int
   return SumLowering(nest, at).zeros(lanes, open);
 }
 
-Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block) {
+Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block, Type write_type) {
   SumLowering lowering(nest, at);
-  const Sums all = block.zeros ? lowering.sums_from(*block.zeros, {0, block.tile})
-                               : lowering.new_sums(block.lanes, {0, block.tile}, 0);
-  const bool some =
-      block.holds == SumBlock::Holds::kSome || (block.tile == 1 && block.holds == SumBlock::Holds::kMoving);
-  Bounds open, moving;
-  for (const Bound& bound : nest.nest.where) {
-    const bool tiled = nest.plan.tile_axis >= 0 && names_axis(bound.index, nest.plan.tile_axis);
-    if (!tiled || some)
+  const Interval pixels = {0, block.tile};
+  const Sums all = block.zeros            ? lowering.sums_from(*block.zeros, pixels)
+                   : nest.nest.accumulate ? lowering.stored_sums(block.lanes, pixels, write_type)
+                                          : lowering.new_sums(block.lanes, pixels, 0);
+  Bounds open;
+  for (const Bound& bound : nest.nest.where)
+    if (block.holds == SumBlock::Holds::kSome || !names_axis(bound.index, nest.plan.tile_axis))
       open.push_back(bound);
-    else if (block.holds == SumBlock::Holds::kMoving)
-      moving.push_back(bound);
-  }
-  lowering.reduce(all, open, moving);
+  lowering.reduce(all, open);
   return all;
 }
 

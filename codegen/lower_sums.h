@@ -17,8 +17,8 @@ namespace arenac {
 // `lanes` along the vector axis for each of `tile` pixels.
 struct SumBlock {
   int lanes, tile;
-  // Whether bounds on the tile axis hold: for all pixels, for some or none, or that is known when it runs.
-  enum class Holds : uint8_t { kAll, kSome, kMoving } holds;
+  // Whether bounds on the tile axis hold: for all pixels, or for some or none.
+  enum class Holds : uint8_t { kAll, kSome } holds;
   const Sums* zeros = nullptr;  // of blocks where all hold, what shared_zeros() gave
 };
 
@@ -31,7 +31,7 @@ struct SumBlock {
 // Nothing where there is no such factor.
 std::optional<Sums> shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int lanes);
 
-// Puts the block's sums; gives the accumulators.
-Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block);
+// Puts the block's sums, from the neutral element or what is stored on; gives the accumulators.
+Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block, Type write_type);
 
 }  // namespace arenac

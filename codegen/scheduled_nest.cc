@@ -106,28 +106,32 @@ bool ScheduledNest::varies(int p) const {
   return any;
 }
 
-std::pair<int64_t, int64_t> ScheduledNest::spread(const Affine& form,
-                                                  const std::function<bool(int)>& over) const {
+std::pair<int64_t, int64_t> ScheduledNest::spread(const Affine& form) const {
   int64_t low = 0, high = 0;
   for (const auto& [a, factor] : form.terms) {
-    if (!over(a)) continue;
+    if (a < 0 || !reduced(a)) continue;
     const int64_t far = factor * (extent(a) - 1);
     low += std::min<int64_t>(far, 0), high += std::max<int64_t>(far, 0);
   }
   return {low, high};
 }
 
-Expr ScheduledNest::tile_fits(const Bounds& bounds, int tile, const std::vector<int>& inner) const {
-  Expr all;
-  for (const Bound& bound : bounds) {
+std::vector<std::pair<Expr, Expr>> ScheduledNest::varying_interiors(int p) const {
+  std::vector<std::pair<Expr, Expr>> all;
+  for (const Bound& bound : nest.where) {
+    if (!names_axis(bound.index, p)) continue;
     const Affine form = *affine_form(bound.index);
-    const auto is_inner = [&](int a) { return std::find(inner.begin(), inner.end(), a) != inner.end(); };
-    const auto [low, high] = spread(form, is_inner);
-    Affine start = form;
-    std::erase_if(start.terms, [&](const auto& term) { return is_inner(term.first); });
-    const Affine far = start + Affine{high + form.coefficient(plan.tile_axis) * (tile - 1), {}};
-    all = both(both(all, integer(bound.begin) <= index_of(start + Affine{low, {}})),
-               index_of(far) < integer(bound.end));
+    const int64_t c = form.coefficient(p);
+    const auto [low, high] = spread(form);
+    Affine rest = form * -1;
+    std::erase_if(rest.terms, [&](const auto& term) {
+      return term.first == p || (term.first >= 0 && reduced(term.first));
+    });
+    // The division rounds up, but towards zero below that, where no pixel is.
+    const auto behind = [&](int64_t limit) {
+      return index_of(rest + Affine{limit + c - 1, {}}) / integer(c);
+    };
+    all.emplace_back(behind(bound.begin - low), behind(bound.end - high));
   }
   return all;
 }
@@ -140,7 +144,7 @@ Interval ScheduledNest::interior(int p) const {
     if (!form || form->coefficient(p) <= 0) return {0, 0};
     for (const auto& [a, factor] : form->terms)
       if (a != p && (a < 0 || !reduced(a))) return {0, 0};
-    const auto [low, high] = spread(*form, [&](int a) { return a != p; });
+    const auto [low, high] = spread(*form);
     inside.begin = std::max(inside.begin, ceil_div(bound.begin - form->constant - low, form->coefficient(p)));
     inside.end =
         std::min(inside.end, floor_div(bound.end - 1 - form->constant - high, form->coefficient(p)) + 1);

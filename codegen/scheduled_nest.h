@@ -6,7 +6,6 @@
 //   bounds
 #pragma once
 
-#include <functional>
 #include <map>
 #include <utility>
 
@@ -55,8 +54,8 @@ class ScheduledNest {
   // Where along axis p every bound that depends on p holds for all values of the reduced axes. Bounds that
   // also depend on other outer axes leave nothing.
   Interval interior(int p) const;
-  // That bounds hold for all pixels of a tile from where it begins and for all values of the `inner` axes.
-  Expr tile_fits(const Bounds& bounds, int tile, const std::vector<int>& inner) const;
+  // The same of each bound where it varies, from the one to the other, as far as both are within the axis.
+  std::vector<std::pair<Expr, Expr>> varying_interiors(int p) const;
   // Whether a form bounds axis a when that runs: reduced axes further in are not known yet.
   bool narrows(const Affine& form, int a) const;
   // Whether a read's address falls as a reduced axis rises, as in a transposed convolution.
@@ -65,8 +64,8 @@ class ScheduledNest {
   bool stores_around() const;
 
  private:
-  // What a form adds at the ends of the given axes' ranges: at the least and at the most.
-  std::pair<int64_t, int64_t> spread(const Affine& form, const std::function<bool(int)>& over) const;
+  // What a form adds at the ends of the reduced axes' ranges: at the least and at the most.
+  std::pair<int64_t, int64_t> spread(const Affine& form) const;
 
   std::map<int, int64_t> trips_;  // per symbol of an iteration
 };

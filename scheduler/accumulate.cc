@@ -120,16 +120,15 @@ void append_split(Node node, Graph& graph, Block& block) {
   Nest nest = std::get<Nests>(node.body).front();
   const TensorId out = node.writes[0], sums = static_cast<TensorId>(graph.tensors.size());
   const Type result = nest.body->type;
-  if (nest.combine == Combine::kSum && result == Type::kInt32 &&
-      most_of_sums(nest, node.reads, graph) <= std::numeric_limits<int16_t>::max())
-    nest.body = cast(Type::kInt16, nest.body);
+  const bool is_short = nest.combine == Combine::kSum && result == Type::kInt32 &&
+                        most_of_sums(nest, node.reads, graph) <= std::numeric_limits<int16_t>::max();
   // Where its terms arrive one by one all the same, a wider type takes the place of parts.
   int64_t terms = 1;
   for (const Axis& a : nest.axes)
     if (a.reduced) terms *= a.extent;
   if (nest.combine == Combine::kSum && result == Type::kFloat32 && terms > kLongSum)
     nest.body = cast(Type::kFloat64, nest.body);
-  const Type type = nest.body->type;
+  const Type type = is_short ? Type::kInt16 : nest.body->type;  // of what is stored
   graph.tensors.push_back({graph.tensors[out].name + "_sums", type, graph.tensors[out].shape, nullptr});
 
   Nest clear = over_results(nest), add = nest;

@@ -218,6 +218,29 @@ int tile_axis(const FlatNest& nest, int vector_axis, int tile) {
   return best;
 }
 
+// Whether no two points of the axes that the store names are stored in the same place.
+bool stores_apart(const FlatNest& nest) {
+  const auto form = affine_form(nest.store);
+  if (!form) return false;
+  std::vector<std::pair<int64_t, int64_t>> paces;  // of each axis, and how far it goes
+  for (const auto& [a, factor] : form->terms)
+    if (a >= 0) paces.emplace_back(std::abs(factor), std::abs(factor) * (nest.axes[a].extent - 1));
+  std::ranges::sort(paces);
+  int64_t span = 0;
+  for (const auto& [pace, length] : paces) {
+    if (pace <= span) return false;
+    span += length;
+  }
+  return true;
+}
+
+// Reduces what accumulates over the axes that its store does not name.
+void reduce_sums(FlatNest& nest) {
+  if (!nest.accumulate || !nest.where.empty() || !stores_apart(nest)) return;
+  for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a)
+    nest.axes[a].reduced = !names_axis(nest.store, a);
+}
+
 // The axis and the number by which all that takes quotients or remainders of an axis divides it, evenly.
 std::optional<std::pair<int, int64_t>> taken_apart(const Nest& nest) {
   std::map<int, std::set<int64_t>> divisors;
@@ -277,6 +300,7 @@ FlatNest flat_nest(const Nest& given, const Node& node, const std::vector<Layout
   flat.store = flat_index(layouts[node.writes[0]], store, axes);
   flat.body = flat_expr(nest.body, node, layouts, axes);
   flat.finish = flat_expr(nest.finish, node, layouts, axes);
+  reduce_sums(flat);
   join_axes(flat);
   for (int a = 0; a < static_cast<int>(flat.axes.size()); ++a) {
     if (flat.axes[a].extent != 1) continue;
@@ -286,6 +310,12 @@ FlatNest flat_nest(const Nest& given, const Node& node, const std::vector<Layout
     flat.finish = without_axis(flat.finish, a);
   }
   return flat;
+}
+
+bool has_sums(const FlatNest& nest) {
+  return nest.combine != Combine::kNone &&
+         (!nest.accumulate ||
+          std::ranges::any_of(nest.axes, [](const Axis& a) { return a.reduced && a.extent > 1; }));
 }
 
 bool widens_read(const Expr& e) {
@@ -558,7 +588,7 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
     if (flat.axes[a].reduced != flat.axes[b].reduced) return flat.axes[b].reduced;
     return key(a) > key(b);
   });
-  if (flat.combine == Combine::kNone || flat.accumulate) return plan;
+  if (!has_sums(flat)) return plan;
   if (target.byte_lanes > 0 && target.registers == Registers::kVector) {
     LoopPlan of_lanes = plan;
     of_lanes.bytes = target.along_sum;

@@ -16,7 +16,9 @@ namespace arenac {
 // A nest whose reads and store have one index each, the element address relative to the operand's layout
 // offset.
 struct FlatNest {
-  std::vector<Axis> axes;  // joined-away axes have extent 1; no expression names an axis of extent 1
+  // Joined-away axes have extent 1; no expression names an axis of extent 1. What accumulates has reduced
+  // axes where all that is added to an element may be added at once: those that the store does not name.
+  std::vector<Axis> axes;
   Combine combine;
   bool accumulate;
   std::vector<Bound> where;
@@ -28,6 +30,9 @@ struct FlatNest {
 };
 
 FlatNest flat_nest(const Nest& nest, const Node& node, const std::vector<Layout>& layouts);
+
+// Whether it has sums that are in registers while terms are added to them.
+bool has_sums(const FlatNest& nest);
 
 // Whether it is what was read, or computed of it, converted to a type of another size.
 bool widens_read(const Expr& e);

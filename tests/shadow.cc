@@ -317,7 +317,7 @@ class Shadow {
         std::count_if(flat.axes.begin(), flat.axes.end(), [](const Axis& a) { return !a.reduced; }));
     node_ = &node;
     point_.assign(flat.axes.size(), 0);
-    const bool reduces = flat.combine != Combine::kNone && !flat.accumulate;
+    const bool reduces = has_sums(flat);
     // What a block reduces is read before any of it is written.
     std::vector<std::pair<std::vector<int64_t>, Scalar>> block;
     const auto reduce = [&] {
