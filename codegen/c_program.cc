@@ -11,12 +11,6 @@
 namespace arenac {
 namespace {
 
-std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools) {
-  std::vector<std::string> names;
-  for (const Pool& pool : pools) names.push_back(pool.name);
-  return distinct_identifiers(names);
-}
-
 CallerTensors of_caller(const Lifetimes& lifetimes, const std::vector<TensorId>& ids,
                         const std::vector<std::string>& names) {
   CallerTensors all;
@@ -27,6 +21,7 @@ CallerTensors of_caller(const Lifetimes& lifetimes, const std::vector<TensorId>&
   const std::vector<std::string> distinct = distinct_identifiers(all.names);
   for (const std::string& id : distinct) all.members.push_back(c_member(id));
   all.macros = distinct_capitals(distinct);
+  all.identifiers = distinct;
   return all;
 }
 
@@ -56,6 +51,12 @@ std::optional<Feed> feed_of(const Schedule& schedule, const CallerTensors& input
 
 }  // namespace
 
+std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools) {
+  std::vector<std::string> names;
+  for (const Pool& pool : pools) names.push_back(pool.name);
+  return distinct_identifiers(names);
+}
+
 CProgram::CProgram(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options)
     : lowered(lowered),
       schedule(lowered.schedule),
@@ -76,6 +77,45 @@ CProgram::CProgram(const Lowered& lowered, const MemoryMap& map, const EmitOptio
     if (span_of(schedule.layouts[id], graph.tensors[id].shape) > std::numeric_limits<int>::max())
       throw UserError(fmt::format("{}: tensor '{}' {} has more elements than C's int counts", graph.name,
                                   c_comment(graph.tensors[id].name), to_string(graph.tensors[id].shape)));
+}
+
+std::string CProgram::parameters(const std::string& first) const {
+  std::string text = first;
+  const auto add = [&](const char* type, const char* parameter) {
+    text += fmt::format("{}const {}_{} *{}", text.empty() ? "" : ", ", name, type, parameter);
+  };
+  if (takes().inputs) add("inputs", "in");
+  if (takes().outputs) add("outputs", "out");
+  return text.empty() ? "void" : text;
+}
+
+std::string CProgram::arguments(const std::string& first) const {
+  std::string text = first;
+  if (takes().inputs) text += text.empty() ? "in" : ", in";
+  if (takes().outputs) text += text.empty() ? "out" : ", out";
+  return text;
+}
+
+std::string CProgram::macro_of(const CallerTensors& of, size_t k) const {
+  const char* kind = &of == &inputs ? "INPUT" : "OUTPUT";
+  const std::string macro = fmt::format("{}_{}_{}", upper, kind, of.macros[k]);
+  return macro.size() + std::string_view("_OFFSET").size() > kLongestIdentifier
+             ? fmt::format("{}_{}_{}", upper, kind, k)
+             : macro;
+}
+
+std::string CProgram::function_of(const CallerTensors& of, size_t k) const {
+  const char* kind = &of == &inputs ? "input" : "output";
+  const std::string function = fmt::format("{}_{}_{}", name, kind, of.identifiers[k]);
+  return function.size() + std::string_view("_dequantize").size() > kLongestIdentifier
+             ? fmt::format("{}_{}_{}", name, kind, k)
+             : function;
+}
+
+std::optional<QuantizedAs> CProgram::quantization_of(const CallerTensors& of, size_t k) const {
+  const auto& known = &of == &inputs ? options.quantization.inputs : options.quantization.outputs;
+  const auto at = known.find(of.names[k]);
+  return at == known.end() ? std::nullopt : std::optional(at->second);
 }
 
 std::string CProgram::fed_type() const { return info(graph.tensors[inputs.ids[feed->input]].type).c_name; }
@@ -111,24 +151,31 @@ std::string CProgram::bytes_at(int buffer) const {
 }
 
 std::string CProgram::section_of(size_t pool) const {
-  const bool has = pool < options.sections.size() && !options.sections[pool].empty();
-  return has ? fmt::format(" {}_SECTION({})", upper, c_string(options.sections[pool])) : "";
+  return pool < options.sections.size() ? options.sections[pool] : "";
 }
 
 std::string CProgram::for_pools(const char* form, const char* between) const {
   std::string text;
   for (size_t k = 0; k < plan.pools.size(); ++k) {
-    const Pool& pool = lifetimes.problem.pools[k];
     text += k > 0 ? between : "";
-    text += fmt::format(fmt::runtime(form), fmt::arg("pool", pools[k]), fmt::arg("name", name),
-                        fmt::arg("local", "pool_" + pools[k]), fmt::arg("member", c_member(pools[k])),
-                        fmt::arg("macro", upper + "_" + pool_macros[k]), fmt::arg("upper", upper),
-                        fmt::arg("aligned", fmt::format("{0}_aligned({0}_pool_{1}.bytes, {2}_{3}_ALIGN)",
-                                                        name, pools[k], upper, pool_macros[k])),
-                        fmt::arg("size", std::max<int64_t>(plan.pools[k].size, 1)),
-                        fmt::arg("align", pool.align), fmt::arg("section", section_of(k)));
+    text += fmt::format(
+        fmt::runtime(form), fmt::arg("pool", pools[k]), fmt::arg("name", name),
+        fmt::arg("local", "pool_" + pools[k]), fmt::arg("member", c_member(pools[k])),
+        fmt::arg("macro", upper + "_" + pool_macros[k]), fmt::arg("upper", upper),
+        fmt::arg("aligned", fmt::format("{0}_aligned({0}_pool_{1}.bytes, {2}_{3}_ALIGN)", name, pools[k],
+                                        upper, pool_macros[k])),
+        fmt::arg("memory", options.memory_of),
+        fmt::arg("array", pool_array(name, pools[k], upper + "_" + pool_macros[k], section_of(k))));
   }
   return text;
+}
+
+RunTakes run_takes(const Graph& graph, Io io) {
+  const auto any_by_rows = [&](const std::vector<TensorId>& ids) {
+    return std::ranges::any_of(ids, [&](TensorId id) { return graph.by_rows.contains(id); });
+  };
+  return {io == Io::kExternal || any_by_rows(graph.inputs),
+          io == Io::kExternal || any_by_rows(graph.outputs)};
 }
 
 std::vector<std::string> pool_macros(const std::vector<Pool>& pools) {

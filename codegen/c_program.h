@@ -19,7 +19,8 @@ constexpr size_t kLongestIdentifier = 63;  // that C99 tells apart
 // The model's inputs or outputs without the states.
 struct CallerTensors {
   std::vector<TensorId> ids;
-  std::vector<std::string> names, members, macros;  // of the model; of the struct; KWS_INPUT_ before it
+  // Of the model; of the struct; behind KWS_INPUT_ and kws_input_.
+  std::vector<std::string> names, members, macros, identifiers;
 };
 
 // An input that comes row by row.
@@ -46,6 +47,20 @@ struct CProgram {
 
   CProgram(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options);
 
+  RunTakes takes() const { return run_takes(graph, options.io); }
+  // "const kws_workspace *w, const kws_inputs *in, const kws_outputs *out", those that it takes, the first if
+  // `first` names it: of kws_run and what is like it.
+  std::string parameters(const std::string& first) const;
+  // "in, out", those that kws_run takes, each behind ", " or the first behind `first`.
+  std::string arguments(const std::string& first) const;
+  // What macros and functions of a tensor of the caller's begin with: "KWS_INPUT_IMAGE", "kws_input_image".
+  std::string macro_of(const CallerTensors& of, size_t k) const;
+  std::string function_of(const CallerTensors& of, size_t k) const;
+  std::optional<QuantizedAs> quantization_of(const CallerTensors& of, size_t k) const;
+
+  // Whether the workspace says where the constants are, in what is called `weights`.
+  bool weights_by_pointer() const { return weights.form == WeightsForm::kPointer; }
+
   bool is_fed(size_t group) const { return feed && feed->group == group; }
   bool by_rows(TensorId id) const { return graph.by_rows.contains(id); }
   bool emits() const;  // whether an output is taken row by row
@@ -69,8 +84,26 @@ struct CProgram {
   std::string section_of(size_t pool) const;
 };
 
-// The text of NAME.h.
-std::string header_text(const CProgram& program);
+// The text of NAME.h (`token`: see weights.h); of it what is about inputs and outputs: extents and places,
+// structs of pointers, functions that say where they lie and what real numbers they stand for.
+std::string header_text(const CProgram& program, const std::string& token);
+void io_macros(CText& c, const CProgram& program, const CallerTensors& of);
+void io_struct(CText& c, const CProgram& program, const CallerTensors& of);
+void io_functions(CText& c, const CProgram& program);
+
+// Of pools, as C identifiers.
+std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools);
+// The macros NAME_ALIGNED and NAME_SECTION, which place static arrays and which the build may define itself;
+// the array of a pool whose macros begin with `macro`, in a section of the linker if there is one; a function
+// that returns the first aligned byte of one.
+std::string placement_macros(const std::string& upper, const std::vector<std::string>& sections);
+std::string pool_array(const std::string& name, const std::string& pool, const std::string& macro,
+                       const std::string& section);
+std::string aligned_function(const std::string& name);
+// The macros of a pool: bytes, alignment, and that they are not more than those there are, its size= or what
+// the build says.
+void pool_size_macros(CText& c, const std::string& header, const std::string& macro, int64_t size,
+                      const Pool& pool);
 
 // What of NAME.c the caller calls, around `steps`, the statements of a run.
 void run_function(CText& c, const CProgram& program, const std::string& steps);

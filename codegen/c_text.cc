@@ -346,6 +346,8 @@ bool names_identifier(const std::string& code, const std::string& identifier) {
   return false;
 }
 
+std::string c_unsigned(int64_t value) { return fmt::format("{}{}", value, value >> 32 == 0 ? "u" : "ull"); }
+
 std::string c_literal(Type type, Scalar value) {
   switch (type) {
     case Type::kFloat32:

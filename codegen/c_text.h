@@ -65,11 +65,14 @@ std::string c_string(const std::string& bytes);
 // C text with lines of over 100 characters broken at blanks, behind commas and semicolons if there are any.
 std::string with_short_lines(const std::string& text);
 
+// Without the ends of the lines.
 std::vector<std::string> lines_of(const std::string& text);
 
 // Whether C code names this identifier; comments and members (p->it) apart.
 bool names_identifier(const std::string& code, const std::string& identifier);
 
+// "5700000u": an unsigned number as the preprocessor takes it.
+std::string c_unsigned(int64_t value);
 // A literal of the type that arithmetic on `type` uses, float16 as its bit pattern; of text an initializer.
 std::string c_literal(Type type, Scalar value);
 

@@ -32,9 +32,10 @@ class Emitter {
   std::vector<File> run() {
     if (options_.code == Code::kSmall) shared_ = shared_kernels(lowered_.steps, name_, helpers_);
     const std::string steps = this->steps();  // first: it finds the kernels and helpers
-    std::vector<File> files = {{name_ + ".h", with_short_lines(header_text(program_))},
-                               {name_ + ".c", with_short_lines(source(steps))}};
-    for (File& file : weight_files(weights_, schedule_, name_)) files.push_back(std::move(file));
+    const std::string source = with_short_lines(this->source(steps)), token = token_of(weights_, source);
+    std::vector<File> files = {{name_ + ".h", with_short_lines(header_text(program_, token))},
+                               {name_ + ".c", source}};
+    for (File& file : weight_files(weights_, schedule_, name_, token)) files.push_back(std::move(file));
     files.push_back({name_ + "_map.json", to_json(map_)});
     files.push_back({name_ + ".cmake", cmake(files)});
     return files;
@@ -155,9 +156,11 @@ class Emitter {
     f.put("");
     f.line("/* Steps {} to {}, row by row: each stage first runs those it reads, as far as it needs them. */",
            group.begin, group.end - 1);
-    f.line("typedef struct {{\n  const {0}_inputs *in;\n  const {0}_outputs *out;\n{1}", name_,
+    const bool fed = program_.is_fed(number), takes_in = options_.io == Io::kExternal;
+    f.line("typedef struct {{{}{}\n{}", takes_in ? fmt::format("\n  const {}_inputs *in;", name_) : "",
+           program_.takes().outputs ? fmt::format("\n  const {}_outputs *out;", name_) : "",
            program_.for_pools("  unsigned char *{local};", "\n"));
-    const bool fed = program_.is_fed(number);
+    if (program_.weights_by_pointer()) f.put("  const unsigned char *weights;");
     if (fed)
       f.line(
           "  const {} *fed; /* a row, until it is taken */\n  int *done; /* slabs, per stage */\n}} "
@@ -174,8 +177,9 @@ class Emitter {
 
     c.put("{");
     c.indent();
-    c.line("{}_group_{} g = {{in, out{}, {}}};", name_, number, program_.for_pools(", {local}"),
-           fed ? "fed, w->done" : "{0}");
+    c.line("{}_group_{} g = {{{}{}{}{}, {}}};", name_, number, takes_in ? "in, " : "",
+           program_.takes().outputs ? "out, " : "", program_.for_pools("{local}", ", "),
+           program_.weights_by_pointer() ? ", weights" : "", fed ? "fed, w->done" : "{0}");
     const auto call = [&](int stage, const std::string& last) {
       const std::string text = fmt::format("{}_step_{}(&g, {})", name_, group.stages[stage].step, last);
       c.put(fed ? fmt::format("if (!{}) return {}_MORE;", text, upper_) : text + ";");
@@ -244,6 +248,8 @@ class Emitter {
     for (const std::string& pool : pools_)
       if (names_identifier(body, "pool_" + pool))
         f.line("unsigned char *const pool_{0} = g->pool_{0};", pool);
+    if (program_.weights_by_pointer() && names_identifier(body, "weights"))
+      f.put("const unsigned char *const weights = g->weights;");
     if (names_identifier(body, "in")) f.line("const {}_inputs *const in = g->in;", name_);
     if (names_identifier(body, "fed")) f.line("const {} *const fed = g->fed;", program_.fed_type());
     if (names_identifier(body, "out")) f.line("const {}_outputs *const out = g->out;", name_);
@@ -438,21 +444,13 @@ class Emitter {
     if (!options_.features.empty()) turn_on_features(c);
     if (options_.registers == Registers::kScalar) keep_sums_in_registers(c);
     c.line(
-        "#if defined(__GNUC__)\n#define {0}_RESTRICT __restrict__\n#define {0}_ALIGNED(n) "
-        "__attribute__((aligned(n)))\n#define {0}_SLACK(n) 0u\n"
+        "#if defined(__GNUC__)\n#define {0}_RESTRICT __restrict__\n"
         "#define {0}_NOINLINE __attribute__((noinline)) /* loops of several in one function spill */\n"
         "#elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L\n"
         "#define {0}_RESTRICT restrict\n#else\n#define {0}_RESTRICT\n#endif\n"
-        "#ifndef {0}_NOINLINE\n#define {0}_NOINLINE\n#endif\n"
-        "#ifndef {0}_ALIGNED\n#define {0}_ALIGNED(n)\n#define {0}_SLACK(n) ((n) - 1u) /* bytes more, to "
-        "round up */\n#endif\n",
+        "#ifndef {0}_NOINLINE\n#define {0}_NOINLINE\n#endif\n",
         upper_);
-    if (std::any_of(options_.sections.begin(), options_.sections.end(),
-                    [](const std::string& section) { return !section.empty(); }))
-      c.line(
-          "#ifdef __GNUC__\n#define {0}_SECTION(name) __attribute__((section(name)))\n#else\n"
-          "#define {0}_SECTION(name)\n#endif\n",
-          upper_);
+    c.put(placement_macros(upper_, options_.sections));
     if (mentions(steps, "ARENAC_NATIVE_HALF"))
       c.put(
           "#if defined(__F16C__) && defined(__FLT16_MANT_DIG__) && !defined(__cplusplus) && "
@@ -462,6 +460,7 @@ class Emitter {
     offsets(c);
     for (const auto& [name, text] : helpers_) c.put(text);
     c.put(kernel_text_);
+    if (program_.weights_by_pointer()) c.put(weight_check(weights_, name_));
     run_function(c, program_, steps);
     if (program_.has_reset()) reset_function(c, program_);
     static_arena(c, program_);

@@ -22,6 +22,7 @@
 
 #include "codegen/lowered.h"
 #include "codegen/memory_map.h"
+#include "frontend/quantum.h"
 #include "planner/lifetime.h"
 #include "planner/problem.h"
 #include "scheduler/schedule.h"
@@ -34,8 +35,9 @@ struct File {
   bool operator==(const File&) const = default;
 };
 
-// kAuto: readable arrays up to 64 KB in all, octal strings up to 4 MB, an assembler file beyond.
-enum class WeightsForm : uint8_t { kAuto, kC, kIncbin, kBin };
+// kAuto: readable arrays up to 64 KB in all, octal strings up to 4 MB, an assembler file beyond. kPointer:
+// the workspace says where they are.
+enum class WeightsForm : uint8_t { kAuto, kC, kIncbin, kBin, kPointer };
 
 // kFast: each kernel with its numbers in it. kSmall: kernels that differ in numbers only are one, and a
 // table.
@@ -50,10 +52,25 @@ struct EmitOptions {
   std::vector<std::string> sections = {};    // of the linker, for each pool's static memory; "" or none: any
   std::string features = {};                 // of the target
   Registers registers = Registers::kVector;  // the target's
+  CallerQuantization quantization = {};      // of inputs and outputs, by the model's names
+  std::string memory_of = {};  // the C prefix of what defines the static arena (shared_memory); empty: NAME.c
 };
+
+// Which of its structs of pointers NAME_run takes: where inputs and outputs lie in the arena, only those
+// whose rows come from the caller or go there.
+struct RunTakes {
+  bool inputs, outputs;
+};
+RunTakes run_takes(const Graph& graph, Io io);
 
 // `map` is what make_map returned. Deterministic. UserError when a tensor is too large for C's int.
 std::vector<File> emit(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options);
+
+// A static arena that several programs use: NAME.h, which includes theirs, and NAME.c. Of the pools those
+// with bytes; `sections` as in EmitOptions.
+std::vector<File> shared_memory(const std::string& name, const std::vector<Pool>& pools,
+                                const std::vector<int64_t>& sizes, const std::vector<std::string>& sections,
+                                const std::vector<std::string>& programs);
 
 // What stands for each pool in the macros KWS_SRAM_SIZE and KWS_SRAM_ALIGN: "SRAM".
 std::vector<std::string> pool_macros(const std::vector<Pool>& pools);

@@ -13,9 +13,25 @@ std::string indented(const std::string& text) {
   return all;
 }
 
+// Checks of the memory that the workspace names, and pointers to it.
+std::string null_memory(const CProgram& p) {
+  return "!w" + p.for_pools(" || !w->{member}") + (p.weights_by_pointer() ? " || !w->weights" : "");
+}
+
+void check_memory(CText& c, const CProgram& p) {
+  c.put(p.for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
+  if (!p.weights_by_pointer()) return;
+  c.line("  if ((uintptr_t)w->weights % {0}_WEIGHTS_ALIGN != 0) return {0}_EALIGN;", p.upper);
+  c.line("  if (!{}_suits((const unsigned char *)w->weights)) return {}_EWEIGHTS;", p.name, p.upper);
+}
+
 void unused_pools(CText& c, const CProgram& p, const std::string& code) {
   for (const std::string& pool : p.pools)
     if (!names_identifier(code, "pool_" + pool)) c.line("  (void)pool_{};", pool);
+}
+
+void unused_weights(CText& c, const CProgram& p, const std::string& code) {
+  if (p.weights_by_pointer() && !names_identifier(code, "weights")) c.put("  (void)weights;");
 }
 
 // The outputs that do not lie where their inputs do, into these.
@@ -31,22 +47,44 @@ std::string copied_states(const CProgram& p) {
   return text;
 }
 
-// What a row makes possible; kws_feed, which keeps count; kws_run, which has all rows.
+// kws_run where rows are fed: it has them all.
+void whole_run_of_rows(CText& c, const CProgram& p) {
+  const std::string& member = p.inputs.members[p.feed->input];
+  c.line("int {}_run({})\n{{\n  {}_workspace all;\n  int y, status = {}_MORE;", p.name,
+         p.parameters(fmt::format("const {}_workspace *w", p.name)), p.name, p.upper);
+  c.line("  if (!w || !in || !in->{}{}) return {}_ENULL;", member, p.takes().outputs ? " || !out" : "",
+         p.upper);
+  c.put(p.for_pools("  all.{member} = w->{member};", "\n"));
+  if (p.weights_by_pointer()) c.put("  all.weights = w->weights;");
+  if (p.takes().outputs) c.put("  all.out = *out;");
+  if (p.options.io == Io::kExternal) c.put("  all.in = *in;");
+  c.line(
+      "  all.row = 0;\n  for (y = 0; y < {5}; ++y) all.done[y] = 0;\n  for (y = 0; y < "
+      "{0} && status == {1}_MORE; ++y) status = "
+      "{2}_feed(&all, in->{3} + (size_t)y * {4}u);\n  return status;\n}}\n",
+      p.feed->rows, p.upper, p.name, member, p.feed->size, p.schedule.groups[p.feed->group].stages.size());
+}
+
+// What a row makes possible; kws_feed, which keeps count.
 void feed_functions(CText& c, const CProgram& p, const std::string& steps) {
   const std::string states = copied_states(p), code = steps + states, type = p.fed_type();
   c.line("static int {0}_take({0}_workspace *w, int y, const {1} *fed)\n{{", p.name, type);
-  c.line("  const {0}_inputs *const in = &w->in;\n  const {0}_outputs *const out = &w->out;", p.name);
+  if (p.options.io == Io::kExternal) c.line("  const {}_inputs *const in = &w->in;", p.name);
+  if (p.takes().outputs) c.line("  const {}_outputs *const out = &w->out;", p.name);
   c.put(p.for_pools("  unsigned char *const {local} = (unsigned char *)w->{member};", "\n"));
+  if (p.weights_by_pointer())
+    c.put("  const unsigned char *const weights = (const unsigned char *)w->weights;");
   unused_pools(c, p, code);
-  for (const char* caller : {"in", "out"})
-    if (!names_identifier(code, caller)) c.line("  (void){};", caller);
+  unused_weights(c, p, code);
+  if (p.options.io == Io::kExternal && !names_identifier(code, "in")) c.put("  (void)in;");
+  if (p.takes().outputs && !names_identifier(code, "out")) c.put("  (void)out;");
   c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", p.upper));
 
   c.line("int {0}_feed({0}_workspace *w, const {1} *row)\n{{\n  int y, status = {2}_OK;", p.name, type,
          p.upper);
-  c.line("  if (!w || !row{}{}) return {}_ENULL;", p.for_pools(" || !w->{member}"),
-         p.null_members("w->in.", "w->out."), p.upper);
-  c.put(p.for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
+  c.line("  if ({} || !row{}) return {}_ENULL;", null_memory(p), p.null_members("w->in.", "w->out."),
+         p.upper);
+  check_memory(c, p);
   c.line("  if (w->row < 0 || w->row >= {}) return {}_EORDER;", p.feed->rows, p.upper);
   c.put("  y = w->row;\n  w->row = -1;");
   c.line("  {}status = {}_take(w, y, row);",
@@ -55,40 +93,30 @@ void feed_functions(CText& c, const CProgram& p, const std::string& steps) {
   c.line("  w->row = y + 1 < {} ? y + 1 : 0;", p.feed->rows);
   c.line("  return w->row > 0 ? {0}_MORE : {0}_OK;\n}}\n", p.upper);
 
-  const bool takes_out = (p.options.io == Io::kExternal && !p.outputs.ids.empty()) || p.emits();
-  const std::string& member = p.inputs.members[p.feed->input];
-  c.line(
-      "int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{\n"
-      "  {0}_workspace all;\n  int y, status = {1}_MORE;",
-      p.name, p.upper);
-  c.line("  if (!w || !in || !in->{}{}) return {}_ENULL;", member, takes_out ? " || !out" : "", p.upper);
-  c.put(p.for_pools("  all.{member} = w->{member};", "\n"));
-  c.put(takes_out ? "  all.out = *out;" : "  (void)out;");
-  c.line(
-      "  all.in = *in;\n  all.row = 0;\n  for (y = 0; y < {5}; ++y) all.done[y] = 0;\n  for (y = 0; y < "
-      "{0} && status == {1}_MORE; ++y) status = "
-      "{2}_feed(&all, in->{3} + (size_t)y * {4}u);\n  return status;\n}}\n",
-      p.feed->rows, p.upper, p.name, member, p.feed->size, p.schedule.groups[p.feed->group].stages.size());
+  whole_run_of_rows(c, p);
 }
 
 }  // namespace
 
 void run_function(CText& c, const CProgram& p, const std::string& steps) {
   if (p.feed) return feed_functions(c, p, steps);
-  c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{", p.name);
+  c.line("int {}_run({})\n{{", p.name, p.parameters(fmt::format("const {}_workspace *w", p.name)));
   const std::string states = copied_states(p);
   const std::string code = steps + states;
   c.put(p.for_pools("  unsigned char *{local};", "\n"));
-  std::string null = "!w" + p.for_pools(" || !w->{member}");
+  if (p.weights_by_pointer()) c.put("  const unsigned char *weights;");
+  std::string null = null_memory(p);
   if (p.options.io == Io::kExternal && !p.inputs.ids.empty()) null += " || !in";
   if ((p.options.io == Io::kExternal && !p.outputs.ids.empty()) || p.emits()) null += " || !out";
   null += p.null_members("in->", "out->");
   c.line("  if ({}) return {}_ENULL;", null, p.upper);
-  c.put(p.for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
+  check_memory(c, p);
   c.put(p.for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
+  if (p.weights_by_pointer()) c.put("  weights = (const unsigned char *)w->weights;");
   unused_pools(c, p, code);
-  for (const char* caller : {"in", "out"})
-    if (!names_identifier(null + code, caller)) c.line("  (void){};", caller);
+  unused_weights(c, p, code);
+  if (p.takes().inputs && !names_identifier(null + code, "in")) c.put("  (void)in;");
+  if (p.takes().outputs && !names_identifier(null + code, "out")) c.put("  (void)out;");
   c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", p.upper));
 }
 
@@ -109,25 +137,23 @@ void reset_function(CText& c, const CProgram& p) {
 
 void static_arena(CText& c, const CProgram& p) {
   c.line("#ifndef {}_NO_STATIC_ARENA", p.upper);
-  c.put(
-      p.for_pools("static union {{\n  unsigned char bytes[{macro}_SIZE + {upper}_SLACK({macro}_ALIGN)];\n  "
-                  "double real;\n  int64_t "
-                  "whole;\n}} {name}_pool_{pool} {upper}_ALIGNED({macro}_ALIGN){section};\n",
-                  "\n"));
-  c.line(
-      "static void *{}_aligned(unsigned char *bytes, unsigned align)\n{{\n"
-      "  const unsigned over = (unsigned)((uintptr_t)bytes % align);\n"
-      "  return over ? bytes + (align - over) : bytes;\n}}",
-      p.name);
-  if (p.options.io == Io::kArena)
-    c.put(p.for_pools("void *{name}_static_{pool}(void)\n{{\n  return {aligned};\n}}\n", "\n"));
-  c.line(
-      "int {0}_invoke(const {0}_inputs *in, const {0}_outputs *out)\n{{\n  {0}_workspace w;\n{1}"
-      "  return {0}_run(&w, in, out);\n}}",
-      p.name, p.for_pools("  w.{member} = {aligned};\n"));
+  if (p.options.memory_of.empty()) {
+    c.put(p.for_pools("{array}", "\n"));
+    c.put(aligned_function(p.name));
+    c.put(p.for_pools("void *{name}_static_{pool}(void)\n{{\n  return {aligned};\n}}", "\n"));
+  } else {
+    c.line("/* Of {}.c, for several models. */", p.options.memory_of);
+    c.put(p.for_pools("void *{memory}_static_{pool}(void);", "\n"));
+    c.put(p.for_pools("void *{name}_static_{pool}(void)\n{{\n  return {memory}_static_{pool}();\n}}", "\n"));
+  }
+  c.line("int {0}_invoke({1})\n{{\n  {0}_workspace w;\n{2}  return {0}_run({3});\n}}", p.name,
+         p.parameters(p.weights_by_pointer() ? "const void *weights" : ""),
+         p.for_pools("  w.{member} = {name}_static_{pool}();\n") +
+             (p.weights_by_pointer() ? "  w.weights = weights;\n" : ""),
+         p.arguments("&w"));
   if (p.has_state())
     c.line("int {0}_reset_static(void)\n{{\n  {0}_workspace w;\n{1}  return {0}_reset(&w);\n}}", p.name,
-           p.for_pools("  w.{member} = {aligned};\n"));
+           p.for_pools("  w.{member} = {name}_static_{pool}();\n"));
   c.line("#endif\n");
 }
 

@@ -6,6 +6,7 @@
 
 #include "codegen/instructions.h"
 #include "frontend/error.h"
+#include "frontend/interpret.h"
 
 namespace arenac {
 namespace {

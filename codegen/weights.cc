@@ -14,7 +14,6 @@ namespace {
 constexpr int64_t kReadableBytes = 64 << 10;
 constexpr int64_t kLiteralBytes = 4 << 20;
 constexpr int64_t kBlobAlign = 64;
-constexpr int kConstantAlign = 8;  // bytes, of arrays in C
 
 // Elements where the layout, which is dense, puts them.
 std::string laid_out(const Tensor& tensor, const Layout& layout) {
@@ -185,8 +184,30 @@ std::string weight_guard(const Weights& weights, const Schedule& schedule, const
              upper_case(name), name);
 }
 
-std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name) {
-  if (weights.all.empty()) return "";
+std::string token_of(const Weights& weights, const std::string& source) {
+  uint32_t hash = 2166136261u;  // FNV-1a
+  const auto add = [&](const std::string& bytes) {
+    for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 16777619u;
+  };
+  add(source);
+  if (weights.form != WeightsForm::kPointer)
+    for (const Weight& weight : weights.all) add(weight.bytes);
+  return fmt::format("{:08x}", hash);
+}
+
+std::string weight_check(const Weights& weights, const std::string& name) {
+  const std::string upper = upper_case(name);
+  return fmt::format(
+      "static int {0}_suits(const unsigned char *weights)\n{{\n"
+      "  const unsigned char *const token = weights + {2};\n"
+      "  return token[0] == ({1}_WEIGHTS_TOKEN & 255u) && token[1] == ({1}_WEIGHTS_TOKEN >> 8 & 255u) &&\n"
+      "         token[2] == ({1}_WEIGHTS_TOKEN >> 16 & 255u) && token[3] == {1}_WEIGHTS_TOKEN >> 24;\n}}\n",
+      name, upper, weights.total);
+}
+
+std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name,
+                                const std::string& token) {
+  if (weights.all.empty() || weights.form == WeightsForm::kPointer) return "";
   const std::string upper = upper_case(name);
   std::string text = fmt::format(
       "\n/* The constants, for {1}.c and {1}_weights.c. {0}_CONST stands before each of them: define it to "
@@ -197,6 +218,12 @@ std::string weight_declarations(const Weights& weights, const Schedule& schedule
       "#elif !defined({0}_CONST)\n#define {0}_CONST const\n#endif\n"
       "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
       upper, name, kConstantAlign);
+  if (weights.form != WeightsForm::kBin) {
+    const std::string first = weights.readable ? weights.all[0].name : "weights";
+    text +=
+        fmt::format("#define {0}_{1} {0}_{1}_{2} /* constants that are not those of {0}.c do not link */\n",
+                    name, first, token);
+  }
   if (!weights.readable && weights.form == WeightsForm::kC)
     text += fmt::format("{};\nextern {}_CONST union {}_weights_blob {}_weights;\n", blob_type(weights, name),
                         upper, name, name);
@@ -216,12 +243,16 @@ std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedu
                            const std::string& name) {
   const Weight& weight = weights.all[weights.of_tensor.at(tensor)];
   if (weights.readable) return fmt::format("{}_{}", name, weight.name);
+  if (weights.form == WeightsForm::kPointer)
+    return fmt::format("(const {} *)(const void *)(weights + {})",
+                       info(schedule.graph->tensors[tensor].type).c_name, weight.offset);
   const char* member = weights.form == WeightsForm::kC ? ".bytes" : "";
   return fmt::format("(const {} *)(const void *)({}_weights{} + {})",
                      info(schedule.graph->tensors[tensor].type).c_name, name, member, weight.offset);
 }
 
-std::vector<File> weight_files(const Weights& weights, const Schedule& schedule, const std::string& name) {
+std::vector<File> weight_files(const Weights& weights, const Schedule& schedule, const std::string& name,
+                               const std::string& token) {
   std::vector<File> files;
   if (weights.form == WeightsForm::kC) {
     std::string text = fmt::format(
@@ -250,12 +281,16 @@ std::vector<File> weight_files(const Weights& weights, const Schedule& schedule,
         {name + "_weights.S",
          fmt::format(
              "/* Constants of {0}: the bytes of {0}_weights.bin, which must lie in a folder given by -I. */\n"
-             "    .section .rodata.{0}_weights, \"a\"\n    .globl {0}_weights\n    .balign {1}\n"
-             "{0}_weights:\n    .incbin \"{0}_weights.bin\"\n"
-             "#ifdef __ELF__\n    .size {0}_weights, . - {0}_weights\n#endif\n"
+             "    .section .rodata.{0}_weights, \"a\"\n    .globl {0}_weights_{2}\n    .balign {1}\n"
+             "{0}_weights_{2}:\n    .incbin \"{0}_weights.bin\"\n"
+             "#ifdef __ELF__\n    .size {0}_weights_{2}, . - {0}_weights_{2}\n#endif\n"
              "#if defined(__linux__) && defined(__ELF__)\n    .section .note.GNU-stack, \"\"\n#endif\n",
-             name, kBlobAlign)});
+             name, kBlobAlign, token)});
   files.push_back({name + "_weights.bin", blob_of(weights)});
+  if (weights.form == WeightsForm::kPointer)
+    for (int byte = 3; byte >= 0; --byte)
+      files.back().bytes +=
+          static_cast<char>(std::stoi(token.substr(static_cast<size_t>(byte) * 2, 2), nullptr, 16));
   return files;
 }
 

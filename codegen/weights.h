@@ -9,6 +9,8 @@
 
 namespace arenac {
 
+constexpr int kConstantAlign = 8;  // bytes, of arrays in C
+
 struct Weight {
   std::string name;   // w_17: of its array, behind the prefix
   TensorId tensor;    // the first that has these bytes
@@ -30,15 +32,26 @@ std::string text_type(const Graph& graph);
 
 Weights collect_weights(const Schedule& schedule, const EmitOptions& options);
 
+// For NAME.c where constants lie behind a pointer, `weights`: whether they end in NAME_WEIGHTS_TOKEN.
+std::string weight_check(const Weights& weights, const std::string& name);
+
 // For NAME.c: stops the C compiler where the constants lie in another byte order than the machine's.
 // Constants in C are right for any.
 std::string weight_guard(const Weights& weights, const Schedule& schedule, const std::string& name);
 
 // Declarations for NAME.c and NAME_weights.c, which define NAME_INTERNAL before they include NAME.h; and the
 // expression for a pointer to the first element.
-std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name);
+//
+// In the objects one of their names ends in `token`, so that constants that are not these do not link; not
+// where the caller places the bytes himself.
+std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name,
+                                const std::string& token);
 std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedule& schedule,
                            const std::string& name);
-std::vector<File> weight_files(const Weights& weights, const Schedule& schedule, const std::string& name);
+std::vector<File> weight_files(const Weights& weights, const Schedule& schedule, const std::string& name,
+                               const std::string& token);
+// Eight digits that tell NAME.c and its constants from others; of constants behind a pointer, NAME.c and all
+// that it can read. They end the .bin, lowest byte first.
+std::string token_of(const Weights& weights, const std::string& source);
 
 }  // namespace arenac

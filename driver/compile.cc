@@ -17,6 +17,7 @@
 #include "frontend/error.h"
 #include "frontend/rewrites.h"
 #include "planner/csv.h"
+#include "planner/verify.h"
 #include "scheduler/storage.h"
 #include "scheduler/sums.h"
 
@@ -130,18 +131,11 @@ std::string dump(const Problem& problem) { return to_csv(with_plain_names(proble
 
 std::string dump(const Problem& problem, const Plan& plan) { return to_csv(with_plain_names(problem), plan); }
 
-Compilation compile(const CompileOptions& options) {
-  if (options.model.ends_with(".csv"))
-    throw UserError(
-        fmt::format("{}: is no model; 'arenac plan' reads planning problems, 'arenac verify' problems and "
-                    "their solutions",
-                    options.model));
-  const Target& target = target_named(options.target);
-  scheduler_named(options.scheduler);  // or there is none of this name
-  Progress progress(options);
-  Compilation c;
-  c.name = options.name.empty() ? identifier_of(options.model) : options.name;
+namespace {
 
+// The graph that is scheduled. Returns when the searches for a schedule end, of whose time those for sums are
+// part.
+Deadline make_graph(Compilation& c, const CompileOptions& options, Progress& progress) {
   const auto graph_finished = [&](std::string_view stage, const Graph& graph) {
     progress.finished(std::string(stage), counted(graph.block.size(), "node"), [&] { return dump(graph); });
   };
@@ -167,6 +161,23 @@ Compilation compile(const CompileOptions& options) {
     for (const std::string& warning : c.graph->warnings) fmt::print(stderr, "warning: {}\n", warning);
   }
   graph_finished("graph", *c.graph);
+  return deadline;
+}
+
+// Every product up to the plan.
+Compilation planned(const CompileOptions& options, Progress& progress) {
+  if (options.model.ends_with(".csv"))
+    throw UserError(
+        fmt::format("{}: is no model; 'arenac plan' reads planning problems, 'arenac verify' problems and "
+                    "their solutions",
+                    options.model));
+  const Target& target = target_named(options.target);
+  scheduler_named(options.scheduler);  // or there is none of this name
+  Compilation c;
+  c.name = options.name.empty() ? identifier_of(options.model) : options.name;
+  c.io = options.io;
+  c.weights = options.weights;
+  const Deadline deadline = make_graph(c, options, progress);
 
   const Choosing choosing = {options,  c.states, target,
                              deadline, c.times,  [&](int64_t bytes) { progress.found(bytes); }};
@@ -180,6 +191,8 @@ Compilation compile(const CompileOptions& options) {
   c.schedule = std::move(chosen.schedule);
   c.lifetimes = std::move(chosen.lifetimes);
   c.plan = std::move(chosen.plan);
+  c.layerwise_arena = chosen.layerwise_arena;
+  c.rungs = std::move(chosen.rungs);
   progress.finished(
       "schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); },
       -c.times.problem - c.times.plan - c.times.cycles);
@@ -192,15 +205,18 @@ Compilation compile(const CompileOptions& options) {
       "problem", counted(problem.buffers.size(), "buffer"), [&] { return dump(problem); }, c.times.problem);
   progress.finished(
       "plan", bytes_words(total_size(c.plan)), [&] { return dump(problem, c.plan); }, c.times.plan);
-
   progress.finished(
       "cycles", "of schedules to choose from", [] { return ""; }, c.times.cycles);
+  return c;
+}
 
+// The map and the files.
+void write_up(Compilation& c, const CompileOptions& options, Progress& progress) {
+  const Target& target = target_named(options.target);
   progress.begins("map and files");
   const Lowered lowered = lower(c.schedule, c.lifetimes, c.plan);
-  c.map = with_cycles(make_map(c.schedule, c.lifetimes, c.plan, options.io, chosen.layerwise_arena),
+  c.map = with_cycles(make_map(c.schedule, c.lifetimes, c.plan, options.io, c.layerwise_arena),
                       cycles_of(lowered, target), target.name);
-  c.rungs = std::move(chosen.rungs);
   if (options.rungs == Rungs::kListed)
     for (const Rung& rung : c.rungs) c.map.frontier.push_back(choice_of(rung, options, c.name));
   c.map.model = title_of(options);
@@ -211,11 +227,31 @@ Compilation compile(const CompileOptions& options) {
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
 
-  c.files = emit(lowered, c.map,
-                 {c.name, options.io, options.weights, ARENAC_VERSION, code_of(options), options.sections,
-                  target.features, target.registers});
+  c.files =
+      emit(lowered, c.map,
+           {c.name, options.io, options.weights, ARENAC_VERSION, code_of(options), options.sections,
+            target.features, target.registers, declared_quantization(options.model), options.memory_of});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
+}
+
+}  // namespace
+
+Compilation compile(const CompileOptions& options) {
+  Progress progress(options);
+  Compilation c = planned(options, progress);
+  write_up(c, options, progress);
   return c;
+}
+
+Compilation planned(const CompileOptions& options) {
+  Progress progress(options);
+  return planned(options, progress);
+}
+
+void write_up(Compilation& c, const CompileOptions& options) {
+  require_right("plan of several models", verify(c.lifetimes.problem, c.plan));
+  Progress progress(options);
+  write_up(c, options, progress);
 }
 
 std::string identifier_of(const std::string& model_path) {

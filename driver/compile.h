@@ -66,6 +66,7 @@ struct CompileOptions {
   WeightsForm weights = WeightsForm::kAuto;
   std::optional<Code> code;  // none: the target's
   SumOrder sums = SumOrder::kAsGiven;
+  std::string memory_of;   // see EmitOptions
   std::string dump_after;  // one of dumped_stages(); empty: none
   std::string words;       // these options as a command line has them, for the map
   Verbosity verbosity = Verbosity::kNormal;
@@ -90,11 +91,14 @@ struct Rung {
 // Every product of one compilation.
 struct Compilation {
   std::string name;
+  Io io = Io::kExternal;
+  WeightsForm weights = WeightsForm::kAuto;
   std::unique_ptr<const Graph> graph;  // which the schedule refers to
   std::vector<StateNames> states;      // asked for, then of streams
   Schedule schedule;
   Lifetimes lifetimes;
   Plan plan;
+  std::optional<int64_t> layerwise_arena = {};  // see Chosen
   MemoryMap map;
   std::vector<File> files;
   StageTimes times = {};
@@ -111,12 +115,15 @@ std::string dump(const Problem& problem, const Plan& plan);
 // error.
 Compilation compile(const CompileOptions& options);
 
+// The same in two parts, between which the plan may become another one of the same problem.
+Compilation planned(const CompileOptions& options);
+void write_up(Compilation& c, const CompileOptions& options);
+
 // Letters that the C names may begin with. Of what a linker sees, C99 promises that 31 are read: behind up to
 // kReadByLinkers letters "_reset" and "_reset_static", "_w_1" and "_w_9999" differ within them.
 constexpr size_t kReadByLinkers = 24, kLongestName = 48;
 
-// "my-net.v2.onnx" -> "my_net_v2": what the C names begin with. Of a long name the beginning and a hash of
-// all.
+// "my-net.v2.onnx" -> "my_net_v2": what the C names begin with.
 std::string identifier_of(const std::string& model_path);
 
 }  // namespace arenac

@@ -44,9 +44,7 @@ constexpr const char* kMain = R"({functions}
 int main(int argc, char **argv)
 {{
 {declarations}    {name}_workspace workspace;
-    const {name}_inputs inputs = {{{inputs}}};
-    const {name}_outputs outputs = {{{outputs}}};
-    int repeat = argc > 1 ? atoi(argv[1]) : 0;
+{structs}    int repeat = argc > 1 ? atoi(argv[1]) : 0;
     double best = 1e300;
     int status;
     (void)load;
@@ -89,12 +87,11 @@ RowParts row_parts(const Tensor& tensor, int dimension) {
 
 // As a camera does: each row in the same memory, which then is something else's.
 constexpr const char* kFeed = R"(
-static int feed_all({name}_workspace *w, const {name}_inputs *in, const {name}_outputs *out, const void *all)
+static int feed_all({name}_workspace *w{parameters}, const void *all)
 {{
     unsigned char *row = allocate({outer}u * {inner}u, 64);
     int y, status = {upper}_MORE;
-    w->in = *in, w->out = *out;
-    for (y = 0; y < {rows}; ++y) {{
+{taken}    for (y = 0; y < {rows}; ++y) {{
         size_t part;
         if (status != {upper}_MORE) exit(FILE_FAULT);
         for (part = 0; part < {outer}u; ++part)
@@ -123,7 +120,7 @@ static void {name}_take_row{k}(void *user, size_t y, const {type} *data)
 
 // The pieces of main.
 struct Pieces {
-  std::string functions, declarations, inputs, outputs, workspace, fill, take, release, run;
+  std::string functions, declarations, structs, workspace, fill, take, release, run;
 
   // A block of memory.
   void add(const std::string& variable, const std::string& value) {
@@ -141,6 +138,11 @@ Pieces pieces_of(const Compilation& c) {
     p.add(fmt::format("pool{}", k), fmt::format("allocate({0}_SIZE, {0}_ALIGN)", macro));
     p.workspace += fmt::format("    workspace.{} = pool{};\n", pool_members(c.lifetimes.problem.pools)[k], k);
   }
+  if (c.weights == WeightsForm::kPointer) {
+    p.add("weights",
+          fmt::format("load(\"{}_weights.bin\", {}_WEIGHTS_FILE_SIZE)", c.name, upper_case(c.name)));
+    p.workspace += "    workspace.weights = weights;\n";
+  }
   for (size_t k = 0; k < graph.inputs.size(); ++k) {
     const int64_t bytes = bytes_of(graph.tensors[graph.inputs[k]]);
     const std::string place = place_of(c, graph.inputs[k]);
@@ -157,21 +159,34 @@ Pieces pieces_of(const Compilation& c) {
   const auto members = [&](const std::vector<TensorId>& ids, const char* variable) {
     std::string text;
     for (size_t k : of_caller(c.lifetimes, ids)) {
+      if (!place_of(c, ids[k]).empty() && !graph.by_rows.contains(ids[k])) continue;
       const bool emitted = &ids == &graph.outputs && graph.by_rows.contains(ids[k]);
       text += fmt::format(fmt::runtime(emitted ? "{0}{{{3}_take_row{2}, {1}{2}}}" : "{0}{1}{2}"),
                           text.empty() ? "" : ", ", variable, k, c.name);
     }
     return text.empty() ? "NULL" : text;
   };
-  p.run = fmt::format("{}_run(&workspace, &inputs, &outputs)", c.name);
+  const RunTakes takes = run_takes(graph, c.io);
+  const std::string inputs = takes.inputs ? ", &inputs" : "", outputs = takes.outputs ? ", &outputs" : "";
+  p.run = fmt::format("{}_run(&workspace{}{})", c.name, inputs, outputs);
   for (size_t k = 0; k < graph.inputs.size(); ++k) {
     const auto rows = graph.by_rows.find(graph.inputs[k]);
     if (rows == graph.by_rows.end()) continue;
     const RowParts parts = row_parts(graph.tensors[rows->first], rows->second);
+    std::string parameters, taken;
+    if (c.io == Io::kExternal) {
+      parameters = fmt::format(", const {}_inputs *in", c.name);
+      taken = "    w->in = *in;\n";
+    }
+    if (takes.outputs) {
+      parameters += fmt::format(", const {}_outputs *out", c.name);
+      taken += "    w->out = *out;\n";
+    }
     p.functions += fmt::format(kFeed, fmt::arg("name", c.name), fmt::arg("upper", upper_case(c.name)),
+                               fmt::arg("parameters", parameters), fmt::arg("taken", taken),
                                fmt::arg("outer", parts.outer), fmt::arg("rows", parts.rows),
                                fmt::arg("inner", parts.inner));
-    p.run = fmt::format("feed_all(&workspace, &inputs, &outputs, in{})", k);
+    p.run = fmt::format("feed_all(&workspace{}{}, in{})", c.io == Io::kExternal ? inputs : "", outputs, k);
   }
   for (size_t k = 0; k < graph.outputs.size(); ++k) {
     const auto rows = graph.by_rows.find(graph.outputs[k]);
@@ -182,8 +197,11 @@ Pieces pieces_of(const Compilation& c) {
                                fmt::arg("type", info(tensor.type).c_name), fmt::arg("outer", parts.outer),
                                fmt::arg("rows", parts.rows), fmt::arg("inner", parts.inner));
   }
-  p.inputs = members(graph.inputs, "in");
-  p.outputs = members(graph.outputs, "out");
+  if (takes.inputs && (c.io == Io::kExternal || p.run.starts_with(c.name)))
+    p.structs += fmt::format("    const {}_inputs inputs = {{{}}};\n", c.name, members(graph.inputs, "in"));
+  if (takes.outputs)
+    p.structs +=
+        fmt::format("    const {}_outputs outputs = {{{}}};\n", c.name, members(graph.outputs, "out"));
   return p;
 }
 
@@ -197,9 +215,8 @@ std::string harness_source(const Compilation& c) {
              c.name, kFileFault, kSupport) +
          fmt::format(kMain, fmt::arg("name", c.name), fmt::arg("functions", p.functions),
                      fmt::arg("run", p.run), fmt::arg("declarations", p.declarations),
-                     fmt::arg("workspace", p.workspace), fmt::arg("inputs", p.inputs),
-                     fmt::arg("outputs", p.outputs), fmt::arg("fill", p.fill), fmt::arg("take", p.take),
-                     fmt::arg("release", p.release));
+                     fmt::arg("workspace", p.workspace), fmt::arg("structs", p.structs),
+                     fmt::arg("fill", p.fill), fmt::arg("take", p.take), fmt::arg("release", p.release));
 }
 
 }  // namespace arenac

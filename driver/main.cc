@@ -53,7 +53,26 @@ std::vector<File> depfiles(const Options& options, const Compilation& c) {
   return {{options.depfile, make_rule(target, model_files(options.compile.model))}};
 }
 
+Exit compile_several(const Options& options) {
+  const CompiledTogether all = compile_together(options.models, options.together);
+  write_files(options.output, all.files);
+  if (!options.depfile.empty()) {
+    std::vector<std::string> dependencies;
+    for (const CompileOptions& one : options.models)
+      for (const std::string& file : model_files(one.model)) dependencies.push_back(file);
+    const std::string target = (fs::path(options.output) / all.files.front().name).string();
+    write_text(options.depfile, make_rule(target, dependencies));
+  }
+  if (options.models[0].verbosity == Verbosity::kQuiet) return Exit::kDone;
+  for (const Compilation& c : all.models)
+    fmt::print(stderr, "{}: arena {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
+               bytes_words(c.map.totals.weights), counted(c.map.steps.size(), "step"));
+  fmt::print(stderr, "{}: arena {} for all\n", options.together.name, bytes_words(all.map.totals.arena));
+  return Exit::kDone;
+}
+
 Exit run_compile(const Options& options) {
+  if (!options.models.empty()) return compile_several(options);
   const Compilation c = compile(options.compile);
   if (options.output.empty()) return Exit::kDone;
   write_files(options.output, c.files, depfiles(options, c));
@@ -99,6 +118,7 @@ TextStyle style_of_output() {
 bool is_map_file(const std::string& path) { return path.ends_with(".json"); }
 
 MemoryMap map_of(const Options& options) {
+  if (!options.models.empty()) return compile_together(options.models, options.together).map;
   const std::string& path = options.files[0];
   if (!is_map_file(path)) return std::move(compile(options.compile).map);
   MemoryMap map = memory_map_from_json(read_file(path), path);

@@ -67,11 +67,11 @@ std::string examples(const std::string& of_command) {
 // What the command line holds before it is understood.
 struct Raw {
   BindingWords bindings;
-  std::vector<std::string> pools, pins, states, streams, feeds, emits;
+  std::vector<std::string> pools, pins, states, streams, feeds, emits, connections;
   std::optional<int64_t> capacity;
   std::optional<std::string> output;  // compile's
   std::optional<double> rtol, atol, quanta;
-  std::string io = "external", weights, optimize = "balanced", code;
+  std::string io = "external", weights, optimize = "balanced", code, together;
   bool quiet = false, verbose = false, json = false, reassociate = false, pareto = false;
   std::optional<double> slowdown;              // percent
   std::map<std::string, std::string> reports;  // name -> file
@@ -172,7 +172,7 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       ->capture_default_str();
   section(kCodeSection);
   command.add_option("--weights", raw.weights, "how constants are emitted (default: by size)")
-      ->check(one_of({"c", "incbin", "bin"}));
+      ->check(one_of({"c", "incbin", "bin", "pointer"}));
   command
       .add_option("--target", compile.target, "what kernels are shaped for: a row of `arenac list targets`")
       ->check(one_of(names_in(targets())));
@@ -183,6 +183,20 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       ->check(one_of(dumped_stages()));
   command.add_flag("--quiet", raw.quiet, "no warnings, no summary");
   command.add_flag("--verbose", raw.verbose, "also what each stage made, and its time");
+}
+
+void add_together_options(CLI::App& command, Raw& raw) {
+  command.option_defaults()->group(kMemorySection);
+  command
+      .add_option("--together", raw.together,
+                  "they share memory: one runs at a time, in any order or in this one, or any at any time")
+      ->check(one_of({"exclusive", "sequential", "concurrent"}));
+  command
+      .add_option("--connect", raw.connections,
+                  "an output is the input of a later model, in the same bytes (sequential, --io arena)")
+      ->allow_extra_args(false)
+      ->type_name("A.OUTPUT=B.INPUT");
+  command.option_defaults()->group("Options");
 }
 
 void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
@@ -224,13 +238,15 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   };
 
   CLI::App* compile = add("compile", "C sources, header and memory map from a model", Command::kCompile);
-  compile->add_option("MODEL.onnx", options.files)->required()->expected(1);
+  compile->add_option("MODEL.onnx", options.files, "one, or several that run --together")->required();
+  add_together_options(*compile, raw);
   compile->add_option("-o,--output", raw.output, "folder for the files (default: this one)");
   compile->add_option("--depfile", options.depfile, "write a Make rule: which files the outputs depend on");
   add_compile_options(*compile, options.compile, raw);
 
   CLI::App* map = add("map", "the memory map on the terminal, or as a file", Command::kMap);
-  map->add_option("MODEL.onnx|MAP.json", options.files)->required()->expected(1);
+  map->add_option("MODEL.onnx|MAP.json", options.files)->required();
+  add_together_options(*map, raw);
   for (const Report& report : kReports)
     map->add_option(fmt::format("--{}", report.name), raw.reports[std::string(report.name)],
                     std::string(report.description))
@@ -346,6 +362,14 @@ void interpret_plan(const Raw& raw, Options& options) {
   if (raw.quiet) plan.verbosity = PlanOptions::Verbosity::kQuiet;
 }
 
+void require_identifier(const std::string& name) {
+  if (name.size() > kLongestName)
+    wrong_usage(fmt::format("--name '{}' has {} letters, and {} are the most; '{}' would do", name,
+                            name.size(), kLongestName, identifier_of(name)));
+  if (name != identifier_of(name))
+    wrong_usage(fmt::format("--name '{}' is no C identifier; '{}' is", name, identifier_of(name)));
+}
+
 void interpret_raw(const Raw& raw, Options& options) {
   if (options.command == Command::kPlan) return interpret_plan(raw, options);
   if (options.command == Command::kVerify) options.plan.problem = options.files[0];
@@ -361,12 +385,7 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (options.command == Command::kExplain) compile.rungs = Rungs::kNearby;
   bind_inputs(raw.bindings, compile.import);
   if (!options.files.empty()) compile.model = options.files[0];
-  if (compile.name.size() > kLongestName)
-    wrong_usage(fmt::format("--name '{}' has {} letters, and {} are the most; '{}' would do", compile.name,
-                            compile.name.size(), kLongestName, identifier_of(compile.name)));
-  if (!compile.name.empty() && compile.name != identifier_of(compile.name))
-    wrong_usage(
-        fmt::format("--name '{}' is no C identifier; '{}' is", compile.name, identifier_of(compile.name)));
+  if (!compile.name.empty()) require_identifier(compile.name);
   if (raw.quiet && raw.verbose) wrong_usage("--quiet and --verbose exclude each other");
   interpret_pools(raw, compile);
   for (const std::string& text : raw.feeds) compile.fed.push_back(caller_rows_of(text));
@@ -377,13 +396,84 @@ void interpret_raw(const Raw& raw, Options& options) {
   static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},
                                                               {"c", WeightsForm::kC},
                                                               {"incbin", WeightsForm::kIncbin},
-                                                              {"bin", WeightsForm::kBin}};
+                                                              {"bin", WeightsForm::kBin},
+                                                              {"pointer", WeightsForm::kPointer}};
   compile.weights = kWeights.at(raw.weights);
+  if (compile.weights == WeightsForm::kPointer)
+    for (const Pool& pool : compile.pools)
+      if (pool.name == "weights")
+        wrong_usage(
+            "--pool name=weights: with --weights pointer that member of the workspace is the constants");
   compile.verbosity = raw.quiet ? Verbosity::kQuiet : raw.verbose ? Verbosity::kVerbose : Verbosity::kNormal;
   options.output = raw.output.value_or(compile.dump_after.empty() ? "." : "");
   options.format = raw.json ? Options::Format::kJson : Options::Format::kText;
   for (const auto& [report, file] : raw.reports)
     if (!file.empty()) options.reports.push_back({report, file});
+}
+
+// "a.scores=b.features"
+Connection connection_of(const std::string& text) {
+  const auto [from, to] = split_binding(text, "--connect", "A.OUTPUT=B.INPUT");
+  const size_t a = from.find('.'), b = to.find('.');
+  if (a == std::string::npos || b == std::string::npos)
+    wrong_usage(fmt::format("--connect '{}' is not A.OUTPUT=B.INPUT", text));
+  return {from.substr(0, a), from.substr(a + 1), to.substr(0, b), to.substr(b + 1)};
+}
+
+// The options of one of the models: what begins with another's name and a colon is that one's.
+Raw of_model(Raw raw, const std::string& name, const std::vector<std::string>& all) {
+  for (auto* values : {&raw.bindings.dims, &raw.bindings.shapes, &raw.bindings.values, &raw.pins, &raw.states,
+                       &raw.streams, &raw.feeds, &raw.emits}) {
+    std::vector<std::string> own;
+    for (const std::string& value : *values) {
+      const size_t colon = value.find(':');
+      const std::string of = value.substr(0, colon == std::string::npos ? 0 : colon);
+      if (of == name)
+        own.push_back(value.substr(colon + 1));
+      else if (std::find(all.begin(), all.end(), of) == all.end())
+        own.push_back(value);
+    }
+    *values = own;
+  }
+  return raw;
+}
+
+void interpret_together(const Raw& raw, Options& options) {
+  if (options.files.size() < 2) {
+    if (!raw.together.empty() || !raw.connections.empty())
+      wrong_usage("--together and --connect are for several models");
+    return;
+  }
+  if (raw.together.empty())
+    wrong_usage(fmt::format("{} models: --together exclusive, sequential or concurrent says how they run",
+                            options.files.size()));
+  Together& together = options.together;
+  together.kind = raw.together == "exclusive"    ? TogetherKind::kExclusive
+                  : raw.together == "sequential" ? TogetherKind::kSequential
+                                                 : TogetherKind::kConcurrent;
+  together.name = options.compile.name.empty() ? "together" : options.compile.name;
+  require_identifier(together.name);
+  for (const std::string& text : raw.connections) together.connections.push_back(connection_of(text));
+  if (!together.connections.empty() && together.kind != TogetherKind::kSequential)
+    wrong_usage("--connect is for --together sequential");
+  std::vector<std::string> names;
+  for (const std::string& file : options.files) names.push_back(identifier_of(file));
+  for (size_t k = 0; k < names.size(); ++k)
+    if (names[k] == together.name ||
+        std::find(names.begin(), names.begin() + k, names[k]) != names.begin() + k)
+      wrong_usage(fmt::format("two things would be called '{}' in C; rename the model's file", names[k]));
+  for (size_t k = 0; k < names.size(); ++k) {
+    Options one;
+    one.command = options.command;
+    one.compile = options.compile;
+    one.compile.name = names[k];
+    one.files = {options.files[k]};
+    interpret_raw(of_model(raw, names[k], names), one);
+    one.compile.words = options.compile.words;
+    one.compile.import.command = options.compile.import.command;
+    options.reports = one.reports;
+    options.models.push_back(std::move(one.compile));
+  }
 }
 
 // Of an option that is given twice the last holds, as everywhere, unless it is one of a list.
@@ -424,10 +514,14 @@ Options parse_options(int argc, const char* const* argv) {
                             parsed.empty() ? "" : parsed[0]->get_name() + " "));
   }
   for (const CLI::App* command : app.get_subcommands()) refuse_empty_words(*command);
-  interpret_raw(raw, options);
   for (const CLI::App* command : app.get_subcommands()) options.compile.words = words_given(*command);
   options.compile.import.command = "arenac";
   for (int k = 1; k < argc; ++k) options.compile.import.command += " " + shell_quoted(argv[k]);
+  interpret_together(raw, options);
+  if (options.models.empty())
+    interpret_raw(raw, options);
+  else
+    options.output = raw.output.value_or(".");
   return options;
 }
 

@@ -11,6 +11,7 @@
 #include "driver/compare.h"
 #include "driver/compile.h"
 #include "driver/plan.h"
+#include "driver/together.h"
 
 namespace arenac {
 
@@ -27,6 +28,8 @@ struct Options {
   std::string text;                // kPrint: help or version, for standard output
   std::vector<std::string> files;  // MODEL.onnx, MAP.json or, of verify, PROBLEM.csv
   CompileOptions compile;
+  std::vector<CompileOptions> models;  // compile and map: of several models, each; empty: there is one
+  Together together = {};              // of these
 
   std::string output = ".";            // compile: folder of the files; empty: none are written
   std::string depfile;                 // compile; empty: none

@@ -95,7 +95,7 @@ std::vector<File> sources_of(const Compilation& c) {
   const auto named = [&](const std::string& file) {
     return std::any_of(files.begin(), files.end(), [&](const File& f) { return f.name == file; });
   };
-  if (named(c.name + "_weights.bin") && !named(c.name + "_weights.S"))
+  if (named(c.name + "_weights.bin") && !named(c.name + "_weights.S") && c.weights != WeightsForm::kPointer)
     files.push_back({"place_weights.S", fmt::format(".data\n.globl {0}_weights\n.balign 64\n{0}_weights:\n"
                                                     ".incbin \"{0}_weights.bin\"\n"
                                                     ".section .note.GNU-stack, \"\"\n",

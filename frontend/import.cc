@@ -358,6 +358,10 @@ std::vector<Declaration> declared_outputs(const std::string& path) {
   return all;
 }
 
+CallerQuantization declared_quantization(const std::string& path) {
+  return caller_quantization(parse_file(path).graph(), std::filesystem::path(path).parent_path().string());
+}
+
 std::vector<std::string> part_names(const Declaration& declaration, const Held& held) {
   std::vector<std::string> names;
   for (size_t k = 0; k < held.parts.size(); ++k)

@@ -66,6 +66,8 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
                           const std::vector<StateNames>& states) {
   Compilation c;
   c.name = name;
+  c.io = way.io;
+  c.weights = way.weights;
   verify(graph);
   c.graph = std::make_unique<const Graph>(
       with_caller_rows(rewritten(std::move(graph), layerwise_peak), way.fed, way.emitted));
@@ -77,9 +79,8 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   ARENAC_CHECK(!wrong, *wrong);
   c.map = make_map(c.schedule, c.lifetimes, c.plan, way.io);
   const Target& target = targets().at(way.target);
-  c.files =
-      emit(lower(c.schedule, c.lifetimes, c.plan), c.map,
-           {name, way.io, WeightsForm::kC, "test", way.code, {}, runs_here(target) ? target.features : ""});
+  c.files = emit(lower(c.schedule, c.lifetimes, c.plan), c.map,
+                 {name, way.io, way.weights, "test", way.code, {}, runs_here(target) ? target.features : ""});
   return c;
 }
 

@@ -20,6 +20,7 @@ struct Way {
   std::string scheduler = "layerwise";
   Code code = Code::kFast;
   std::vector<CallerRows> fed = {}, emitted = {};
+  WeightsForm weights = WeightsForm::kC;
 };
 
 // What compile() does, from a graph.

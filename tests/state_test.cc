@@ -137,7 +137,8 @@ std::string caller_source(const Compilation& c) {
     fill += fmt::format("    if (fread(in{0}, 1, {1}, in) != {1}) return 1;\n", k, bytes);
     if (const std::string at = place(graph.inputs[k]); !at.empty())
       fill += fmt::format("    memcpy({}, in{}, {});\n", at, k, bytes);
-    inputs += fmt::format("{}(void *)in{}", inputs.empty() ? "" : ", ", k);
+    if (place(graph.inputs[k]).empty())
+      inputs += fmt::format("{}(void *)in{}", inputs.empty() ? "" : ", ", k);
   }
   for (size_t k : of_caller(c.lifetimes, graph.outputs)) {
     const int64_t bytes = bytes_of(graph.tensors[graph.outputs[k]]);
@@ -145,16 +146,21 @@ std::string caller_source(const Compilation& c) {
     if (const std::string at = place(graph.outputs[k]); !at.empty())
       take += fmt::format("    memcpy(out{}, {}, {});\n", k, at, bytes);
     take += fmt::format("    fwrite(out{0}, 1, {1}, out);\n", k, bytes);
-    outputs += fmt::format("{}(void *)out{}", outputs.empty() ? "" : ", ", k);
+    if (place(graph.outputs[k]).empty())
+      outputs += fmt::format("{}(void *)out{}", outputs.empty() ? "" : ", ", k);
+  }
+  std::string structs, arguments;
+  if (c.io == Io::kExternal) {
+    structs = fmt::format("  {0}_inputs i = {{{1}}};\n  {0}_outputs o = {{{2}}};\n", c.name, inputs, outputs);
+    arguments = ", &i, &o";
   }
   return fmt::format(
-      "#include \"{0}.h\"\nstatic int call_{0}(FILE *in, FILE *out) {{\n{1}  {0}_workspace w = {{{2}}};\n"
-      "  {0}_inputs i = {{{3}}};\n  {0}_outputs o = {{{4}}};\n"
+      "#include \"{0}.h\"\nstatic int call_{0}(FILE *in, FILE *out) {{\n{1}  {0}_workspace w = {{{2}}};\n{3}"
       "  if ({0}_reset(0) != {8}_ENULL || {0}_reset_static() != 0) return 1;\n"
       "  for (int call = 0; call < {5}; ++call) {{\n"
       "    if ((call == 0 || call == {6}) && {0}_reset(&w) != 0) return 1;\n{7}"
-      "    if ({0}_run(&w, &i, &o) != 0) return 1;\n{9}  }}\n  return 0;\n}}\n",
-      c.name, pools, names, inputs, outputs, kCalls, kResetBefore, fill, upper_case(c.name), take);
+      "    if ({0}_run(&w{4}) != 0) return 1;\n{9}  }}\n  return 0;\n}}\n",
+      c.name, pools, names, structs, arguments, kCalls, kResetBefore, fill, upper_case(c.name), take);
 }
 
 std::string of_the_caller(const Compilation& c, const std::vector<TensorId>& ids,

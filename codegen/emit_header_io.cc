@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include "codegen/c_program.h"
+
+namespace arenac {
+namespace {
+
+std::string io_comment(const CProgram& p, TensorId id, const std::string& model_name) {
+  const Tensor& t = p.graph.tensors[id];
+  const auto rows = p.graph.by_rows.find(id);
+  const std::string order =
+      rows == p.graph.by_rows.end() ? "row-major" : fmt::format("by rows of dimension {}", rows->second);
+  return fmt::format("/* {} {}, {}: {} */", info(t.type).name, to_string(t.shape), order,
+                     c_comment(model_name));
+}
+
+bool lies_in_arena(const CProgram& p, TensorId id) {
+  return p.lifetimes.buffer_of[id] >= 0 && !p.by_rows(id);
+}
+
+// Rounds as QuantizeLinear does: to the nearest, of two as near the even one.
+constexpr const char* kQuantize =
+    R"(/* The integer nearest to `scaled`, of two the even one, plus `zero`, within [least, most]; of no number: least. */
+static inline int32_t {}_quantized(float scaled, int32_t zero, int32_t least, int32_t most)
+{{
+  int32_t whole;
+  float rest;
+  if (!(scaled > (float)(least - zero))) return least;
+  if (scaled >= (float)(most - zero)) return most;
+  whole = (int32_t)scaled;
+  rest = scaled - (float)whole;
+  if (rest > 0.5f || (rest == 0.5f && whole % 2 != 0)) ++whole;
+  if (rest < -0.5f || (rest == -0.5f && whole % 2 != 0)) --whole;
+  return whole + zero;
+}}
+)";
+
+struct Range {
+  int64_t least, most;
+};
+Range range_of(Type type) {
+  const int bits = 8 * size_of(type);
+  const int64_t count = int64_t{1} << bits;
+  return info(type).is_signed ? Range{-count / 2, count / 2 - 1} : Range{0, count - 1};
+}
+
+void quantize_functions(CText& c, const CProgram& p, const CallerTensors& of, size_t k) {
+  if (!p.quantization_of(of, k)) return;
+  const Type type = p.graph.tensors[of.ids[k]].type;
+  const Range range = range_of(type);
+  const std::string function = p.function_of(of, k), bare = function.substr(p.name.size() + 1);
+  const std::string macro = p.macro_of(of, k), integer = info(type).c_name;
+  c.line("static inline {} {}_quantize_{}(float real)\n{{", integer, p.name, bare);
+  c.line("  return ({}){}_quantized(real / {}_SCALE, {}_ZERO_POINT, {}, {});\n}}", integer, p.name, macro,
+         macro, range.least, range.most);
+  c.line("static inline float {}_dequantize_{}({} q)\n{{", p.name, bare, integer);
+  c.line("  return (float)((int32_t)q - {0}_ZERO_POINT) * {0}_SCALE;\n}}", macro);
+}
+
+// Where in the workspace an input or output lies.
+void place_function(CText& c, const CProgram& p, const CallerTensors& of, size_t k) {
+  const TensorId id = of.ids[k];
+  if (!lies_in_arena(p, id)) return;
+  const size_t pool = static_cast<size_t>(p.plan.placements[p.lifetimes.buffer_of[id]].pool);
+  const char* type = info(p.graph.tensors[id].type).c_name;
+  c.line("static inline {} *{}(const {}_workspace *w)\n{{", type, p.function_of(of, k), p.name);
+  c.line("  return ({} *)(void *)((unsigned char *)w->{} + {}_OFFSET);\n}}", type, c_member(p.pools[pool]),
+         p.macro_of(of, k));
+}
+
+}  // namespace
+
+void io_macros(CText& c, const CProgram& p, const CallerTensors& of) {
+  for (size_t k = 0; k < of.ids.size(); ++k) {
+    const Tensor& t = p.graph.tensors[of.ids[k]];
+    const std::string macro = p.macro_of(of, k);
+    c.line("#define {}_COUNT {}u", macro, element_count(t.shape));
+    c.line("#define {}_RANK {}", macro, t.shape.size());
+    for (size_t d = 0; d < t.shape.size(); ++d) c.line("#define {}_DIM{} {}", macro, d, t.shape[d]);
+    if (const auto quantization = p.quantization_of(of, k)) {
+      c.line("#define {}_SCALE {} /* q stands for (q - zero point) * scale */", macro,
+             c_literal(Type::kFloat32, {.f = quantization->scale}));
+      c.line("#define {}_ZERO_POINT {}", macro,
+             quantization->zero_point < 0 ? fmt::format("({})", quantization->zero_point)
+                                          : fmt::format("{}", quantization->zero_point));
+    }
+    if (p.by_rows(of.ids[k])) {
+      const int64_t row = p.schedule.layouts[of.ids[k]].ring.row;
+      c.line("#define {}_ROWS {}u", macro, element_count(t.shape) / row);
+      c.line("#define {}_ROW_COUNT {}u", macro, row);
+    } else if (const int b = p.lifetimes.buffer_of[of.ids[k]]; b >= 0)
+      c.line("#define {}_OFFSET {}u /* in the {} */", macro, p.plan.placements[b].offset, p.pool_of(b));
+  }
+}
+
+void io_struct(CText& c, const CProgram& p, const CallerTensors& of) {
+  const bool is_input = &of == &p.inputs;
+  if (!(is_input ? p.takes().inputs : p.takes().outputs)) return;
+  c.open("typedef struct");
+  for (size_t k = 0; k < of.ids.size(); ++k) {
+    if (lies_in_arena(p, of.ids[k])) continue;
+    if (const char* type = info(p.graph.tensors[of.ids[k]].type).c_name; !is_input && p.by_rows(of.ids[k]))
+      c.line(
+          "struct {{\n  void (*row)(void *user, size_t y, const {} *data); /* takes row y of these, which "
+          "come in turn */\n  void *user;\n}} {}; {}",
+          type, of.members[k], io_comment(p, of.ids[k], of.names[k]));
+    else
+      c.line("{}{} *{}; {}", is_input ? "const " : "", type, of.members[k],
+             io_comment(p, of.ids[k], of.names[k]));
+  }
+  if (of.ids.empty()) c.line("const void *unused;");
+  c.close(fmt::format(" {}_{};", p.name, is_input ? "inputs" : "outputs"));
+}
+
+void io_functions(CText& c, const CProgram& p) {
+  bool quantised = false, placed = false;
+  for (const CallerTensors* of : {&p.inputs, &p.outputs})
+    for (size_t k = 0; k < of->ids.size(); ++k) {
+      quantised |= p.quantization_of(*of, k).has_value();
+      placed |= lies_in_arena(p, of->ids[k]);
+    }
+  if (placed)
+    c.line(
+        "/* Where inputs and outputs lie: inputs are written before {0}_run, which may write over them. */",
+        p.name);
+  for (const CallerTensors* of : {&p.inputs, &p.outputs})
+    for (size_t k = 0; k < of->ids.size(); ++k) place_function(c, p, *of, k);
+  if (quantised) c.line(kQuantize, p.name);
+  for (const CallerTensors* of : {&p.inputs, &p.outputs})
+    for (size_t k = 0; k < of->ids.size(); ++k) quantize_functions(c, p, *of, k);
+  if (placed || quantised) c.put("");
+}
+
+}  // namespace arenac

@@ -1,0 +1,102 @@
+// Static arrays for pools: of one program, or of several that share them.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "codegen/c_program.h"
+
+namespace arenac {
+
+// A named section has contents to gcc, which would lie in flash images as zeros: the name carries the type
+// NOBITS, and what gcc writes behind it becomes a comment of the assembler. What is aligned otherwise has
+// NAME_SLACK bytes more, to round up.
+std::string placement_macros(const std::string& upper, const std::vector<std::string>& sections) {
+  CText c;
+  c.line(
+      "#ifdef {0}_ALIGNED\n#define {0}_SLACK(n) 0u\n"
+      "#elif defined(__GNUC__) || defined(__TINYC__)\n"
+      "#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n#define {0}_SLACK(n) 0u\n"
+      "#elif defined(__cplusplus) && __cplusplus >= 201103L\n"
+      "#define {0}_ALIGNED(n) alignas(n)\n#define {0}_SLACK(n) 0u\n"
+      "#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\n"
+      "#define {0}_ALIGNED(n) _Alignas(n)\n#define {0}_SLACK(n) 0u\n"
+      "#else\n#define {0}_ALIGNED(n)\n#define {0}_SLACK(n) ((n) - 1u)\n#endif\n",
+      upper);
+  if (std::ranges::all_of(sections, [](const std::string& section) { return section.empty(); }))
+    return c.text();
+  c.line(
+      "#ifndef {0}_SECTION /* without contents in the flash image, like .bss */\n"
+      "#if defined(__GNUC__) && !defined(__clang__) && defined(__ELF__) && defined(__arm__)\n"
+      "#define {0}_SECTION(name) __attribute__((section(name \",\\\"aw\\\",%nobits@\")))\n"
+      "#elif defined(__GNUC__) && !defined(__clang__) && defined(__ELF__) && defined(__aarch64__)\n"
+      "#define {0}_SECTION(name) __attribute__((section(name \",\\\"aw\\\",%nobits//\")))\n"
+      "#elif defined(__GNUC__) && !defined(__clang__) && defined(__ELF__) && \\\n"
+      "    (defined(__riscv) || defined(__x86_64__) || defined(__i386__) || defined(__xtensa__))\n"
+      "#define {0}_SECTION(name) __attribute__((section(name \",\\\"aw\\\",%nobits#\")))\n"
+      "#elif defined(__GNUC__)\n#define {0}_SECTION(name) __attribute__((section(name)))\n"
+      "#else\n#define {0}_SECTION(name)\n#endif\n#endif\n",
+      upper);
+  return c.text();
+}
+
+std::string pool_array(const std::string& name, const std::string& pool, const std::string& macro,
+                       const std::string& section) {
+  return fmt::format(
+      "{0}{1}_ALIGNED({2}_ALIGN) static union {{\n"
+      "  unsigned char bytes[{2}_SIZE + {1}_SLACK({2}_ALIGN)];\n"
+      "  double real;\n  int64_t whole;\n}} {3}_pool_{4};\n",
+      section.empty() ? "" : fmt::format("{}_SECTION({}) ", upper_case(name), c_string(section)),
+      upper_case(name), macro, name, pool);
+}
+
+std::string aligned_function(const std::string& name) {
+  return fmt::format(
+      "static void *{}_aligned(unsigned char *bytes, unsigned align)\n{{\n"
+      "  const unsigned over = (unsigned)((uintptr_t)bytes % align);\n"
+      "  return over ? bytes + (align - over) : bytes;\n}}",
+      name);
+}
+
+void pool_size_macros(CText& c, const std::string& header, const std::string& macro, int64_t size,
+                      const Pool& pool) {
+  c.line("#define {0}_SIZE {1}u /* bytes */\n#define {0}_ALIGN {2}u", macro, std::max<int64_t>(size, 1),
+         pool.align);
+  if (pool.capacity)
+    c.line("#ifndef {0}_CAPACITY\n#define {0}_CAPACITY {1}\n#endif", macro,
+           c_unsigned(std::max<int64_t>(*pool.capacity, 1)));
+  c.line(
+      "#if defined({0}_CAPACITY) && {0}_SIZE > {0}_CAPACITY\n"
+      "#error \"{1}.h: {0}_SIZE is more than {0}_CAPACITY\"\n#endif",
+      macro, header);
+}
+
+std::vector<File> shared_memory(const std::string& name, const std::vector<Pool>& pools,
+                                const std::vector<int64_t>& sizes, const std::vector<std::string>& sections,
+                                const std::vector<std::string>& programs) {
+  const std::string upper = upper_case(name);
+  const std::vector<std::string> macros = pool_macros(pools), ids = pool_identifiers(pools);
+  CText h, c;
+  h.line(
+      "/* The memory of several models, written by arenac. Do not edit. */\n#ifndef {0}_H\n#define {0}_H\n",
+      upper);
+  for (const std::string& program : programs) h.line("#include \"{}.h\"", program);
+  h.put("\n#ifdef __cplusplus\nextern \"C\" {\n#endif");
+  c.line("/* The memory of several models, written by arenac. Do not edit. */\n#include \"{}.h\"\n", name);
+  c.put(placement_macros(upper, sections));
+  c.line("#ifdef __cplusplus\nextern \"C\" {{\n#endif\n#ifndef {}_NO_STATIC_ARENA", upper);
+  c.put(aligned_function(name));
+  h.put("/* Whoever runs on memory of his own gives each workspace this much, one block for all of them. */");
+  for (size_t k = 0; k < pools.size(); ++k) {
+    const std::string macro = upper + "_" + macros[k];
+    pool_size_macros(h, name, macro, sizes[k], pools[k]);
+    h.line("void *{}_static_{}(void);", name, ids[k]);
+    c.put(pool_array(name, ids[k], macro, k < sections.size() ? sections[k] : ""));
+    c.line("void *{0}_static_{1}(void)\n{{\n  return {0}_aligned({0}_pool_{1}.bytes, {2}_ALIGN);\n}}", name,
+           ids[k], macro);
+  }
+  h.put("#ifdef __cplusplus\n}\n#endif\n#endif");
+  c.put("#endif\n#ifdef __cplusplus\n}\n#endif");
+  return {{name + ".h", h.text()}, {name + ".c", c.text()}};
+}
+
+}  // namespace arenac

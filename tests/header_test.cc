@@ -1,0 +1,221 @@
+// What firmware finds in the header: scales and how to use them, memory and how to place it, constants and
+// whether they are the right ones. Programs are built as users build them.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+
+#include "tests/firmware.h"
+
+namespace arenac {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+using Header = Firmware;
+
+constexpr const char* kKws = "kws.c kws_weights.c";
+
+constexpr const char* kQuantised = R"(<ir_version: 8, opset_import: ["" : 17]>
+  g (uint8[2,2] x, int8[4] z, float[4] f) => (int8[4] y, uint8[4] w, float[4] u)
+  <float xs = {0.5}, uint8 xz = {128}, float ys = {0.25}, int8 yz = {-3}, int64[1] four = {4}> {
+    r = Reshape(x, four)
+    d = DequantizeLinear(r, xs, xz)
+    e = DequantizeLinear(z, ys, yz)
+    s = Add(d, e)
+    t = Add(s, f)
+    q = QuantizeLinear(t, ys, yz)
+    y = Identity(q)
+    w = QuantizeLinear(f, f0, xz)
+    f0 = ReduceMax<keepdims = 0>(f)
+    u = Neg(t)
+  })";
+
+// Every float between whole numbers and halves, and beyond the range.
+constexpr const char* kRounds = R"(
+#include "kws.h"
+#include <math.h>
+#include <stdio.h>
+
+static int same(double real, int got, double scale, int zero, int least, int most)
+{
+    const double whole = nearbyint((double)((float)real / (float)scale)) + zero;
+    const int want = whole < least ? least : whole > most ? most : (int)whole;
+    if (got != want) printf("%.9g: %d, not %d\n", real, got, want);
+    return got == want;
+}
+
+int main(void)
+{
+    int k;
+    for (k = -4000; k <= 4000; ++k) {
+        const float real = (float)k / 32.0f;
+        if (!same((double)real, kws_quantize_input_x(real), 0.5, 128, 0, 255)) return 1;
+        if (!same((double)real, kws_quantize_output_y(real), 0.25, -3, -128, 127)) return 2;
+    }
+    if (kws_quantize_input_x(3e38f) != 255 || kws_quantize_input_x(-3e38f) != 0) return 3;
+    if (kws_quantize_output_y((float)HUGE_VAL) != 127 || kws_quantize_output_y(-(float)HUGE_VAL) != -128) return 4;
+    for (k = -128; k < 128; ++k)
+        if (kws_quantize_output_y(kws_dequantize_output_y((int8_t)k)) != k) return 5;
+    return kws_dequantize_input_x(129) == 0.5f && KWS_INPUT_X_SCALE == 0.5f && KWS_OUTPUT_Y_ZERO_POINT == -3 ? 0 : 6;
+}
+)";
+
+TEST_F(Header, SaysWhatQuantisedIntegersStandFor) {
+  compile_text(kQuantised);
+  expect_runs(kRounds, kKws);
+  EXPECT_THAT(
+      read("kws.h"),
+      AllOf(HasSubstr("#define KWS_INPUT_Z_SCALE 0.25f"), HasSubstr("#define KWS_INPUT_Z_ZERO_POINT (-3)"),
+            Not(HasSubstr("KWS_OUTPUT_W_SCALE")),  // computed
+            Not(HasSubstr("KWS_INPUT_F_SCALE")), Not(HasSubstr("KWS_OUTPUT_U_SCALE"))));
+}
+
+TEST_F(Header, OfIntegersThatNoOperatorScalesSaysNothing) {
+  compile_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (int8[4] x) => (int8[4] y) { y = Abs(x) })");
+  EXPECT_THAT(read("kws.h"), Not(HasSubstr("_quantize_")));
+}
+
+constexpr const char* kLayers = R"(<ir_version: 8, opset_import: ["" : 17]>
+  g (float[1, 4] x) => (float[1, 4] y)
+  <float[4, 4] m = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7}> {
+    a = MatMul(x, m)
+    b = Sigmoid(a)
+    y = MatMul(b, m)
+  })";
+
+TEST_F(Header, SaysWhatItWasMadeOfAndWhatARunTakes) {
+  compile_text(kLayers, {"--target", "cortex-m4", "--optimize", "speed"});
+  EXPECT_THAT(read("kws.h"),
+              AllOf(HasSubstr("#define KWS_ARENAC_VERSION \"" ARENAC_VERSION "\""),
+                    HasSubstr("#define KWS_OPTIONS_GIVEN \"--optimize speed --target cortex-m4\""),
+                    HasSubstr("#define KWS_MACS 32u"), HasSubstr("estimated for cortex-m4")));
+}
+
+TEST_F(Header, WithIoInTheArenaHasNoPointersToPass) {
+  compile_text(kLayers, {"--io", "arena"});
+  EXPECT_THAT(read("kws.h"), AllOf(Not(HasSubstr("kws_inputs")), Not(HasSubstr("kws_outputs"))));
+  expect_runs(R"(
+#include "kws.h"
+int main(void)
+{
+    kws_workspace w;
+    int k;
+    w.arena = kws_static_arena();
+    for (k = 0; k < 4; ++k) kws_input_x(&w)[k] = 1.0f;
+    if (kws_invoke() != KWS_OK || !(kws_output_y(&w)[0] > 18.99f)) return 1;
+    for (k = 0; k < 4; ++k) kws_input_x(&w)[k] = -1.0f;
+    return kws_run(&w) == KWS_OK && kws_output_y(&w)[0] < 0.01f ? 0 : 2;
+}
+)",
+              kKws);
+}
+
+constexpr const char* kCalls = R"(
+#include "kws.h"
+int main(void)
+{
+    static const float x[4] = {1.0f, 1.0f, 1.0f, 1.0f};
+    static float y[4];
+    kws_inputs in;
+    kws_outputs out;
+    in.x = x, out.y = y;
+    return kws_invoke(&in, &out) == KWS_OK && (uintptr_t)kws_static_fast() % KWS_FAST_ALIGN == 0 ? 0 : 1;
+}
+)";
+
+TEST_F(Header, PoolsAreAlignedByWhateverTheCompilerHas) {
+  compile_text(kLayers, {"--pool", "name=fast,align=256,section=.fast"});
+  expect_runs(kCalls, kKws);
+  expect_runs(kCalls,
+              std::string(kKws) + " '-DKWS_ALIGNED(n)=__attribute__((aligned(n)))' '-DKWS_SECTION(name)='");
+  // As a compiler without attributes.
+  if (shell("command -v tcc").status != 0) return;
+  EXPECT_EQ(shell("tcc main.c kws.c kws_weights.c -lm -o program && ./program").status, 0);
+}
+
+// Of clang those do that are called .bss.
+TEST_F(Header, ASectionOfAPoolHasNoContents) {
+  const std::vector<std::pair<std::string, std::string>> rows = {{"cc", ".fast"}, {"clang", ".bss.fast"}};
+  for (const auto& [compiler, section] : rows) {
+    if (shell(fmt::format("command -v {}", compiler)).status != 0) continue;
+    compile_text(kLayers, {"--pool", "name=fast,section=" + section});
+    const Finished done =
+        shell(fmt::format("{} -c kws.c -o kws.o && readelf -SW kws.o | grep -F ' {} '", compiler, section));
+    EXPECT_THAT(done.output, HasSubstr("NOBITS")) << compiler;
+  }
+}
+
+TEST_F(Header, APoolThatIsTooSmallStopsTheCompiler) {
+  compile_text(kLayers, {"--pool", "name=fast,size=1K"});
+  EXPECT_EQ(shell("cc -c kws.c").status, 0);
+  const Finished done = shell("cc -DKWS_FAST_CAPACITY=4 -c kws.c");
+  EXPECT_NE(done.status, 0);
+  EXPECT_THAT(done.output, HasSubstr("KWS_FAST_SIZE is more than KWS_FAST_CAPACITY"));
+}
+
+TEST_F(Header, ConstantsOfAnotherProgramDoNotLink) {
+  for (const char* form : {"c", "incbin"}) {
+    const std::string objects = std::string(form) == "c" ? "kws_weights.c" : "-I. kws_weights.S";
+    compile_text(kLayers, {"--weights", form});
+    ASSERT_EQ(
+        shell(fmt::format("cc -c {} -o old.o && cc -c kws.c && ld -r kws.o old.o -o both.o && nm both.o | "
+                          "grep -c ' U kws_'",
+                          objects))
+            .output,
+        "0\n");
+    std::string other = kLayers;
+    other.replace(other.find("{1, 2, 3"), 8, "{1, 2, 9");
+    compile_text(other, {"--weights", form});
+    EXPECT_EQ(shell("cc -c kws.c && ld -r kws.o old.o -o both.o && nm both.o | grep -c ' U kws_'").output,
+              "1\n");
+  }
+}
+
+constexpr const char* kSets = R"(
+#include "kws.h"
+#include <stdio.h>
+#include <stdlib.h>
+static const void *set(const char *name)
+{
+    static double memory[3][KWS_WEIGHTS_FILE_SIZE / sizeof(double) + 1];
+    static int sets;
+    FILE *const file = fopen(name, "rb");
+    if (!file || fread(memory[sets], 1, KWS_WEIGHTS_FILE_SIZE, file) != KWS_WEIGHTS_FILE_SIZE) exit(9);
+    fclose(file);
+    return memory[sets++];
+}
+int main(void)
+{
+    static const float x[4] = {1.0f, 0.0f, 0.0f, 0.0f};
+    static float y[2][4];
+    const void *const one = set("one.bin");
+    const void *const two = set("two.bin");
+    kws_inputs in;
+    kws_outputs out;
+    in.x = x, out.y = y[0];
+    if (kws_invoke(one, &in, &out) != KWS_OK) return 1;
+    out.y = y[1];
+    if (kws_invoke(two, &in, &out) != KWS_OK || y[0][0] == y[1][0]) return 2;
+    if (kws_invoke(NULL, &in, &out) != KWS_ENULL) return 3;
+    return kws_invoke(set("other.bin"), &in, &out) == KWS_EWEIGHTS ? 0 : 4;
+}
+)";
+
+TEST_F(Header, OneProgramServesSeveralSetsOfWeights) {
+  compile_text(kLayers, {"--weights", "pointer"});
+  const std::string code = read("kws.c");
+  write("one.bin", read("kws_weights.bin"));
+  write("other.bin", "no" + read("kws_weights.bin"));
+  std::string other = kLayers;
+  other.replace(other.find("{1, 2, 3"), 8, "{2, 2, 3");
+  compile_text(other, {"--weights", "pointer"});
+  EXPECT_EQ(read("kws.c"), code);
+  write("two.bin", read("kws_weights.bin"));
+  expect_runs(kSets, "kws.c");
+  EXPECT_EQ(shell(ARENAC_TOOL " run kws.onnx --weights pointer --quiet").status, 0);
+}
+
+}  // namespace
+}  // namespace arenac
