@@ -323,17 +323,12 @@ std::string with_short_lines(const std::string& text) {
   return result;
 }
 
-bool names_identifier(const std::string& code, const std::string& identifier) {
-  for (size_t at = 0; (at = code.find(identifier, at)) != std::string::npos; at += identifier.size()) {
-    const size_t end = at + identifier.size();
-    const char before = at == 0 ? ' ' : code[at - 1];
-    const bool begins = !is_plain(static_cast<unsigned char>(before)) && before != '>' && before != '.';
-    const bool ends = end == code.size() || !is_plain(static_cast<unsigned char>(code[end]));
-    const size_t opened = code.rfind("/*", at);
-    const bool in_comment = opened != std::string::npos && code.find("*/", opened) > at;
-    if (begins && ends && !in_comment) return true;
+void CText::put(const CText& other) {
+  for (size_t from = 0, to; from < other.text_.size(); from = to + 1) {
+    to = other.text_.find('\n', from);
+    put(other.text_.substr(from, to - from));
   }
-  return false;
+  used_.insert(other.used_.begin(), other.used_.end());
 }
 
 std::string c_literal(Type type, Scalar value) {

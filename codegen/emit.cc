@@ -57,7 +57,7 @@ class Emitter {
 
   std::vector<File> run() {
     if (options_.code == Code::kSmall) shared_ = shared_kernels(lowered_.steps, name_, helpers_);
-    const std::string steps = this->steps();  // first: it finds the kernels and helpers
+    const CText steps = this->steps();  // first: it finds the kernels and helpers
     std::vector<File> files = {{name_ + ".h", with_short_lines(header())},
                                {name_ + ".c", with_short_lines(source(steps))}};
     for (File& file : weight_files(weights_, schedule_, name_)) files.push_back(std::move(file));
@@ -171,8 +171,10 @@ class Emitter {
   }
 
   // "(pool_sram + KWS_AT_3": a number, for names of buffers may be anything and of any length.
-  std::string bytes_at(int buffer) const {
-    return fmt::format("(pool_{} + {}", pools_[plan_.placements[buffer].pool], offset_name(name_, buffer));
+  std::string bytes_at(CText& c, int buffer) const {
+    const std::string pool = "pool_" + pools_[plan_.placements[buffer].pool];
+    c.use(pool);
+    return fmt::format("({} + {}", pool, offset_name(name_, buffer));
   }
 
   std::string section_of(size_t pool) const {
@@ -250,6 +252,9 @@ class Emitter {
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     c.put(for_pools("#define {macro}_SIZE {size}u /* bytes */\n#define {macro}_ALIGN {align}u", "\n"));
     c.line("#define {}_WEIGHTS_SIZE {}u /* bytes of constants */", upper_, map_.totals.weights);
+    if (map_.totals.stack > 0)
+      c.line("#define {}_STACK_BYTES {}u /* at most, beside functions of the C library */", upper_,
+             map_.totals.stack);
     c.line("#define {}_MODEL_SHA256 \"{}\"\n", upper_, map_.sha256);
     if (const std::string text = text_type(graph_); !text.empty()) c.put(text);
     io_macros(c, "INPUT", inputs_);
@@ -307,7 +312,9 @@ class Emitter {
     c.line("#ifndef {}_NO_TENSOR_TABLE", upper_);
     c.line("/* What lies in the arena: [offset, offset + size) during the steps [first, last]. */");
     c.line(
-        "typedef struct {{\n  const char *name, *pool;\n  size_t offset, size;\n  int first, last;\n}} "
+        "typedef struct {{\n  const char *name;\n  const char *pool;\n  size_t offset;\n  size_t size;\n  "
+        "int first;\n  "
+        "int last;\n}} "
         "{}_tensor;",
         name_);
     c.line("#define {}_TENSOR_COUNT {}", upper_, map_.buffers.size());
@@ -320,7 +327,8 @@ class Emitter {
 
   // ---- pointers
 
-  std::string pointer(TensorId id) const {
+  // Where a tensor's elements are, in the words of the code that c is.
+  std::string pointer(CText& c, TensorId id) const {
     const Tensor& t = graph_.tensors[id];
     if (t.constant)
       return t.constant->count() ? weight_pointer(weights_, id, schedule_, name_)
@@ -331,13 +339,14 @@ class Emitter {
     const int b = lifetimes_.buffer_of[id];
     if (b >= 0) {
       const std::string bytes = offset ? fmt::format(" + {}", offset * size_of(t.type)) : "";
-      return fmt::format("({} *)(void *){}{})", info(t.type).c_name, bytes_at(b), bytes);
+      return fmt::format("({} *)(void *){}{})", info(t.type).c_name, bytes_at(c, b), bytes);
     }
-    if (feed_ && layout.root == inputs_.ids[feed_->input]) return "fed";
+    if (feed_ && layout.root == inputs_.ids[feed_->input]) return c.use("fed"), "fed";
     for (size_t k = 0; k < inputs_.ids.size(); ++k)
-      if (inputs_.ids[k] == layout.root) return fmt::format("in->{}{}", inputs_.members[k], shift);
+      if (inputs_.ids[k] == layout.root)
+        return c.use("in"), fmt::format("in->{}{}", inputs_.members[k], shift);
     for (size_t k = 0; k < outputs_.ids.size(); ++k)
-      if (outputs_.ids[k] == layout.root) return typed_output(id, k, shift);
+      if (outputs_.ids[k] == layout.root) return c.use("out"), typed_output(id, k, shift);
     return fmt::format("({} *)0", info(t.type).c_name);  // a tensor without elements
   }
 
@@ -351,7 +360,7 @@ class Emitter {
 
   // ---- steps
 
-  std::string steps() {
+  CText steps() {
     CText c;
     c.put("");
     size_t groups = 0;
@@ -371,7 +380,7 @@ class Emitter {
           run_step(c, s);
           break;
         case StepKind::kIf:
-          c.open("if (*{})", pointer(step.node->reads[0]));
+          c.open("if (*{})", pointer(c, step.node->reads[0]));
           break;
         case StepKind::kElse:
           c.close(" else {");
@@ -386,13 +395,13 @@ class Emitter {
           break;
       }
     }
-    return c.text();
+    return c;
   }
 
   void open_loop(CText& c, const Loop& loop) const {
     std::string more;
-    if (loop.count) more += fmt::format(" && t{} < *{}", loop.symbol, pointer(*loop.count));
-    if (loop.condition) more += fmt::format(" && *{}", pointer(*loop.condition));
+    if (loop.count) more += fmt::format(" && t{} < *{}", loop.symbol, pointer(c, *loop.count));
+    if (loop.condition) more += fmt::format(" && *{}", pointer(c, *loop.condition));
     c.open("for (int t{0} = 0; t{0} < {1}{2}; ++t{0})", loop.symbol,
            std::min<int64_t>(loop.trips, std::numeric_limits<int>::max()), more);
   }
@@ -409,8 +418,8 @@ class Emitter {
 
   void run_nests(CText& c, size_t s) {
     for (const LoweredNest& nest : lowered_.steps[s]) {
-      if (nest.slabs) c.open("if ({} <= t0 && t0 < {})", nest.slabs->begin, nest.slabs->end);
-      if (nest.first_chunk_only) c.open("if (t1 == 0)");
+      if (nest.slabs) c.use("t0"), c.open("if ({} <= t0 && t0 < {})", nest.slabs->begin, nest.slabs->end);
+      if (nest.first_chunk_only) c.use("t1"), c.open("if (t1 == 0)");
       call_nest(c, s, nest);
       if (nest.first_chunk_only) c.close();
       if (nest.slabs) c.close();
@@ -453,6 +462,8 @@ class Emitter {
     c.indent();
     c.line("{}_group_{} g = {{in, out{}, {}}};", name_, number, for_pools(", {local}"),
            fed ? "fed, w->done" : "{0}");
+    for (const char* caller : {"in", "out"}) c.use(caller);
+    for (const std::string& pool : pools_) c.use("pool_" + pool);
     const auto call = [&](int stage, const std::string& last) {
       const std::string text = fmt::format("{}_step_{}(&g, {})", name_, group.stages[stage].step, last);
       c.put(fed ? fmt::format("if (!{}) return {}_MORE;", text, upper_) : text + ";");
@@ -492,38 +503,41 @@ class Emitter {
       const auto ramp = [&](int64_t Interval::*end, const char* word) {
         std::vector<int64_t> values;
         for (const Interval& part : at) values.push_back(part.*end);
-        const CRamp found =
-            c_ramp(values, index, fmt::format("{}_{}_{}_{}", name_, variable, word, guest.step));
+        CRamp found = c_ramp(values, index, fmt::format("{}_{}_{}_{}", name_, variable, word, guest.step));
         if (!found.declaration.empty()) kernel_text_ += "\n" + found.declaration + "\n";
-        return found.expression;
+        return found;
       };
-      const std::string from = ramp(&Interval::begin, "from");
+      const CRamp from = ramp(&Interval::begin, "from");
       if (std::all_of(at.begin(), at.end(), [](const Interval& part) { return part.end == part.begin + 1; }))
         return from;
-      c.open("for (int {0} = {1}, {0}_end = {2}; {0} < {0}_end; ++{0})", variable, from,
-             ramp(&Interval::end, "to"));
+      const CRamp to = ramp(&Interval::end, "to");
+      if (from.names_index || to.names_index) c.use(index);
+      c.line("const int {}_end_{} = {};", variable, guest.step, to.expression);
+      c.open("for (int {0} = {1}; {0} < {0}_end_{2}; ++{0})", variable, from.expression, guest.step);
       ++loops;
-      return std::string(variable);
+      return CRamp{"", variable, false};
     };
-    const std::string slab = numbers("slab", "t0", guest.slabs_at);
-    const std::string chunk = numbers("chunk", "t1", guest.chunks_at);
+    const CRamp slab = numbers("slab", "t0", guest.slabs_at), chunk = numbers("chunk", "t1", guest.chunks_at);
     const ChunkArguments& takes = chunk_arguments_.at(guest.step);
     std::vector<std::string> arguments;
-    if (takes.group) arguments.push_back("g");
-    if (takes.slab) arguments.push_back(slab);
-    if (takes.chunk) arguments.push_back(chunk);
+    if (takes.group) arguments.push_back("g"), c.use("g");
+    if (takes.slab) arguments.push_back(slab.expression);
+    if (takes.slab && slab.names_index) c.use("t0");
+    if (takes.chunk) arguments.push_back(chunk.expression);
+    if (takes.chunk && chunk.names_index) c.use("t1");
     c.line("{}_step_{}({});", name_, guest.step, fmt::join(arguments, ", "));
     while (loops-- > 0) c.close();
   }
 
   // What a stage's function needs of the group's.
-  void shared_pointers(CText& f, const std::string& body) const {
+  CText shared_pointers(const CText& body) const {
+    CText f;
     for (const std::string& pool : pools_)
-      if (names_identifier(body, "pool_" + pool))
-        f.line("unsigned char *const pool_{0} = g->pool_{0};", pool);
-    if (names_identifier(body, "in")) f.line("const {}_inputs *const in = g->in;", name_);
-    if (names_identifier(body, "fed")) f.line("const {} *const fed = g->fed;", fed_type());
-    if (names_identifier(body, "out")) f.line("const {}_outputs *const out = g->out;", name_);
+      if (body.uses("pool_" + pool)) f.line("unsigned char *const pool_{0} = g->pool_{0};", pool);
+    if (body.uses("in")) f.line("const {}_inputs *const in = g->in;", name_);
+    if (body.uses("fed")) f.line("const {} *const fed = g->fed;", fed_type());
+    if (body.uses("out")) f.line("const {}_outputs *const out = g->out;", name_);
+    return f;
   }
 
   // One chunk of a stage that others see through a window.
@@ -532,19 +546,17 @@ class Emitter {
     CText body;
     run_chunk(body, group, k);
     f.put("");
-    CText pointers;
-    shared_pointers(pointers, body.text());
+    const CText pointers = shared_pointers(body);
     std::vector<std::string> parameters;
     ChunkArguments& takes = chunk_arguments_[group.stages[k].step];
-    takes.group = !pointers.text().empty() || names_identifier(body.text(), "g");
-    takes.slab = names_identifier(body.text(), "t0"), takes.chunk = names_identifier(body.text(), "t1");
+    takes = {!pointers.text().empty() || body.uses("g"), body.uses("t0"), body.uses("t1")};
     if (takes.group) parameters.push_back(fmt::format("{}_group_{} *g", name_, number));
     if (takes.slab) parameters.push_back("int t0");
     if (takes.chunk) parameters.push_back("int t1");
     f.open("static void {}_step_{}({})", name_, group.stages[k].step,
            parameters.empty() ? "void" : fmt::format("{}", fmt::join(parameters, ", ")));
-    for (const std::string& line : lines_of(pointers.text())) f.put(line);
-    for (const std::string& line : lines_of(body.text())) f.put(line);
+    f.put(pointers);
+    f.put(body);
     f.close();
   }
 
@@ -556,15 +568,17 @@ class Emitter {
     run_chunk(body, group, k);
     if (stage.chunks > 1) body.close();
     const bool fed = is_fed(number), takes = fed && k == feed_->stage;
-    if (const size_t o = emitted_by(stage.step); o < outputs_.ids.size())
+    if (const size_t o = emitted_by(stage.step); o < outputs_.ids.size()) {
       body.line("out->{0}.row(out->{0}.user, (size_t)t0, {1});", outputs_.members[o],
-                pointer(outputs_.ids[o]));
+                pointer(body, outputs_.ids[o]));
+      body.use("out"), body.use("t0");
+    }
     if (takes) body.put("g->fed = 0;");
     f.put("");
     if (fed) f.put("/* Returns 0 where it wants a row that is not there. */");
     f.open("static {3} {0}_step_{2}({0}_group_{1} *g, int last)", name_, number, stage.step,
            fed ? "int" : "void");
-    shared_pointers(f, body.text());
+    f.put(shared_pointers(body));
     std::vector<CRamp> ramps;
     for (const Pull& pull : stage.pulls) {
       ramps.push_back(c_ramp(pull.upto, "t0", fmt::format("upto{}", ramps.size())));
@@ -572,39 +586,30 @@ class Emitter {
     }
     f.open("for (; g->done[{0}] <= last; ++g->done[{0}])", k);
     if (takes) f.put("if (!g->fed) return 0;");
-    const bool numbered =
-        names_identifier(body.text(), "t0") || std::any_of(ramps.begin(), ramps.end(), [](const CRamp& ramp) {
-          return names_identifier(ramp.expression, "t0");
-        });
-    if (numbered) f.line("const int t0 = g->done[{}];", k);
+    if (body.uses("t0") || std::ranges::any_of(ramps, &CRamp::names_index))
+      f.line("const int t0 = g->done[{}];", k);
     for (size_t p = 0; p < ramps.size(); ++p) {
       const std::string call = fmt::format("{}_step_{}(g, {})", name_,
                                            group.stages[stage.pulls[p].producer].step, ramps[p].expression);
       f.put(fed ? fmt::format("if (!{}) return 0;", call) : call + ";");
     }
-    for (const std::string& line : lines_of(body.text())) f.put(line);
+    f.put(body);
     f.close();
     if (fed) f.put("return 1;");
     f.close();
-  }
-
-  static std::vector<std::string> lines_of(const std::string& text) {
-    std::vector<std::string> lines;
-    for (size_t from = 0; from < text.size();) {
-      const size_t to = text.find('\n', from);
-      lines.push_back(text.substr(from, to - from));
-      from = to + 1;
-    }
-    return lines;
   }
 
   void call_nest(CText& c, size_t s, const LoweredNest& nest) {
     const Node& node = *schedule_.steps[s].node;
     const CKernel kernel = c_kernel(nest.kernel, nest.operands, name_, helpers_);
     std::string arguments;
-    for (int operand : kernel.reads) arguments += pointer(node.reads[operand]) + ", ";
-    arguments += pointer(node.writes[0]);
-    for (int symbol : kernel.symbols) arguments += fmt::format(", t{}", symbol);
+    for (int operand : kernel.reads) arguments += pointer(c, node.reads[operand]) + ", ";
+    arguments += pointer(c, node.writes[0]);
+    for (int symbol : kernel.symbols) {
+      const std::string number = fmt::format("t{}", symbol);
+      arguments += ", " + number;
+      c.use(number);
+    }
     const auto row = shared_.rows.find(kernel.signature);
     if (row == shared_.rows.end())
       return call(c, s,
@@ -673,8 +678,8 @@ class Emitter {
     c.line("const void *reads[{}];", std::max<size_t>(node.reads.size(), 1));
     c.line("void *writes[{}];", std::max<size_t>(node.writes.size(), 1));
     if (node.reads.empty()) c.line("reads[0] = 0;");
-    for (size_t k = 0; k < node.reads.size(); ++k) c.line("reads[{}] = {};", k, pointer(node.reads[k]));
-    for (size_t k = 0; k < node.writes.size(); ++k) c.line("writes[{}] = {};", k, pointer(node.writes[k]));
+    for (size_t k = 0; k < node.reads.size(); ++k) c.line("reads[{}] = {};", k, pointer(c, node.reads[k]));
+    for (size_t k = 0; k < node.writes.size(); ++k) c.line("writes[{}] = {};", k, pointer(c, node.writes[k]));
     c.line("{}(reads, writes, parameters);", function);
     c.close();
   }
@@ -692,13 +697,15 @@ class Emitter {
 
   // ---- the source
 
-  bool mentions(const std::string& text, const char* word) const {
-    if (text.find(word) != std::string::npos || kernel_text_.find(word) != std::string::npos) return true;
-    return std::any_of(helpers_.begin(), helpers_.end(),
-                       [&](const auto& h) { return h.second.find(word) != std::string::npos; });
+  // Whether it computes with float64; numbers are read from text as such.
+  bool holds_doubles() const {
+    const auto doubles = [](const LoweredNest& nest) { return holds_type(nest.kernel, Type::kFloat64); };
+    const auto has = [&](const std::vector<LoweredNest>& step) { return std::ranges::any_of(step, doubles); };
+    return !text_type(graph_).empty() || std::ranges::any_of(lowered_.steps, has) ||
+           std::ranges::any_of(graph_.tensors, [](const Tensor& t) { return t.type == Type::kFloat64; });
   }
 
-  std::string source(const std::string& steps) const {
+  std::string source(const CText& steps) const {
     CText c;
     c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(graph_.name), options_.version);
     c.line("#define {}_INTERNAL", upper_);
@@ -707,7 +714,7 @@ class Emitter {
         "#if CHAR_BIT != 8 || UINT_MAX < 0xffffffffu || FLT_RADIX != 2 || FLT_MANT_DIG != 24 || "
         "FLT_MAX_EXP != 128{}\n#error \"{}.c takes bytes of 8 bits, an int of at least 32 and IEEE 754 "
         "numbers for granted\"\n#endif",
-        mentions(steps, "double") ? " || DBL_MANT_DIG != 53" : "", name_);
+        holds_doubles() ? " || DBL_MANT_DIG != 53" : "", name_);
     c.line(
         "/* It also takes for granted that negative numbers are two's complement and that >> keeps the sign. "
         "*/\n"
@@ -716,12 +723,7 @@ class Emitter {
         ": -1];\n",
         name_);
     c.put(weight_guard(weights_, schedule_, name_));
-    if (mentions(steps, "_mm512_"))
-      c.line("#if defined(__GNUC__) && defined(__x86_64__)\n#include <immintrin.h>\n#endif\n");
-    if (mentions(steps, "vmull_high_s8"))
-      c.line("#if defined(__aarch64__) && defined(__ARM_NEON)\n#include <arm_neon.h>\n#endif\n");
-    if (mentions(steps, "__ARM_FEATURE_MVE"))
-      c.line("#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)\n#include <arm_mve.h>\n#endif\n");
+    for (const std::string& text : helpers_.preludes) c.put(text);
     if (!options_.features.empty()) turn_on_features(c);
     if (options_.registers == Registers::kScalar) keep_sums_in_registers(c);
     c.line(
@@ -740,14 +742,9 @@ class Emitter {
           "#ifdef __GNUC__\n#define {0}_SECTION(name) __attribute__((section(name)))\n#else\n"
           "#define {0}_SECTION(name)\n#endif\n",
           upper_);
-    if (mentions(steps, "ARENAC_NATIVE_HALF"))
-      c.put(
-          "#if defined(__F16C__) && defined(__FLT16_MANT_DIG__) && !defined(__cplusplus) && "
-          "!defined(__clang__)\n"
-          "#define ARENAC_NATIVE_HALF\n__extension__ typedef _Float16 arenac_half;\n#endif\n");
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     offsets(c);
-    for (const auto& [name, text] : helpers_) c.put(text);
+    for (const auto& [name, text] : helpers_.functions) c.put(text);
     c.put(kernel_text_);
     run_function(c, steps);
     if (has_reset()) reset_function(c);
@@ -804,44 +801,47 @@ class Emitter {
     c.close(";\n");
   }
 
-  void run_function(CText& c, const std::string& steps) const {
+  void run_function(CText& c, const CText& steps) const {
     if (feed_) return feed_functions(c, steps);
+    const CText code = with_states(steps);
     c.line("int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{", name_);
-    const std::string states = copied_states();
-    const std::string code = steps + states;
     c.put(for_pools("  unsigned char *{local};", "\n"));
     std::string null = "!w" + for_pools(" || !w->{member}");
-    if (options_.io == Io::kExternal && !inputs_.ids.empty()) null += " || !in";
-    if ((options_.io == Io::kExternal && !outputs_.ids.empty()) || emits()) null += " || !out";
+    const bool takes_in = options_.io == Io::kExternal && !inputs_.ids.empty();
+    if (takes_in) null += " || !in";
+    if (takes_out()) null += " || !out";
     null += null_members("in->", "out->");
     c.line("  if ({}) return {}_ENULL;", null, upper_);
     c.put(for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
     c.put(for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
+    c.indent();
     unused_pools(c, code);
-    for (const char* caller : {"in", "out"})
-      if (!names_identifier(null + code, caller)) c.line("  (void){};", caller);
-    c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", upper_));
+    if (!takes_in && !code.uses("in")) c.put("(void)in;");
+    if (!takes_out() && !code.uses("out")) c.put("(void)out;");
+    c.put(code);
+    c.line("return {}_OK;", upper_);
+    c.close("\n");
   }
 
-  static std::string indented(const std::string& text) {
-    std::string all;
-    for (const std::string& line : lines_of(text)) all += (line.empty() ? "" : "  ") + line + "\n";
-    return all;
-  }
+  bool takes_out() const { return (options_.io == Io::kExternal && !outputs_.ids.empty()) || emits(); }
 
   // What a row makes possible; kws_feed, which keeps count; kws_run, which has all rows.
-  void feed_functions(CText& c, const std::string& steps) const {
-    const std::string states = copied_states(), code = steps + states, type = fed_type();
+  void feed_functions(CText& c, const CText& steps) const {
+    const CText code = with_states(steps);
+    const std::string type = fed_type();
     c.line("static int {0}_take({0}_workspace *w, int y, const {1} *fed)\n{{", name_, type);
     c.line("  const {0}_inputs *const in = &w->in;\n  const {0}_outputs *const out = &w->out;", name_);
     c.put(for_pools("  unsigned char *const {local} = (unsigned char *)w->{member};", "\n"));
+    c.indent();
     unused_pools(c, code);
     for (const char* caller : {"in", "out"})
-      if (!names_identifier(code, caller)) c.line("  (void){};", caller);
-    c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", upper_));
+      if (!code.uses(caller)) c.line("(void){};", caller);
+    c.put(code);
+    c.line("return {}_OK;", upper_);
+    c.close("\n");
 
-    c.line("int {0}_feed({0}_workspace *w, const {1} *row)\n{{\n  int y, status = {2}_OK;", name_, type,
-           upper_);
+    c.line("int {0}_feed({0}_workspace *w, const {1} *row)\n{{\n  int y;\n  int status = {2}_OK;", name_,
+           type, upper_);
     c.line("  if (!w || !row{}{}) return {}_ENULL;", for_pools(" || !w->{member}"),
            null_members("w->in.", "w->out."), upper_);
     c.put(for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
@@ -853,15 +853,14 @@ class Emitter {
     c.line("  w->row = y + 1 < {} ? y + 1 : 0;", feed_->rows);
     c.line("  return w->row > 0 ? {0}_MORE : {0}_OK;\n}}\n", upper_);
 
-    const bool takes_out = (options_.io == Io::kExternal && !outputs_.ids.empty()) || emits();
     const std::string& member = inputs_.members[feed_->input];
     c.line(
         "int {0}_run(const {0}_workspace *w, const {0}_inputs *in, const {0}_outputs *out)\n{{\n"
-        "  {0}_workspace all;\n  int y, status = {1}_MORE;",
+        "  {0}_workspace all;\n  int y;\n  int status = {1}_MORE;",
         name_, upper_);
-    c.line("  if (!w || !in || !in->{}{}) return {}_ENULL;", member, takes_out ? " || !out" : "", upper_);
+    c.line("  if (!w || !in || !in->{}{}) return {}_ENULL;", member, takes_out() ? " || !out" : "", upper_);
     c.put(for_pools("  all.{member} = w->{member};", "\n"));
-    c.put(takes_out ? "  all.out = *out;" : "  (void)out;");
+    c.put(takes_out() ? "  all.out = *out;" : "  (void)out;");
     c.line(
         "  all.in = *in;\n  all.row = 0;\n  for (y = 0; y < {5}; ++y) all.done[y] = 0;\n  for (y = 0; y < "
         "{0} && status == {1}_MORE; ++y) status = "
@@ -869,9 +868,9 @@ class Emitter {
         feed_->rows, upper_, name_, member, feed_->size, schedule_.groups[feed_->group].stages.size());
   }
 
-  void unused_pools(CText& c, const std::string& code) const {
+  void unused_pools(CText& c, const CText& code) const {
     for (const std::string& pool : pools_)
-      if (!names_identifier(code, "pool_" + pool)) c.line("  (void)pool_{};", pool);
+      if (!code.uses("pool_" + pool)) c.line("(void)pool_{};", pool);
   }
 
   // ---- states
@@ -883,17 +882,16 @@ class Emitter {
                        [](const State& state) { return state.initial == 0; });
   }
 
-  // The outputs that do not lie where their inputs do, into these.
-  std::string copied_states() const {
-    std::string text;
+  // The steps and then copies of the outputs that do not lie where their inputs do, into these.
+  CText with_states(CText c) const {
     for (const State& state : lifetimes_.states) {
       const int from = lifetimes_.buffer_of[state.output], to = lifetimes_.buffer_of[state.input];
       if (from == to) continue;
-      text += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {})[t0]; /* {} */\n",
-                          lifetimes_.problem.buffers[to].size, bytes_at(to), bytes_at(from),
-                          c_comment(graph_.tensors[state.input].name));
+      c.line("for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {})[t0]; /* {} */",
+             lifetimes_.problem.buffers[to].size, bytes_at(c, to), bytes_at(c, from),
+             c_comment(graph_.tensors[state.input].name));
     }
-    return text;
+    return c;
   }
 
   void reset_function(CText& c) const {
@@ -901,14 +899,17 @@ class Emitter {
     c.put(for_pools("  unsigned char *{local};", "\n"));
     c.line("  if (!w{}) return {}_ENULL;", for_pools(" || !w->{member}"), upper_);
     c.put(for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
-    std::string states;
+    CText states;
     for (const State& state : lifetimes_.states)
       if (const int b = lifetimes_.buffer_of[state.input]; b >= 0)
-        states += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {};\n",
-                              lifetimes_.problem.buffers[b].size, bytes_at(b), state.initial);
+        states.line("for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {};", lifetimes_.problem.buffers[b].size,
+                    bytes_at(states, b), state.initial);
+    c.indent();
     unused_pools(c, states);
-    if (feed_) c.put("  w->row = 0;");
-    c.put(states + fmt::format("  return {}_OK;\n}}\n", upper_));
+    if (feed_) c.put("w->row = 0;");
+    c.put(states);
+    c.line("return {}_OK;", upper_);
+    c.close("\n");
   }
 
   void static_arena(CText& c) const {

@@ -11,6 +11,7 @@
 #include "codegen/cycles.h"
 #include "codegen/report_words.h"
 #include "codegen/reports.h"
+#include "codegen/stack.h"
 #include "driver/choose.h"
 #include "driver/files.h"
 #include "driver/sha256.h"
@@ -199,6 +200,7 @@ Compilation compile(const CompileOptions& options) {
   const Lowered lowered = lower(c.schedule, c.lifetimes, c.plan);
   c.map = with_cycles(make_map(c.schedule, c.lifetimes, c.plan, options.io, chosen.layerwise_arena),
                       cycles_of(lowered, target), target.name);
+  c.map.totals.stack = stack_bound(lowered, target.registers);
   c.rungs = std::move(chosen.rungs);
   if (options.rungs == Rungs::kListed)
     for (const Rung& rung : c.rungs) c.map.frontier.push_back(choice_of(rung, options, c.name));

@@ -48,7 +48,8 @@ TEST(SharedKernels, ReadWhatDiffersFromATable) {
   ASSERT_EQ(all.kernels.size(), 1u);
   EXPECT_EQ(
       all.kernels[0].signature,
-      "(const float *x0, float *out, const int *numbers)\n{\n  const int k0 = numbers[0], k1 = numbers[1];\n"
+      "(const float *x0, float *out, const int *numbers)\n{\n  const int k0 = numbers[0];\n"
+      "  const int k1 = numbers[1];\n"
       "  for (int i0 = 0; i0 < k0; ++i0) {\n    out[i0] = x0[i0 * k1 + 1];\n    out[i0] = x0[i0 * k1 + 1];\n"
       "    out[i0] = x0[i0 * k1 + 1];\n  }\n}\n");
   EXPECT_THAT(all.kernels[0].rows,
