@@ -67,7 +67,7 @@ std::string float_to_small_body(Type type) {
   const uint32_t rebias = (127u - static_cast<uint32_t>(format->bias)) << 23;
   const auto aligned = static_cast<uint32_t>(127 + 24 - format->bias - format->mantissa) << 23;
   text += fmt::format(
-      "  uint32_t sign, code;\n  u.value = x;\n  sign = u.bits >> 31 ? 0x{:02x}u : 0u;\n"
+      "  uint32_t sign;\n  uint32_t code;\n  u.value = x;\n  sign = u.bits >> 31 ? 0x{:02x}u : 0u;\n"
       "  u.bits &= 0x7fffffffu;\n  if (u.bits > 0x7f800000u) return (uint8_t)(0x{:02x}u | sign);\n",
       format->sign, format->nan);
   text += fmt::format(
@@ -89,6 +89,10 @@ std::string math_name(Op op, Type type) {
   return std::string(info(op).libm) + (type == Type::kFloat64 ? "" : "f");
 }
 
+constexpr const char* kNativeHalf =
+    "#if defined(__F16C__) && defined(__FLT16_MANT_DIG__) && !defined(__cplusplus) && !defined(__clang__)\n"
+    "#define ARENAC_NATIVE_HALF\n__extension__ typedef _Float16 arenac_half;\n#endif\n";
+
 }  // namespace
 
 // Where there is an instruction that rounds to an int, it is that. In other floats: an addition rounds what
@@ -100,7 +104,8 @@ std::string requantize_text(const std::string& prefix) {
 #if defined(ARENAC_SOFT_FLOAT) || (defined(__arm__) && !defined(__ARM_FP)) || \
     (defined(__riscv) && !defined(__riscv_flen)) || (defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0)
 static inline uint64_t NAME_rounded(uint64_t x, int drop) { /* the lowest bits become zeros */
-  const uint64_t unit = (uint64_t)1 << drop, rest = x & (unit - 1);
+  const uint64_t unit = (uint64_t)1 << drop;
+  const uint64_t rest = x & (unit - 1);
   x -= rest;
   return rest * 2 > unit || (rest * 2 == unit && (x & unit) != 0) ? x + unit : x;
 }
@@ -119,7 +124,8 @@ static int32_t NAME_requantize_near_tie(int32_t sum, uint32_t bits) {
 }
 static inline int32_t NAME_requantize(int32_t sum, float scale) {
   union { float value; uint32_t bits; } u;
-  int32_t high, shift;
+  int32_t high;
+  int32_t shift;
   uint32_t rest;
   int64_t product;
   u.value = scale;
@@ -156,7 +162,7 @@ const char* c_value_type(Type type) { return type == Type::kBool ? "int" : info(
 
 std::string CExpr::helper(const std::string& name, const std::string& definition) const {
   const std::string full = prefix_ + "_" + name;
-  helpers_.emplace(full, definition);
+  helpers_.functions.emplace(full, definition);
   return full;
 }
 
@@ -184,6 +190,7 @@ CExpr::Piece CExpr::cast(Type to, Type from, const Piece& x) const {
   if (from == Type::kFloat16 || from == Type::kBFloat16) {
     // The 16 bits of storage.
     const bool half = from == Type::kFloat16;
+    if (half) helpers_.preludes.insert(kNativeHalf);
     const std::string name = half ? "half_to_float" : "bfloat_to_float";
     const std::string body =
         half ? "#ifdef ARENAC_NATIVE_HALF\n"
@@ -248,6 +255,7 @@ CExpr::Piece CExpr::stored(Type to, Type from, const Piece& value) const {
   if (to == Type::kFloat16 || to == Type::kBFloat16) {
     const std::string x = (from == Type::kFloat32 ? value : cast(Type::kFloat32, from, value)).text;
     const bool half = to == Type::kFloat16;
+    if (half) helpers_.preludes.insert(kNativeHalf);
     const std::string name = half ? "float_to_half" : "float_to_bfloat";
     const std::string body =
         half
@@ -255,7 +263,8 @@ CExpr::Piece CExpr::stored(Type to, Type from, const Piece& value) const {
               "  union { uint16_t bits; arenac_half value; } u;\n  u.value = (arenac_half)x;\n  return "
               "u.bits;\n"
               "#else\n"
-              "  union { uint32_t bits; float value; } u;\n  uint32_t sign, half;\n  u.value = x;\n"
+              "  union { uint32_t bits; float value; } u;\n  uint32_t sign;\n  uint32_t half;\n  u.value = "
+              "x;\n"
               "  sign = u.bits >> 16 & 0x8000u;\n  u.bits &= 0x7fffffffu;\n"
               "  if (u.bits > 0x7f800000u) {\n    half = 0x7e00u;\n"
               "  } else if (u.bits >= 0x47800000u) {\n    half = 0x7c00u;\n"
@@ -379,7 +388,7 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
       if (f) return fmt::format("{}({}, {})", math_name(op, type), a, b);
       const std::string id = fmt::format("pow_{}", suffix_of(type));
       const std::string definition = fmt::format(
-          "static inline {0} {1}_{2}({0} a, {0} b) {{\n  {3} r = 1, base = ({3})a;\n{4}"
+          "static inline {0} {1}_{2}({0} a, {0} b) {{\n  {3} r = 1;\n  {3} base = ({3})a;\n{4}"
           "  for (; b > 0; b = ({0})(b >> 1)) {{\n    if (b & 1) r *= base;\n    base *= base;\n  }}\n"
           "  return ({0})r;\n}}",
           t, prefix_, id, wrapping_type(type), is_signed ? "  if (b < 0) return a == 1;\n" : "");
@@ -441,7 +450,8 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
       const std::string body = fmt::format(
           "#if defined(__GNUC__) && defined(__OPTIMIZE__) && (defined(__SSE4_1__) || defined(__aarch64__))\n"
           "  return __builtin_rint{4}(a);\n#else\n"
-          "  {0} c = a > -{2} ? a : -{2}, d;\n  {1} i;\n  c = c < {2} ? c : {2};\n  i = ({1})c;\n  d = c - "
+          "  {0} c = a > -{2} ? a : -{2};\n  {0} d;\n  {1} i;\n  c = c < {2} ? c : {2};\n  i = ({1})c;\n  d "
+          "= c - "
           "({0})i;\n"
           "  i += (d > {3}) | ((d == {3}) & (i & 1));\n  i -= (d < -{3}) | ((d == -{3}) & (i & 1));\n"
           "  return ({0})i + (a - c);\n#endif",
@@ -532,7 +542,7 @@ CExpr::Piece CExpr::piece(const Expr& e) const {
 // Functions of instructions, which every compiler inlines that knows how to be told.
 std::string CExpr::inlined() const {
   const std::string inlined = upper_case(prefix_) + "_INLINE";
-  helpers_[inlined] = fmt::format(
+  helpers_.functions[inlined] = fmt::format(
       "#if defined(__GNUC__)\n#define {0} static inline __attribute__((always_inline))\n#else\n"
       "#define {0} static inline\n#endif",
       inlined);
@@ -542,6 +552,7 @@ std::string CExpr::inlined() const {
 // A call of the instruction's function.
 std::string CExpr::instruct(const Expr& e) const {
   const Instruction& row = instructions()[static_cast<size_t>(e->index)];
+  if (row.include) helpers_.preludes.insert(row.include);
   std::string portable = row.portable;
   if (boost::contains(portable, "NAME_requantize"))
     boost::replace_all(portable, "NAME_requantize", helper("requantize", requantize_text(prefix_)));
@@ -654,6 +665,7 @@ std::string CExpr::converted_over_lanes(const Expr& target, const Expr& value, i
     return !read->args.empty() && coefficient_along(read->args[0], kLane) == 1;
   };
   if (!side_by_side(target) || !side_by_side(from)) return "";
+  helpers_.preludes.insert(kIncludeX86);
   widens ? cast(Type::kFloat32, Type::kFloat16, Piece(""))
          : stored(Type::kFloat16, Type::kFloat32, Piece(""));
   const char* name = widens ? "half_to_float" : "float_to_half";

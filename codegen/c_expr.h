@@ -7,6 +7,7 @@
 
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,11 @@
 
 namespace arenac {
 
-// The small static functions that emitted expressions call, by name, each with its text.
-using Helpers = std::map<std::string, std::string>;
+// What emitted expressions need beside themselves.
+struct Helpers {
+  std::map<std::string, std::string> functions;  // small static ones and macros, by name, each with its text
+  std::set<std::string> preludes;                // what stands before all functions, as includes
+};
 
 struct CNames {
   std::function<std::string(int)> axis;                 // of an axis or (negative) an iteration: an int

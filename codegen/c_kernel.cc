@@ -70,11 +70,9 @@ class KernelPrinter {
   }
 
   void take_numbers() {
-    std::vector<std::string> taken;
-    for (int number : kernel_.numbers)
-      taken.push_back(
-          fmt::format("{} = numbers[{}]", kernel_.ints[static_cast<size_t>(number)].name, taken.size()));
-    if (!taken.empty()) text_.line("const int {};", fmt::join(taken, ", "));
+    for (size_t k = 0; k < kernel_.numbers.size(); ++k)
+      text_.line("const int {} = numbers[{}];", kernel_.ints[static_cast<size_t>(kernel_.numbers[k])].name,
+                 k);
   }
 
   CNames names() const {
@@ -156,7 +154,7 @@ class KernelPrinter {
     std::string head = fmt::format("for (int l = 0; l < {}; ++l)", lanes.count);
     if (lanes.count < 4 || lanes.of == Lanes::Of::kOperands) return head;
     const std::string name = upper_case(prefix_) + (kernel_.widens ? "_UNROLL_WIDENED" : "_UNROLL");
-    helpers_[name] = fmt::format(
+    helpers_.functions[name] = fmt::format(
         "#if defined(__GNUC__) && !defined(__clang__) && !defined(__OPTIMIZE_SIZE__) && {1}\n"
         "#define {0}_(x) _Pragma(#x)\n#define {0}(n) {0}_(GCC unroll n)\n#else\n#define {0}(n)\n#endif\n",
         name, kernel_.widens ? "defined(__AVX2__)" : "\\\n    (defined(__SSE2__) || defined(__ARM_NEON))");
@@ -187,19 +185,18 @@ class KernelPrinter {
 
   void print(const Declare& declare) {
     const Register& first = register_of(declare.registers[0]);
+    const bool values = first.holds == Register::Holds::kValues;
+    const char* type = values ? c_value_type(first.type) : info(first.type).c_name;
     const std::string value = declare.initial.empty() ? "" : c_.value(declare.initial);
-    std::vector<std::string> names;
     std::string filled;
     for (int number : declare.registers) {
       const Register& r = register_of(number);
       if (r.lanes > 1)
-        names.push_back(fmt::format("{}[{}]", r.name, r.lanes));
+        text_.line("{} {}[{}];", type, r.name, r.lanes);
       else
-        names.push_back(value.empty() ? r.name : fmt::format("{} = {}", r.name, value));
+        text_.line("{} {}{};", type, r.name, value.empty() ? "" : " = " + value);
       if (r.lanes > 1 && !value.empty()) filled += fmt::format("{}[l] = {}; ", r.name, value);
     }
-    const bool values = first.holds == Register::Holds::kValues;
-    text_.line("{} {};", values ? c_value_type(first.type) : info(first.type).c_name, fmt::join(names, ", "));
     if (!filled.empty()) text_.line("{} {{ {}}}", head_of({first.lanes, {}, Lanes::Of::kSums}), filled);
   }
 
@@ -211,12 +208,12 @@ class KernelPrinter {
     const std::string name = upper_case(prefix_) + (loads ? "_LOADS_STAY" : "_BARRIER");
     const std::string none = fmt::format("#else\n#define {} (void)0\n#endif\n", name);
     const std::string define = fmt::format("#define {} __asm__ __volatile__(\"\"", name);
-    helpers_[name] = loads
-                         ? fmt::format(
-                               "#if defined(__GNUC__) && defined(__OPTIMIZE_SIZE__)\n{0} ::: \"memory\")\n"
-                               "#elif defined(__GNUC__) && !defined(__clang__)\n{0})\n{1}",
-                               define, none)
-                         : fmt::format("#if defined(__GNUC__) && !defined(__clang__)\n{})\n{}", define, none);
+    helpers_.functions[name] =
+        loads ? fmt::format(
+                    "#if defined(__GNUC__) && defined(__OPTIMIZE_SIZE__)\n{0} ::: \"memory\")\n"
+                    "#elif defined(__GNUC__) && !defined(__clang__)\n{0})\n{1}",
+                    define, none)
+              : fmt::format("#if defined(__GNUC__) && !defined(__clang__)\n{})\n{}", define, none);
     text_.line("{};", name);
   }
 

@@ -146,8 +146,10 @@ const std::string& CProgram::pool_of(int buffer) const {
   return lifetimes.problem.pools[plan.placements[buffer].pool].name;
 }
 
-std::string CProgram::bytes_at(int buffer) const {
-  return fmt::format("(pool_{} + {}", pools[plan.placements[buffer].pool], offset_name(name, buffer));
+std::string CProgram::bytes_at(CText& c, int buffer) const {
+  const std::string pool = "pool_" + pools[plan.placements[buffer].pool];
+  c.use(pool);
+  return fmt::format("({} + {}", pool, offset_name(name, buffer));
 }
 
 std::string CProgram::section_of(size_t pool) const {

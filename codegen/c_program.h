@@ -74,8 +74,8 @@ struct CProgram {
   bool has_reset() const { return has_state() || feed; }
 
   const std::string& pool_of(int buffer) const;
-  // "(pool_sram + KWS_AT_3": a number, for names of buffers may be anything and of any length.
-  std::string bytes_at(int buffer) const;
+  // "(pool_sram + KWS_AT_3", which c uses: a number, for names of buffers may be anything and of any length.
+  std::string bytes_at(CText& c, int buffer) const;
   // The text for each pool, e.g. "{macro}_SIZE" is KWS_SRAM_SIZE, "{local}" pool_sram and "{member}" that of
   // the workspace.
   std::string for_pools(const char* form, const char* between = "") const;
@@ -106,7 +106,7 @@ void pool_size_macros(CText& c, const std::string& header, const std::string& ma
                       const Pool& pool);
 
 // What of NAME.c the caller calls, around `steps`, the statements of a run.
-void run_function(CText& c, const CProgram& program, const std::string& steps);
+void run_function(CText& c, const CProgram& program, const CText& steps);
 void reset_function(CText& c, const CProgram& program);
 void static_arena(CText& c, const CProgram& program);
 void tensor_table(CText& c, const CProgram& program);

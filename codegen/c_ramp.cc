@@ -70,11 +70,12 @@ std::optional<std::string> clamped_line(const Tail& tail, const std::string& ind
 }  // namespace
 
 CRamp c_ramp(const std::vector<int64_t>& values, const std::string& index, const std::string& table) {
-  if (const auto text = clamped_line({values, 0}, index)) return {"", *text};
+  const Tail all{values, 0};
+  if (const auto text = clamped_line(all, index)) return {"", *text, all.least < all.most};
   if (const auto text = clamped_line({values, 1}, index))
-    return {"", fmt::format("{} == 0 ? {} : {}", index, values[0], *text)};
+    return {"", fmt::format("{} == 0 ? {} : {}", index, values[0], *text), true};
   return {fmt::format("static const int {}[{}] = {{{}}};", table, values.size(), fmt::join(values, ", ")),
-          fmt::format("{}[{}]", table, index)};
+          fmt::format("{}[{}]", table, index), true};
 }
 
 }  // namespace arenac

@@ -12,6 +12,7 @@ namespace arenac {
 struct CRamp {
   std::string declaration;  // of a table, where no expression was found; else empty
   std::string expression;   // an int
+  bool names_index;         // the expression does: not all values are equal
 };
 
 // `values` must not be empty and must fit an int; `index` is the name of an int in [0, values.size()).

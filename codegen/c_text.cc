@@ -323,27 +323,12 @@ std::string with_short_lines(const std::string& text) {
   return result;
 }
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  for (size_t from = 0; from < text.size();) {
-    const size_t to = text.find('\n', from);
-    lines.push_back(text.substr(from, to - from));
-    from = to + 1;
+void CText::put(const CText& other) {
+  for (size_t from = 0, to; from < other.text_.size(); from = to + 1) {
+    to = other.text_.find('\n', from);
+    put(other.text_.substr(from, to - from));
   }
-  return lines;
-}
-
-bool names_identifier(const std::string& code, const std::string& identifier) {
-  for (size_t at = 0; (at = code.find(identifier, at)) != std::string::npos; at += identifier.size()) {
-    const size_t end = at + identifier.size();
-    const char before = at == 0 ? ' ' : code[at - 1];
-    const bool begins = !is_plain(static_cast<unsigned char>(before)) && before != '>' && before != '.';
-    const bool ends = end == code.size() || !is_plain(static_cast<unsigned char>(code[end]));
-    const size_t opened = code.rfind("/*", at);
-    const bool in_comment = opened != std::string::npos && code.find("*/", opened) > at;
-    if (begins && ends && !in_comment) return true;
-  }
-  return false;
+  used_.insert(other.used_.begin(), other.used_.end());
 }
 
 std::string c_unsigned(int64_t value) { return fmt::format("{}{}", value, value >> 32 == 0 ? "u" : "ull"); }

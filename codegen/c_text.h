@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,11 +33,20 @@ class CText {
     put("}" + std::string(after));
   }
   void indent() { ++depth_; }
-  void put(const std::string& text) { text_ += std::string(depth_ * 2, ' ') + text + '\n'; }
+  void put(const std::string& text) {
+    text_ += std::string(text.empty() ? 0 : depth_ * 2, ' ') + text + '\n';
+  }
   const std::string& text() const { return text_; }
+
+  // Says that the text names something that stands around it, and what does.
+  void use(const std::string& name) { used_.insert(name); }
+  bool uses(const std::string& name) const { return used_.contains(name); }
+  // The lines of another text, one by one, and what they use.
+  void put(const CText& other);
 
  private:
   std::string text_;
+  std::set<std::string> used_;
   int depth_ = 0;
 };
 
@@ -64,12 +74,6 @@ std::string c_string(const std::string& bytes);
 
 // C text with lines of over 100 characters broken at blanks, behind commas and semicolons if there are any.
 std::string with_short_lines(const std::string& text);
-
-// Without the ends of the lines.
-std::vector<std::string> lines_of(const std::string& text);
-
-// Whether C code names this identifier; comments and members (p->it) apart.
-bool names_identifier(const std::string& code, const std::string& identifier);
 
 // "5700000u": an unsigned number as the preprocessor takes it.
 std::string c_unsigned(int64_t value);

@@ -31,7 +31,7 @@ class Emitter {
 
   std::vector<File> run() {
     if (options_.code == Code::kSmall) shared_ = shared_kernels(lowered_.steps, name_, helpers_);
-    const std::string steps = this->steps();  // first: it finds the kernels and helpers
+    const CText steps = this->steps();  // first: it finds the kernels and helpers
     const std::string source = with_short_lines(this->source(steps)), token = token_of(weights_, source);
     std::vector<File> files = {{name_ + ".h", with_short_lines(header_text(program_, token))},
                                {name_ + ".c", source}};
@@ -44,8 +44,10 @@ class Emitter {
  private:
   // ---- pointers
 
-  std::string pointer(TensorId id) const {
+  // Where a tensor's elements are, in the words of the code that c is.
+  std::string pointer(CText& c, TensorId id) const {
     const Tensor& t = graph_.tensors[id];
+    if (t.constant && t.constant->count() && program_.weights_by_pointer()) c.use("weights");
     if (t.constant)
       return t.constant->count() ? weight_pointer(weights_, id, schedule_, name_)
                                  : fmt::format("(const {} *)0", info(t.type).c_name);
@@ -55,13 +57,14 @@ class Emitter {
     const int b = lifetimes_.buffer_of[id];
     if (b >= 0) {
       const std::string bytes = offset ? fmt::format(" + {}", offset * size_of(t.type)) : "";
-      return fmt::format("({} *)(void *){}{})", info(t.type).c_name, program_.bytes_at(b), bytes);
+      return fmt::format("({} *)(void *){}{})", info(t.type).c_name, program_.bytes_at(c, b), bytes);
     }
-    if (feed_ && layout.root == inputs_.ids[feed_->input]) return "fed";
+    if (feed_ && layout.root == inputs_.ids[feed_->input]) return c.use("fed"), "fed";
     for (size_t k = 0; k < inputs_.ids.size(); ++k)
-      if (inputs_.ids[k] == layout.root) return fmt::format("in->{}{}", inputs_.members[k], shift);
+      if (inputs_.ids[k] == layout.root)
+        return c.use("in"), fmt::format("in->{}{}", inputs_.members[k], shift);
     for (size_t k = 0; k < outputs_.ids.size(); ++k)
-      if (outputs_.ids[k] == layout.root) return typed_output(id, k, shift);
+      if (outputs_.ids[k] == layout.root) return c.use("out"), typed_output(id, k, shift);
     return fmt::format("({} *)0", info(t.type).c_name);  // a tensor without elements
   }
 
@@ -75,7 +78,7 @@ class Emitter {
 
   // ---- steps
 
-  std::string steps() {
+  CText steps() {
     CText c;
     c.put("");
     size_t groups = 0;
@@ -95,7 +98,7 @@ class Emitter {
           run_step(c, s);
           break;
         case StepKind::kIf:
-          c.open("if (*{})", pointer(step.node->reads[0]));
+          c.open("if (*{})", pointer(c, step.node->reads[0]));
           break;
         case StepKind::kElse:
           c.close(" else {");
@@ -110,13 +113,13 @@ class Emitter {
           break;
       }
     }
-    return c.text();
+    return c;
   }
 
   void open_loop(CText& c, const Loop& loop) const {
     std::string more;
-    if (loop.count) more += fmt::format(" && t{} < *{}", loop.symbol, pointer(*loop.count));
-    if (loop.condition) more += fmt::format(" && *{}", pointer(*loop.condition));
+    if (loop.count) more += fmt::format(" && t{} < *{}", loop.symbol, pointer(c, *loop.count));
+    if (loop.condition) more += fmt::format(" && *{}", pointer(c, *loop.condition));
     c.open("for (int t{0} = 0; t{0} < {1}{2}; ++t{0})", loop.symbol,
            std::min<int64_t>(loop.trips, std::numeric_limits<int>::max()), more);
   }
@@ -133,8 +136,8 @@ class Emitter {
 
   void run_nests(CText& c, size_t s) {
     for (const LoweredNest& nest : lowered_.steps[s]) {
-      if (nest.slabs) c.open("if ({} <= t0 && t0 < {})", nest.slabs->begin, nest.slabs->end);
-      if (nest.first_chunk_only) c.open("if (t1 == 0)");
+      if (nest.slabs) c.use("t0"), c.open("if ({} <= t0 && t0 < {})", nest.slabs->begin, nest.slabs->end);
+      if (nest.first_chunk_only) c.use("t1"), c.open("if (t1 == 0)");
       call_nest(c, s, nest);
       if (nest.first_chunk_only) c.close();
       if (nest.slabs) c.close();
@@ -180,6 +183,8 @@ class Emitter {
     c.line("{}_group_{} g = {{{}{}{}{}, {}}};", name_, number, takes_in ? "in, " : "",
            program_.takes().outputs ? "out, " : "", program_.for_pools("{local}", ", "),
            program_.weights_by_pointer() ? ", weights" : "", fed ? "fed, w->done" : "{0}");
+    for (const char* shared : {"in", "out", "weights"}) c.use(shared);
+    for (const std::string& pool : pools_) c.use("pool_" + pool);
     const auto call = [&](int stage, const std::string& last) {
       const std::string text = fmt::format("{}_step_{}(&g, {})", name_, group.stages[stage].step, last);
       c.put(fed ? fmt::format("if (!{}) return {}_MORE;", text, upper_) : text + ";");
@@ -219,40 +224,42 @@ class Emitter {
       const auto ramp = [&](int64_t Interval::*end, const char* word) {
         std::vector<int64_t> values;
         for (const Interval& part : at) values.push_back(part.*end);
-        const CRamp found =
-            c_ramp(values, index, fmt::format("{}_{}_{}_{}", name_, variable, word, guest.step));
+        CRamp found = c_ramp(values, index, fmt::format("{}_{}_{}_{}", name_, variable, word, guest.step));
         if (!found.declaration.empty()) kernel_text_ += "\n" + found.declaration + "\n";
-        return found.expression;
+        return found;
       };
-      const std::string from = ramp(&Interval::begin, "from");
+      const CRamp from = ramp(&Interval::begin, "from");
       if (std::all_of(at.begin(), at.end(), [](const Interval& part) { return part.end == part.begin + 1; }))
         return from;
-      c.open("for (int {0} = {1}, {0}_end = {2}; {0} < {0}_end; ++{0})", variable, from,
-             ramp(&Interval::end, "to"));
+      const CRamp to = ramp(&Interval::end, "to");
+      if (from.names_index || to.names_index) c.use(index);
+      c.line("const int {}_end_{} = {};", variable, guest.step, to.expression);
+      c.open("for (int {0} = {1}; {0} < {0}_end_{2}; ++{0})", variable, from.expression, guest.step);
       ++loops;
-      return std::string(variable);
+      return CRamp{"", variable, false};
     };
-    const std::string slab = numbers("slab", "t0", guest.slabs_at);
-    const std::string chunk = numbers("chunk", "t1", guest.chunks_at);
+    const CRamp slab = numbers("slab", "t0", guest.slabs_at), chunk = numbers("chunk", "t1", guest.chunks_at);
     const ChunkArguments& takes = chunk_arguments_.at(guest.step);
     std::vector<std::string> arguments;
-    if (takes.group) arguments.push_back("g");
-    if (takes.slab) arguments.push_back(slab);
-    if (takes.chunk) arguments.push_back(chunk);
+    if (takes.group) arguments.push_back("g"), c.use("g");
+    if (takes.slab) arguments.push_back(slab.expression);
+    if (takes.slab && slab.names_index) c.use("t0");
+    if (takes.chunk) arguments.push_back(chunk.expression);
+    if (takes.chunk && chunk.names_index) c.use("t1");
     c.line("{}_step_{}({});", name_, guest.step, fmt::join(arguments, ", "));
     while (loops-- > 0) c.close();
   }
 
   // What a stage's function needs of the group's.
-  void shared_pointers(CText& f, const std::string& body) const {
+  CText shared_pointers(const CText& body) const {
+    CText f;
     for (const std::string& pool : pools_)
-      if (names_identifier(body, "pool_" + pool))
-        f.line("unsigned char *const pool_{0} = g->pool_{0};", pool);
-    if (program_.weights_by_pointer() && names_identifier(body, "weights"))
-      f.put("const unsigned char *const weights = g->weights;");
-    if (names_identifier(body, "in")) f.line("const {}_inputs *const in = g->in;", name_);
-    if (names_identifier(body, "fed")) f.line("const {} *const fed = g->fed;", program_.fed_type());
-    if (names_identifier(body, "out")) f.line("const {}_outputs *const out = g->out;", name_);
+      if (body.uses("pool_" + pool)) f.line("unsigned char *const pool_{0} = g->pool_{0};", pool);
+    if (body.uses("weights")) f.put("const unsigned char *const weights = g->weights;");
+    if (body.uses("in")) f.line("const {}_inputs *const in = g->in;", name_);
+    if (body.uses("fed")) f.line("const {} *const fed = g->fed;", program_.fed_type());
+    if (body.uses("out")) f.line("const {}_outputs *const out = g->out;", name_);
+    return f;
   }
 
   // One chunk of a stage that others see through a window.
@@ -261,19 +268,17 @@ class Emitter {
     CText body;
     run_chunk(body, group, k);
     f.put("");
-    CText pointers;
-    shared_pointers(pointers, body.text());
+    const CText pointers = shared_pointers(body);
     std::vector<std::string> parameters;
     ChunkArguments& takes = chunk_arguments_[group.stages[k].step];
-    takes.group = !pointers.text().empty() || names_identifier(body.text(), "g");
-    takes.slab = names_identifier(body.text(), "t0"), takes.chunk = names_identifier(body.text(), "t1");
+    takes = {!pointers.text().empty() || body.uses("g"), body.uses("t0"), body.uses("t1")};
     if (takes.group) parameters.push_back(fmt::format("{}_group_{} *g", name_, number));
     if (takes.slab) parameters.push_back("int t0");
     if (takes.chunk) parameters.push_back("int t1");
     f.open("static void {}_step_{}({})", name_, group.stages[k].step,
            parameters.empty() ? "void" : fmt::format("{}", fmt::join(parameters, ", ")));
-    for (const std::string& line : lines_of(pointers.text())) f.put(line);
-    for (const std::string& line : lines_of(body.text())) f.put(line);
+    f.put(pointers);
+    f.put(body);
     f.close();
   }
 
@@ -285,15 +290,17 @@ class Emitter {
     run_chunk(body, group, k);
     if (stage.chunks > 1) body.close();
     const bool fed = program_.is_fed(number), takes = fed && k == feed_->stage;
-    if (const size_t o = program_.emitted_by(stage.step); o < outputs_.ids.size())
+    if (const size_t o = program_.emitted_by(stage.step); o < outputs_.ids.size()) {
       body.line("out->{0}.row(out->{0}.user, (size_t)t0, {1});", outputs_.members[o],
-                pointer(outputs_.ids[o]));
+                pointer(body, outputs_.ids[o]));
+      body.use("out"), body.use("t0");
+    }
     if (takes) body.put("g->fed = 0;");
     f.put("");
     if (fed) f.put("/* Returns 0 where it wants a row that is not there. */");
     f.open("static {3} {0}_step_{2}({0}_group_{1} *g, int last)", name_, number, stage.step,
            fed ? "int" : "void");
-    shared_pointers(f, body.text());
+    f.put(shared_pointers(body));
     std::vector<CRamp> ramps;
     for (const Pull& pull : stage.pulls) {
       ramps.push_back(c_ramp(pull.upto, "t0", fmt::format("upto{}", ramps.size())));
@@ -301,17 +308,14 @@ class Emitter {
     }
     f.open("for (; g->done[{0}] <= last; ++g->done[{0}])", k);
     if (takes) f.put("if (!g->fed) return 0;");
-    const bool numbered =
-        names_identifier(body.text(), "t0") || std::any_of(ramps.begin(), ramps.end(), [](const CRamp& ramp) {
-          return names_identifier(ramp.expression, "t0");
-        });
-    if (numbered) f.line("const int t0 = g->done[{}];", k);
+    if (body.uses("t0") || std::ranges::any_of(ramps, &CRamp::names_index))
+      f.line("const int t0 = g->done[{}];", k);
     for (size_t p = 0; p < ramps.size(); ++p) {
       const std::string call = fmt::format("{}_step_{}(g, {})", name_,
                                            group.stages[stage.pulls[p].producer].step, ramps[p].expression);
       f.put(fed ? fmt::format("if (!{}) return 0;", call) : call + ";");
     }
-    for (const std::string& line : lines_of(body.text())) f.put(line);
+    f.put(body);
     f.close();
     if (fed) f.put("return 1;");
     f.close();
@@ -321,9 +325,13 @@ class Emitter {
     const Node& node = *schedule_.steps[s].node;
     const CKernel kernel = c_kernel(nest.kernel, nest.operands, name_, helpers_);
     std::string arguments;
-    for (int operand : kernel.reads) arguments += pointer(node.reads[operand]) + ", ";
-    arguments += pointer(node.writes[0]);
-    for (int symbol : kernel.symbols) arguments += fmt::format(", t{}", symbol);
+    for (int operand : kernel.reads) arguments += pointer(c, node.reads[operand]) + ", ";
+    arguments += pointer(c, node.writes[0]);
+    for (int symbol : kernel.symbols) {
+      const std::string number = fmt::format("t{}", symbol);
+      arguments += ", " + number;
+      c.use(number);
+    }
     const auto row = shared_.rows.find(kernel.signature);
     if (row == shared_.rows.end())
       return call(c, s,
@@ -392,8 +400,8 @@ class Emitter {
     c.line("const void *reads[{}];", std::max<size_t>(node.reads.size(), 1));
     c.line("void *writes[{}];", std::max<size_t>(node.writes.size(), 1));
     if (node.reads.empty()) c.line("reads[0] = 0;");
-    for (size_t k = 0; k < node.reads.size(); ++k) c.line("reads[{}] = {};", k, pointer(node.reads[k]));
-    for (size_t k = 0; k < node.writes.size(); ++k) c.line("writes[{}] = {};", k, pointer(node.writes[k]));
+    for (size_t k = 0; k < node.reads.size(); ++k) c.line("reads[{}] = {};", k, pointer(c, node.reads[k]));
+    for (size_t k = 0; k < node.writes.size(); ++k) c.line("writes[{}] = {};", k, pointer(c, node.writes[k]));
     c.line("{}(reads, writes, parameters);", function);
     c.close();
   }
@@ -411,13 +419,15 @@ class Emitter {
 
   // ---- the source
 
-  bool mentions(const std::string& text, const char* word) const {
-    if (text.find(word) != std::string::npos || kernel_text_.find(word) != std::string::npos) return true;
-    return std::any_of(helpers_.begin(), helpers_.end(),
-                       [&](const auto& h) { return h.second.find(word) != std::string::npos; });
+  // Whether it computes with float64; numbers are read from text as such.
+  bool holds_doubles() const {
+    const auto doubles = [](const LoweredNest& nest) { return holds_type(nest.kernel, Type::kFloat64); };
+    const auto has = [&](const std::vector<LoweredNest>& step) { return std::ranges::any_of(step, doubles); };
+    return !text_type(graph_).empty() || std::ranges::any_of(lowered_.steps, has) ||
+           std::ranges::any_of(graph_.tensors, [](const Tensor& t) { return t.type == Type::kFloat64; });
   }
 
-  std::string source(const std::string& steps) const {
+  std::string source(const CText& steps) const {
     CText c;
     c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(graph_.name), options_.version);
     c.line("#define {}_INTERNAL", upper_);
@@ -426,7 +436,7 @@ class Emitter {
         "#if CHAR_BIT != 8 || UINT_MAX < 0xffffffffu || FLT_RADIX != 2 || FLT_MANT_DIG != 24 || "
         "FLT_MAX_EXP != 128{}\n#error \"{}.c takes bytes of 8 bits, an int of at least 32 and IEEE 754 "
         "numbers for granted\"\n#endif",
-        mentions(steps, "double") ? " || DBL_MANT_DIG != 53" : "", name_);
+        holds_doubles() ? " || DBL_MANT_DIG != 53" : "", name_);
     c.line(
         "/* It also takes for granted that negative numbers are two's complement and that >> keeps the sign. "
         "*/\n"
@@ -435,12 +445,7 @@ class Emitter {
         ": -1];\n",
         name_);
     c.put(weight_guard(weights_, schedule_, name_));
-    if (mentions(steps, "_mm512_"))
-      c.line("#if defined(__GNUC__) && defined(__x86_64__)\n#include <immintrin.h>\n#endif\n");
-    if (mentions(steps, "vmull_high_s8"))
-      c.line("#if defined(__aarch64__) && defined(__ARM_NEON)\n#include <arm_neon.h>\n#endif\n");
-    if (mentions(steps, "__ARM_FEATURE_MVE"))
-      c.line("#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)\n#include <arm_mve.h>\n#endif\n");
+    for (const std::string& text : helpers_.preludes) c.put(text);
     if (!options_.features.empty()) turn_on_features(c);
     if (options_.registers == Registers::kScalar) keep_sums_in_registers(c);
     c.line(
@@ -451,14 +456,9 @@ class Emitter {
         "#ifndef {0}_NOINLINE\n#define {0}_NOINLINE\n#endif\n",
         upper_);
     c.put(placement_macros(upper_, options_.sections));
-    if (mentions(steps, "ARENAC_NATIVE_HALF"))
-      c.put(
-          "#if defined(__F16C__) && defined(__FLT16_MANT_DIG__) && !defined(__cplusplus) && "
-          "!defined(__clang__)\n"
-          "#define ARENAC_NATIVE_HALF\n__extension__ typedef _Float16 arenac_half;\n#endif\n");
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     offsets(c);
-    for (const auto& [name, text] : helpers_) c.put(text);
+    for (const auto& [name, text] : helpers_.functions) c.put(text);
     c.put(kernel_text_);
     if (program_.weights_by_pointer()) c.put(weight_check(weights_, name_));
     run_function(c, program_, steps);

@@ -7,12 +7,6 @@
 namespace arenac {
 namespace {
 
-std::string indented(const std::string& text) {
-  std::string all;
-  for (const std::string& line : lines_of(text)) all += (line.empty() ? "" : "  ") + line + "\n";
-  return all;
-}
-
 // Checks of the memory that the workspace names, and pointers to it.
 std::string null_memory(const CProgram& p) {
   return "!w" + p.for_pools(" || !w->{member}") + (p.weights_by_pointer() ? " || !w->weights" : "");
@@ -25,32 +19,38 @@ void check_memory(CText& c, const CProgram& p) {
   c.line("  if (!{}_suits((const unsigned char *)w->weights)) return {}_EWEIGHTS;", p.name, p.upper);
 }
 
-void unused_pools(CText& c, const CProgram& p, const std::string& code) {
+void unused_pools(CText& c, const CProgram& p, const CText& code) {
   for (const std::string& pool : p.pools)
-    if (!names_identifier(code, "pool_" + pool)) c.line("  (void)pool_{};", pool);
+    if (!code.uses("pool_" + pool)) c.line("(void)pool_{};", pool);
 }
 
-void unused_weights(CText& c, const CProgram& p, const std::string& code) {
-  if (p.weights_by_pointer() && !names_identifier(code, "weights")) c.put("  (void)weights;");
+void unused_weights(CText& c, const CProgram& p, const CText& code) {
+  if (p.weights_by_pointer() && !code.uses("weights")) c.put("(void)weights;");
 }
 
-// The outputs that do not lie where their inputs do, into these.
-std::string copied_states(const CProgram& p) {
-  std::string text;
+// The steps and then copies of the outputs that do not lie where their inputs do, into these.
+CText with_states(CText c, const CProgram& p) {
   for (const State& state : p.lifetimes.states) {
     const int from = p.lifetimes.buffer_of[state.output], to = p.lifetimes.buffer_of[state.input];
     if (from == to) continue;
-    text += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {})[t0]; /* {} */\n",
-                        p.lifetimes.problem.buffers[to].size, p.bytes_at(to), p.bytes_at(from),
-                        c_comment(p.graph.tensors[state.input].name));
+    c.line("for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {})[t0]; /* {} */",
+           p.lifetimes.problem.buffers[to].size, p.bytes_at(c, to), p.bytes_at(c, from),
+           c_comment(p.graph.tensors[state.input].name));
   }
-  return text;
+  return c;
+}
+
+// The statements of a run, and its end.
+void finish_run(CText& c, const CProgram& p, const CText& code) {
+  c.put(code);
+  c.line("return {}_OK;", p.upper);
+  c.close("\n");
 }
 
 // kws_run where rows are fed: it has them all.
 void whole_run_of_rows(CText& c, const CProgram& p) {
   const std::string& member = p.inputs.members[p.feed->input];
-  c.line("int {}_run({})\n{{\n  {}_workspace all;\n  int y, status = {}_MORE;", p.name,
+  c.line("int {}_run({})\n{{\n  {}_workspace all;\n  int y;\n  int status = {}_MORE;", p.name,
          p.parameters(fmt::format("const {}_workspace *w", p.name)), p.name, p.upper);
   c.line("  if (!w || !in || !in->{}{}) return {}_ENULL;", member, p.takes().outputs ? " || !out" : "",
          p.upper);
@@ -66,21 +66,23 @@ void whole_run_of_rows(CText& c, const CProgram& p) {
 }
 
 // What a row makes possible; kws_feed, which keeps count.
-void feed_functions(CText& c, const CProgram& p, const std::string& steps) {
-  const std::string states = copied_states(p), code = steps + states, type = p.fed_type();
+void feed_functions(CText& c, const CProgram& p, const CText& steps) {
+  const CText code = with_states(steps, p);
+  const std::string type = p.fed_type();
   c.line("static int {0}_take({0}_workspace *w, int y, const {1} *fed)\n{{", p.name, type);
   if (p.options.io == Io::kExternal) c.line("  const {}_inputs *const in = &w->in;", p.name);
   if (p.takes().outputs) c.line("  const {}_outputs *const out = &w->out;", p.name);
   c.put(p.for_pools("  unsigned char *const {local} = (unsigned char *)w->{member};", "\n"));
   if (p.weights_by_pointer())
     c.put("  const unsigned char *const weights = (const unsigned char *)w->weights;");
+  c.indent();
   unused_pools(c, p, code);
   unused_weights(c, p, code);
-  if (p.options.io == Io::kExternal && !names_identifier(code, "in")) c.put("  (void)in;");
-  if (p.takes().outputs && !names_identifier(code, "out")) c.put("  (void)out;");
-  c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", p.upper));
+  if (p.options.io == Io::kExternal && !code.uses("in")) c.put("(void)in;");
+  if (p.takes().outputs && !code.uses("out")) c.put("(void)out;");
+  finish_run(c, p, code);
 
-  c.line("int {0}_feed({0}_workspace *w, const {1} *row)\n{{\n  int y, status = {2}_OK;", p.name, type,
+  c.line("int {0}_feed({0}_workspace *w, const {1} *row)\n{{\n  int y;\n  int status = {2}_OK;", p.name, type,
          p.upper);
   c.line("  if ({} || !row{}) return {}_ENULL;", null_memory(p), p.null_members("w->in.", "w->out."),
          p.upper);
@@ -98,26 +100,29 @@ void feed_functions(CText& c, const CProgram& p, const std::string& steps) {
 
 }  // namespace
 
-void run_function(CText& c, const CProgram& p, const std::string& steps) {
+void run_function(CText& c, const CProgram& p, const CText& steps) {
   if (p.feed) return feed_functions(c, p, steps);
   c.line("int {}_run({})\n{{", p.name, p.parameters(fmt::format("const {}_workspace *w", p.name)));
-  const std::string states = copied_states(p);
-  const std::string code = steps + states;
+  const CText code = with_states(steps, p);
   c.put(p.for_pools("  unsigned char *{local};", "\n"));
   if (p.weights_by_pointer()) c.put("  const unsigned char *weights;");
   std::string null = null_memory(p);
-  if (p.options.io == Io::kExternal && !p.inputs.ids.empty()) null += " || !in";
-  if ((p.options.io == Io::kExternal && !p.outputs.ids.empty()) || p.emits()) null += " || !out";
+  const bool external = p.options.io == Io::kExternal;
+  const bool names_in = external && !p.inputs.ids.empty();
+  const bool names_out = (external && !p.outputs.ids.empty()) || p.emits();
+  if (names_in) null += " || !in";
+  if (names_out) null += " || !out";
   null += p.null_members("in->", "out->");
   c.line("  if ({}) return {}_ENULL;", null, p.upper);
   check_memory(c, p);
   c.put(p.for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
   if (p.weights_by_pointer()) c.put("  weights = (const unsigned char *)w->weights;");
+  c.indent();
   unused_pools(c, p, code);
   unused_weights(c, p, code);
-  if (p.takes().inputs && !names_identifier(null + code, "in")) c.put("  (void)in;");
-  if (p.takes().outputs && !names_identifier(null + code, "out")) c.put("  (void)out;");
-  c.put(indented(steps) + states + fmt::format("  return {}_OK;\n}}\n", p.upper));
+  if (p.takes().inputs && !names_in && !code.uses("in")) c.put("(void)in;");
+  if (p.takes().outputs && !names_out && !code.uses("out")) c.put("(void)out;");
+  finish_run(c, p, code);
 }
 
 void reset_function(CText& c, const CProgram& p) {
@@ -125,14 +130,15 @@ void reset_function(CText& c, const CProgram& p) {
   c.put(p.for_pools("  unsigned char *{local};", "\n"));
   c.line("  if (!w{}) return {}_ENULL;", p.for_pools(" || !w->{member}"), p.upper);
   c.put(p.for_pools("  {local} = (unsigned char *)w->{member};", "\n"));
-  std::string states;
+  CText states;
   for (const State& state : p.lifetimes.states)
     if (const int b = p.lifetimes.buffer_of[state.input]; b >= 0)
-      states += fmt::format("  for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {};\n",
-                            p.lifetimes.problem.buffers[b].size, p.bytes_at(b), state.initial);
+      states.line("for (size_t t0 = 0; t0 < {}u; ++t0) {})[t0] = {};", p.lifetimes.problem.buffers[b].size,
+                  p.bytes_at(states, b), state.initial);
+  c.indent();
   unused_pools(c, p, states);
-  if (p.feed) c.put("  w->row = 0;");
-  c.put(states + fmt::format("  return {}_OK;\n}}\n", p.upper));
+  if (p.feed) c.put("w->row = 0;");
+  finish_run(c, p, states);
 }
 
 void static_arena(CText& c, const CProgram& p) {

@@ -56,6 +56,9 @@ void what_it_is(CText& c, const CProgram& p, const std::string& token) {
   if (totals.cycles > 0)
     c.line("#define {}_CYCLES {} /* of one run, as estimated for {} */", p.upper, c_unsigned(totals.cycles),
            c_comment(p.map.target));
+  if (totals.stack > 0)
+    c.line("#define {}_STACK_BYTES {}u /* at most, beside functions of the C library */", p.upper,
+           totals.stack);
   c.put("");
 }
 
@@ -112,8 +115,8 @@ void table_of_tensors(CText& c, const CProgram& p) {
   c.line("#ifndef {}_NO_TENSOR_TABLE", p.upper);
   c.line("/* What lies in the arena: [offset, offset + size) during the steps [first, last]. */");
   c.line(
-      "typedef struct {{\n  const char *name, *pool;\n  size_t offset, size;\n  int first, last;\n}} "
-      "{}_tensor;",
+      "typedef struct {{\n  const char *name;\n  const char *pool;\n  size_t offset;\n  size_t size;\n"
+      "  int first;\n  int last;\n}} {}_tensor;",
       p.name);
   c.line("#define {}_TENSOR_COUNT {}", p.upper, p.map.buffers.size());
   c.line("extern const {0}_tensor {0}_tensors[{1}];", p.name, std::max<size_t>(p.map.buffers.size(), 1));

@@ -95,7 +95,7 @@ Scalar quantised(std::span<const Scalar> x) {
 
 // Extends bytes 0 and 2 (of the word turned by 8 bits: 1 and 3) to 16 bits and adds z to each.
 #define EXTEND(how, turned)                                                       \
-  "  uint32_t word, pair;\n  __builtin_memcpy(&word, a, 4);\n"                    \
+  "  uint32_t word;\n  uint32_t pair;\n  __builtin_memcpy(&word, a, 4);\n"        \
   "  if (__builtin_constant_p(z) && z == 0)\n"                                    \
   "    __asm__(\"" how "b16 %0, %1" turned                                        \
   "\" : \"=r\"(pair) : \"r\"(word));\n"                                           \
@@ -134,37 +134,45 @@ constexpr const char* kLittleEndian =
 constexpr const char* kNeonSignedProducts =
     "#if defined(__GNUC__) && defined(__aarch64__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)\n"
     "  for (; l + 4 <= n; l += 4) {\n"
-    "    const int8x16_t w = vreinterpretq_s8_u32(vld1q_u32(b + l)), x = vreinterpretq_s8_u32(vdupq_n_u32(a));\n"
+    "    const int8x16_t w = vreinterpretq_s8_u32(vld1q_u32(b + l));\n"
+    "    const int8x16_t x = vreinterpretq_s8_u32(vdupq_n_u32(a));\n"
     "#if defined(__ARM_FEATURE_DOTPROD)\n" NEON_TO("vdotq_s32(vld1q_s32(sum + l), w, x)")
     "#else\n"
-    "    const int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x))),\n"
-    "      high = vpaddlq_s16(vmull_high_s8(w, x));\n"
+    "    const int32x4_t low = vpaddlq_s16(vmull_s8(vget_low_s8(w), vget_low_s8(x)));\n"
+    "    const int32x4_t high = vpaddlq_s16(vmull_high_s8(w, x));\n"
     NEON_TO("vaddq_s32(vld1q_s32(sum + l), vpaddq_s32(low, high))")
     "#endif\n  }\n#endif\n";
 
 // In vectors of so many lanes: products of bytes, or of 16 bits each, where there are these.
-#define VECTORS(bits, lanes, bytes, words, load, store)                                  \
-  "#if defined(__GNUC__) && " bytes                                                      \
-  "\n"                                                                                   \
-  "  for (; l + " lanes " <= n; l += " lanes                                             \
-  ")\n"                                                                                  \
-  "    " store "(sum + l), _mm" bits "_dpbusd_epi32(" load "(sum + l)), _mm" bits        \
-  "_set1_epi32((int)a),\n      " load                                                    \
-  "(b + l))));\n"                                                                        \
-  "#elif defined(__GNUC__) && " words                                                    \
-  "\n"                                                                                   \
-  "  for (; l + " lanes " <= n; l += " lanes                                             \
-  ") {\n"                                                                                \
-  "    __m" bits "i w = " load                                                           \
-  "(b + l)),\n"                                                                          \
-  "      even = _mm" bits "_srai_epi16(_mm" bits "_slli_epi16(w, 8), 8), odd = _mm" bits \
-  "_srai_epi16(w, 8);\n"                                                                 \
-  "    even = _mm" bits "_madd_epi16(even, _mm" bits                                     \
-  "_set1_epi32((int)(a & 0x00ff00ffu)));\n"                                              \
-  "    odd = _mm" bits "_madd_epi16(odd, _mm" bits                                       \
-  "_set1_epi32((int)(a >> 8 & 0x00ff00ffu)));\n"                                         \
-  "    " store "(sum + l), _mm" bits "_add_epi32(" load "(sum + l)), _mm" bits           \
+#define VECTORS(bits, lanes, bytes, words, load, store)                           \
+  "#if defined(__GNUC__) && " bytes                                               \
+  "\n"                                                                            \
+  "  for (; l + " lanes " <= n; l += " lanes                                      \
+  ")\n"                                                                           \
+  "    " store "(sum + l), _mm" bits "_dpbusd_epi32(" load "(sum + l)), _mm" bits \
+  "_set1_epi32((int)a),\n      " load                                             \
+  "(b + l))));\n"                                                                 \
+  "#elif defined(__GNUC__) && " words                                             \
+  "\n"                                                                            \
+  "  for (; l + " lanes " <= n; l += " lanes                                      \
+  ") {\n"                                                                         \
+  "    const __m" bits "i w = " load                                              \
+  "(b + l));\n"                                                                   \
+  "    __m" bits "i even = _mm" bits "_srai_epi16(_mm" bits                       \
+  "_slli_epi16(w, 8), 8);\n"                                                      \
+  "    __m" bits "i odd = _mm" bits                                               \
+  "_srai_epi16(w, 8);\n"                                                          \
+  "    even = _mm" bits "_madd_epi16(even, _mm" bits                              \
+  "_set1_epi32((int)(a & 0x00ff00ffu)));\n"                                       \
+  "    odd = _mm" bits "_madd_epi16(odd, _mm" bits                                \
+  "_set1_epi32((int)(a >> 8 & 0x00ff00ffu)));\n"                                  \
+  "    " store "(sum + l), _mm" bits "_add_epi32(" load "(sum + l)), _mm" bits    \
   "_add_epi32(even, odd)));\n  }\n#endif\n"
+
+constexpr const char* kIncludeNeon =
+    "#if defined(__aarch64__) && defined(__ARM_NEON)\n#include <arm_neon.h>\n#endif\n";
+constexpr const char* kIncludeHelium =
+    "#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)\n#include <arm_mve.h>\n#endif\n";
 
 constexpr const char* kHelium =
     "defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && !defined(__ARM_BIG_ENDIAN)";
@@ -193,19 +201,21 @@ constexpr const char* kHelium =
     "dot" #n "_" #a #b, Type::kInt32, n, dot<n, LESS_##a, LESS_##b>, kHelium,                        \
         a##_POINTER("a") ", " b##_POINTER("b") ", int32_t sum",                                      \
         "  return vmladavaq_s" #bits "(sum, " HELIUM_##n##_##a("a") ", " HELIUM_##n##_##b("b") ");", \
-        ADD_EACH(#n, SIGNED_##a("a[k]") " * " SIGNED_##b("b[k]")), 1, nullptr, true                  \
+        ADD_EACH(#n, SIGNED_##a("a[k]") " * " SIGNED_##b("b[k]")), 1, nullptr, kIncludeHelium, true  \
   }
-#define TOTAL(n, bits, a)                                                                                   \
-  {                                                                                                         \
-    "total" #n "_" #a, Type::kInt32, n, total<n, LESS_##a>, kHelium, a##_POINTER("a") ", int32_t sum",      \
-        "  return vaddvaq_s" #bits "(sum, " HELIUM_##n##_##a("a") ");", ADD_EACH(#n, SIGNED_##a("a[k]")), 1 \
+#define TOTAL(n, bits, a)                                                                                    \
+  {                                                                                                          \
+    "total" #n "_" #a, Type::kInt32, n, total<n, LESS_##a>, kHelium, a##_POINTER("a") ", int32_t sum",       \
+        "  return vaddvaq_s" #bits "(sum, " HELIUM_##n##_##a("a") ");", ADD_EACH(#n, SIGNED_##a("a[k]")), 1, \
+        nullptr, kIncludeHelium                                                                              \
   }
-#define APART_DOT(n, bits, a, b)                                                                    \
-  {                                                                                                 \
-    "apart_dot" #n "_" #a #b, Type::kInt32, n, apart_dot<n, LESS_##a, LESS_##b>, kHelium,           \
-        a##_POINTER("a") ", " b##_POINTER("b") ", int32_t apart, int32_t sum",                      \
-        "  return vmladavaq_s" #bits "(sum, " APART_##n##_##a("a") ", " HELIUM_##n##_##b("b") ");", \
-        ADD_EACH(#n, SIGNED_##a("a[k * apart]") " * " SIGNED_##b("b[k]")), 1, nullptr, true, true   \
+#define APART_DOT(n, bits, a, b)                                                                             \
+  {                                                                                                          \
+    "apart_dot" #n "_" #a #b, Type::kInt32, n, apart_dot<n, LESS_##a, LESS_##b>, kHelium,                    \
+        a##_POINTER("a") ", " b##_POINTER("b") ", int32_t apart, int32_t sum",                               \
+        "  return vmladavaq_s" #bits "(sum, " APART_##n##_##a("a") ", " HELIUM_##n##_##b("b") ");",          \
+        ADD_EACH(#n, SIGNED_##a("a[k * apart]") " * " SIGNED_##b("b[k]")), 1, nullptr, kIncludeHelium, true, \
+        true                                                                                                 \
   }
 #define APART_DOTS(n, bits)                                                           \
   APART_DOT(n, bits, s8, s8), APART_DOT(n, bits, s8, u8), APART_DOT(n, bits, u8, s8), \
@@ -228,9 +238,9 @@ constexpr const char* kHelium =
    "  return (int32_t)((uint32_t)sum + (uint32_t)((*a + za) * (*b + zb)));", 2,                         \
    "#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && !defined(__ARM_BIG_ENDIAN)\n"                 \
    "  for (; l + 4 <= n; l += 4) {\n    int32x4_t x = " HELIUM_LANES_##a("a", "za")                      \
-   ", y = " HELIUM_LANES_##b("b", "zb") ", to;\n" HELIUM_ADD_ZERO("x", "za") HELIUM_ADD_ZERO("y", "zb") \
+   ";\n    int32x4_t y = " HELIUM_LANES_##b("b", "zb") ";\n    int32x4_t to;\n" HELIUM_ADD_ZERO("x", "za") HELIUM_ADD_ZERO("y", "zb") \
    "    __builtin_memcpy(&to, sum + l, sizeof to);\n    to = vaddq_s32(to, vmulq_s32(x, y));\n"         \
-   "    __builtin_memcpy(sum + l, &to, sizeof to);\n  }\n#endif\n", true \
+   "    __builtin_memcpy(sum + l, &to, sizeof to);\n  }\n#endif\n", kIncludeHelium, true \
   }
 
 // Four at a time, so that the cycles are those of what lanes read and store: what is rounded is held where it
@@ -244,7 +254,7 @@ constexpr const char* kHelium =
         9,                                                                                                \
         "#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && __ARM_FEATURE_MVE & 2 && "                \
         "!defined(__ARM_BIG_ENDIAN)\n"                                                                    \
-        "  for (; l + 4 <= n; l += 4) {\n    int32x4_t x, b;\n    float32x4_t s;\n"                       \
+        "  for (; l + 4 <= n; l += 4) {\n    int32x4_t x;\n    int32x4_t b;\n    float32x4_t s;\n"        \
         "    const uint32x4_t places = {0, (uint32_t)apart, 2 * (uint32_t)apart, 3 * (uint32_t)apart};\n" \
         "    __builtin_memcpy(&x, sum + l, sizeof x);\n    __builtin_memcpy(&b, bias + l, sizeof b);\n"   \
         "    __builtin_memcpy(&s, scale + l, sizeof s);\n"                                                \
@@ -253,7 +263,7 @@ constexpr const char* kHelium =
         "    x = vaddq_n_s32(x, zero);\n"                                                                 \
         "    if (apart == 1)\n      vstrbq_s32((int8_t *)out + l, x);\n    else\n"                        \
         "      vstrbq_scatter_offset_s32((int8_t *)out + l * apart, places, x);\n  }\n#endif\n",          \
-        false, false, 3                                                                                   \
+        kIncludeHelium, false, false, 3                                                                   \
   }
 
 }  // namespace
@@ -295,11 +305,12 @@ const std::vector<Instruction>& instructions() {
        VECTORS("512", "16", "defined(__AVX512VNNI__)", "defined(__AVX512BW__)",
                "_mm512_loadu_si512((const void *)", "_mm512_storeu_si512((void *)")
            VECTORS("256", "8", "defined(__AVX512VNNI__) && defined(__AVX512VL__)", "defined(__AVX2__)",
-                   "_mm256_loadu_si256((const __m256i *)", "_mm256_storeu_si256((__m256i *)")},
+                   "_mm256_loadu_si256((const __m256i *)", "_mm256_storeu_si256((__m256i *)"),
+       kIncludeX86},
       {"add_signed_products", Type::kInt32, 0, add_signed_products, "0", kSum, "",
        "  return (int32_t)((uint32_t)sum + " SIGNED_PRODUCT("0") " + " SIGNED_PRODUCT(
            "8") " +\n    " SIGNED_PRODUCT("16") " + " SIGNED_PRODUCT("24") ");",
-       1, kNeonSignedProducts},
+       1, kNeonSignedProducts, kIncludeNeon},
       {"saturate_s8", Type::kInt32, 0, saturated<-128, 127>, kSaturates, "int32_t x", SATURATE("ssat"),
        "  return x < -128 ? -128 : x > 127 ? 127 : x;", 1},
       {"saturate_u8", Type::kInt32, 0, saturated<0, 255>, kSaturates, "int32_t x", SATURATE("usat"),

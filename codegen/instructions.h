@@ -69,12 +69,16 @@ struct Instruction {
   // *sum, a, b, za, zb, int n), for lanes [l, n) that first does as many as vectors hold, from int l = 0 on,
   // the rest of which are done one by one; null: only one by one.
   const char* over_lanes = nullptr;
-  bool two_reads = false;  // the second operand stands for as many elements
-  bool is_apart = false;   // those of the first lie as far apart as the third says
+  const char* include = nullptr;  // lines of C that stand before all functions
+  bool two_reads = false;         // the second operand stands for as many elements
+  bool is_apart = false;          // those of the first lie as far apart as the third says
   // Over lanes, so many first operands are those of all lanes, side by side, and what it gives is stored:
   // (TYPE *out, int apart, const A *a, ..., the further operands, int n). 0: as above.
   size_t lane_operands = 0;
 };
+inline constexpr const char* kIncludeX86 =
+    "#if defined(__GNUC__) && defined(__x86_64__)\n#include <immintrin.h>\n#endif\n";
+
 // Whether operand k is a read of the first of some elements.
 inline bool reads_elements(const Instruction& row, size_t k) {
   return row.elements > 0 && k < (row.two_reads ? 2 : 1);

@@ -162,6 +162,7 @@ struct MapTotals {
   int64_t macs = 0;             // multiply-accumulates of one run
   int64_t cycles = 0;           // of the steps; 0: not known
   int64_t macs_again = 0;       // of these, those done again for what lay under a window before
+  int64_t stack = 0;            // bytes, at most (codegen/stack.h); 0: not known
   int64_t layerwise_arena = 0;  // bytes of the arena without row fusion
 
   bool operator==(const MapTotals&) const = default;
@@ -194,14 +195,14 @@ struct MemoryMap {
 
 // The file format: keys in the order of the structures above, one array element a line. Bytes that are not
 // UTF-8 become U+FFFD, so the result is always valid JSON. `groups`, `order`, `frontier`, `cut_off`,
-// `tool`, `options`, `target` and cycles are left out where there are none.
+// `tool`, `options`, `target`, cycles and the stack are left out where there are none.
 std::string to_json(const MemoryMap& map);
 
 // Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `writer`,
 // `writers`, `readers`, `type`, `shape`, `c`, `groups`, `order`, `frontier`, `cut_off`, `tool`, `options`,
-// `target` and cycles may be absent. `origin` begins every message. Throws UserError with the field's path:
-// "kws_map.json: buffers[3].size: ...". Judges the form only: colliding buffers or dangling names are for
-// `verify`, and no report stumbles over them.
+// `target`, cycles and the stack may be absent. `origin` begins every message. Throws UserError with the
+// field's path: "kws_map.json: buffers[3].size: ...". Judges the form only: colliding buffers or dangling
+// names are for `verify`, and no report stumbles over them.
 MemoryMap memory_map_from_json(std::string_view text, std::string_view origin = "memory map");
 
 // The first fault of the map in words, or nothing if it is right: unique names and ids, lives not empty and

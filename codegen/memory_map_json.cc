@@ -77,6 +77,7 @@ Json json_of(const MapTotals& totals) {
   Json json = {{"arena", totals.arena}, {"weights", totals.weights}, {"macs", totals.macs}};
   if (totals.macs_again > 0) json["macs_again"] = totals.macs_again;
   if (totals.cycles > 0) json["cycles"] = totals.cycles;
+  if (totals.stack > 0) json["stack"] = totals.stack;
   json["layerwise_arena"] = totals.layerwise_arena;
   return json;
 }
@@ -269,6 +270,7 @@ MapTotals read_totals(const Field& f) {
           .macs = f.at("macs").count(),
           .cycles = f.count_or_zero("cycles"),
           .macs_again = f.count_or_zero("macs_again"),
+          .stack = f.count_or_zero("stack"),
           .layerwise_arena = f.at("layerwise_arena").count()};
 }
 

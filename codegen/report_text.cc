@@ -341,6 +341,11 @@ std::string cycles_line(const MemoryMap& map) {
   return fmt::format("cycles   about {} on {}, estimated\n", short_count(map.totals.cycles), map.target);
 }
 
+std::string stack_line(const MemoryMap& map) {
+  if (map.totals.stack == 0) return {};
+  return fmt::format("stack    at most {}\n", bytes_words(map.totals.stack));
+}
+
 std::string search_line(const MemoryMap& map) {
   return map.cut_off ? "search   cut off by --time: given more, there may be a smaller arena\n" : "";
 }
@@ -402,7 +407,8 @@ std::string header(const MemoryMap& map) {
              counted(map.constants.size(), "constant"), short_count(totals.macs),
              totals.macs_again > 0 ? fmt::format(", {} of them again,", short_count(totals.macs_again)) : "",
              counted(map.steps.size(), "step")) +
-         cycles_line(map) + order_line(map) + search_line(map) + tool_line(map) + io_lines(map);
+         cycles_line(map) + stack_line(map) + order_line(map) + search_line(map) + tool_line(map) +
+         io_lines(map);
 }
 
 // The last word on width, for names and numbers beyond all expectation.

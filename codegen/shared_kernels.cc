@@ -53,8 +53,16 @@ Expr opened_index(const Expr& e, const Number& number) {
     const Expr i = leaf_of(e, a);
     add(factor == 1 ? i : i * number(factor));
   }
-  if (sum.empty() || form->constant != 0) add(number(form->constant));
+  add(number(form->constant));
   return sum;
+}
+
+// The place of a sweep's number: its factor may be 1 in one kernel and -1 in another.
+Expr opened_place(const Expr& e, const Number& number) {
+  const auto form = affine_form(e);
+  if (!form || form->terms.size() != 1 || form->terms[0].first < kInts) return opened_index(e, number);
+  const auto [a, factor] = form->terms[0];
+  return leaf_of(e, a) * number(factor) + number(form->constant);
 }
 
 // A formula of values: the indices of what it reads of operands, and zero points.
@@ -82,8 +90,10 @@ Stmts opened(const Stmts& body, const Number& number) {
   Stmts made;
   for (const Stmt& s : body) {
     const bool values = std::holds_alternative<Set>(s.is) || std::holds_alternative<Define>(s.is);
-    Stmt own = with_own_formulas(
-        s, [&](const Expr& e) { return values ? opened_value(e, number) : opened_index(e, number); });
+    const bool names = std::holds_alternative<Let>(s.is);
+    Stmt own = with_own_formulas(s, [&](const Expr& e) {
+      return values ? opened_value(e, number) : names ? opened_place(e, number) : opened_index(e, number);
+    });
     made.push_back(with_bodies(std::move(own), [&](const Stmts& inner) { return opened(inner, number); }));
   }
   return made;
@@ -149,9 +159,42 @@ Stmts with_last_steps(const Stmts& body, Kernel& kernel) {
   return made;
 }
 
-Kernel with_last_steps(Kernel kernel) {
-  kernel.body = with_last_steps(kernel.body, kernel);
-  return kernel;
+Kernel with_last_steps(const Kernel& kernel) {
+  Kernel made = kernel;
+  made.body = with_last_steps(kernel.body, made);
+  return made;
+}
+
+// Loops around loops as those that count up, whichever way they go:
+//
+//   for i from 7 down to 0:                     for from_i in [0, 8):
+//     ...                                         const int i = -from_i + 7;
+Stmts with_counters(const Stmts& body, Kernel& kernel) {
+  Stmts made;
+  for (const Stmt& s : body) {
+    Stmt same = with_bodies(s, [&](const Stmts& inner) { return with_counters(inner, kernel); });
+    For* loop = std::get_if<For>(&same.is);
+    if (loop && loop->axis < kInts && loop->end->op == Op::kConst && loop->begin->op == Op::kConst &&
+        (loop->end->value.i - loop->begin->value.i) % loop->step == 0 && has_loop(loop->body)) {
+      const auto a = static_cast<size_t>(loop->axis);
+      const int64_t begin = loop->begin->value.i, end = loop->end->value.i, step = loop->step;
+      const int64_t count = (end - begin) / step;
+      const Expr from = axis(kInts + static_cast<int>(kernel.ints.size()));
+      kernel.ints.push_back({"from_" + (a < kernel.names.size() ? kernel.names[a] : ""), {0, count}});
+      const Expr place = loop->sweep == Sweep::kUp ? from * integer(step) + integer(begin)
+                                                   : from * integer(-step) + integer(end - step);
+      loop->body.insert(loop->body.begin(), {Let{loop->axis, place}});
+      *loop = For{from->index, integer(0), integer(count), 1, Sweep::kUp, std::move(loop->body)};
+    }
+    made.push_back(std::move(same));
+  }
+  return made;
+}
+
+Kernel with_counters(const Kernel& kernel) {
+  Kernel made = kernel;
+  made.body = with_counters(kernel.body, made);
+  return made;
 }
 
 // The statements with other numbers for axes and ints.
@@ -323,6 +366,33 @@ bool add_shared(SharedKernels& to, const std::vector<Member>& family, const std:
   return true;
 }
 
+// Changes that make one family of several.
+constexpr Kernel (*kUnifiers[])(const Kernel&) = {with_last_steps, with_counters};
+
+// The families that are left when those have a kernel each that are one when changed.
+Families unified(Families families, Kernel (*change)(const Kernel&), const std::string& prefix,
+                 Helpers& helpers, SharedKernels& to) {
+  const auto changed = [&](Member member) {
+    member.kernel = renumbered(change(member.kernel));
+    return member;
+  };
+  std::map<std::string, std::vector<std::string>> parts;  // shapes of families, by that of them all
+  for (const auto& [shape, family] : families) {
+    Families one;
+    put(one, changed(family[0]), prefix, helpers);
+    parts[one.begin()->first].push_back(shape);
+  }
+  for (const auto& [shape, several] : parts) {
+    Families joined;
+    if (several.size() < 2) continue;
+    for (const std::string& part : several)
+      for (const Member& member : families[part]) put(joined, changed(member), prefix, helpers);
+    if (joined.size() == 1 && add_shared(to, joined.begin()->second, prefix, helpers))
+      for (const std::string& part : several) families.erase(part);
+  }
+  return families;
+}
+
 }  // namespace
 
 SharedKernels shared_kernels(const std::vector<std::vector<LoweredNest>>& steps, const std::string& prefix,
@@ -335,27 +405,10 @@ SharedKernels shared_kernels(const std::vector<std::vector<LoweredNest>>& steps,
     }
   Families families;
   for (const auto& [signature, member] : kernels) put(families, member, prefix, helpers);
-  // Families that are one when all their loops end in a last whole step.
-  std::map<std::string, std::vector<const std::vector<Member>*>> parts;
-  for (const auto& [shape, family] : families) {
-    Member like = family[0];
-    like.kernel = renumbered(with_last_steps(like.kernel));
-    const OpenKernel all =
-        open(without_names(like.kernel), [](size_t place) { return Place{static_cast<int>(place)}; });
-    parts[shape_of(all, like, prefix, helpers)].push_back(&family);
-  }
   SharedKernels result;
-  for (const auto& [shape, several] : parts) {
-    Families joined;
-    if (several.size() > 1)
-      for (const std::vector<Member>* family : several)
-        for (Member member : *family) {
-          member.kernel = renumbered(with_last_steps(member.kernel));
-          put(joined, std::move(member), prefix, helpers);
-        }
-    if (joined.size() == 1 && add_shared(result, joined.begin()->second, prefix, helpers)) continue;
-    for (const std::vector<Member>* family : several) add_shared(result, *family, prefix, helpers);
-  }
+  for (const auto change : kUnifiers)
+    families = unified(std::move(families), change, prefix, helpers, result);
+  for (const auto& [shape, family] : families) add_shared(result, family, prefix, helpers);
   return result;
 }
 

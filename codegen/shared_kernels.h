@@ -3,8 +3,8 @@
 //   for i in [0, 16): y[i] = x[8 * i + 1]               for i in [0, k0): y[i] = x[k1 * i + 1]
 //   for i in [0, 32): y[i] = x[4 * i + 1]               {{16, 8}, {32, 4}}
 //
-// Names and numbers of axes may differ, too, and whether loops end in a last step that does some again;
-// kernels of another tree are left as they are.
+// Names and numbers of axes may differ, too, whether loops end in a last step that does some again, and which
+// way they go; kernels of another tree are left as they are.
 #pragma once
 
 #include <map>

@@ -61,4 +61,14 @@ Stmts with_formulas(const Stmts& body, const std::function<Expr(const Expr&)>& c
   return made;
 }
 
+bool holds_type(const Kernel& kernel, Type type) {
+  bool holds = std::ranges::any_of(kernel.registers, [&](const Register& r) { return r.type == type; });
+  visit_statements(kernel.body, [&](const Stmt& s) {
+    visit_formulas(s, [&](const Expr& root) {
+      holds = holds || any_of(root, [&](const Expr& e) { return e->type == type; });
+    });
+  });
+  return holds;
+}
+
 }  // namespace arenac

@@ -135,6 +135,9 @@ Stmts with_formulas(const Stmts& body, const std::function<Expr(const Expr&)>& c
 // The statement with `change` of what it holds.
 Stmt with_bodies(Stmt s, const std::function<Stmts(const Stmts&)>& change);
 
+// Whether it computes with values of the type, or keeps them in registers.
+bool holds_type(const Kernel& kernel, Type type);
+
 // Calls `visit` with every statement, and with what it holds behind it.
 template <typename Visit>
 void visit_statements(const Stmts& body, const Visit& visit) {

@@ -11,6 +11,7 @@
 #include "codegen/cycles.h"
 #include "codegen/report_words.h"
 #include "codegen/reports.h"
+#include "codegen/stack.h"
 #include "driver/choose.h"
 #include "driver/files.h"
 #include "driver/sha256.h"
@@ -217,6 +218,7 @@ void write_up(Compilation& c, const CompileOptions& options, Progress& progress)
   const Lowered lowered = lower(c.schedule, c.lifetimes, c.plan);
   c.map = with_cycles(make_map(c.schedule, c.lifetimes, c.plan, options.io, c.layerwise_arena),
                       cycles_of(lowered, target), target.name);
+  c.map.totals.stack = stack_bound(lowered, target.registers);
   if (options.rungs == Rungs::kListed)
     for (const Rung& rung : c.rungs) c.map.frontier.push_back(choice_of(rung, options, c.name));
   c.map.model = title_of(options);

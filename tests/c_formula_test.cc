@@ -53,9 +53,18 @@ TEST(CFormula, HasOnlyTheParenthesesThatItNeeds) {
   EXPECT_EQ(to_string((y < x && y <= y) || x < y).find("(x1[i1] < "), 1u);
 }
 
-TEST(CFormula, FindsIdentifiersInCodeAlone) {
-  EXPECT_TRUE(names_identifier("f(t0, 1);", "t0"));
-  EXPECT_FALSE(names_identifier("f(out0, t00); /* t0 */ p->t0 = q.t0;", "t0"));
+TEST(CText, TakesOverAnotherLineByLineWithWhatItUses) {
+  CText inner, outer;
+  inner.open("if (t0 == 1)");
+  inner.put("");
+  inner.close();
+  inner.use("t0");
+  outer.open("for (;;)");
+  outer.put(inner);
+  outer.close();
+  EXPECT_EQ(outer.text(), "for (;;) {\n  if (t0 == 1) {\n\n  }\n}\n");
+  EXPECT_TRUE(outer.uses("t0"));
+  EXPECT_FALSE(outer.uses("t1"));
 }
 
 TEST(CFormula, StaysAComment) {

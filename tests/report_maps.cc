@@ -111,6 +111,7 @@ MemoryMap grouped_map() {
   map.tool = "arenac 0.0.0";
   map.options = "--ram 64";
   map.totals.macs_again = 200;
+  map.totals.stack = 1040;
   return map;
 }
 

@@ -48,7 +48,8 @@ TEST(SharedKernels, ReadWhatDiffersFromATable) {
   ASSERT_EQ(all.kernels.size(), 1u);
   EXPECT_EQ(
       all.kernels[0].signature,
-      "(const float *x0, float *out, const int *numbers)\n{\n  const int k0 = numbers[0], k1 = numbers[1];\n"
+      "(const float *x0, float *out, const int *numbers)\n{\n  const int k0 = numbers[0];\n"
+      "  const int k1 = numbers[1];\n"
       "  for (int i0 = 0; i0 < k0; ++i0) {\n    out[i0] = x0[i0 * k1 + 1];\n    out[i0] = x0[i0 * k1 + 1];\n"
       "    out[i0] = x0[i0 * k1 + 1];\n  }\n}\n");
   EXPECT_THAT(all.kernels[0].rows,
@@ -72,7 +73,7 @@ TEST(SharedKernels, AreNoneWhereMoreThanIndicesDiffers) {
   EXPECT_TRUE(shares(x_at(i + integer(1)), x_at(i + integer(2))));
   EXPECT_TRUE(shares(x_at(i + integer(1)), x_at(i + integer(-2))));  // a number has a sign
   EXPECT_FALSE(shares(value(2), value(3)));
-  EXPECT_FALSE(shares(x_at(i + integer(1)), x_at(i)));
+  EXPECT_TRUE(shares(x_at(i + integer(1)), x_at(i)));  // none is 0
   EXPECT_FALSE(shares(x_at(i + integer(1)), x_at(i + integer(1)) + value(1)));
   EXPECT_FALSE(shares(x_at(i + integer(1)), x_at(i + integer(99999999999))));
 }
@@ -138,6 +139,25 @@ TEST(SharedKernels, EndInALastWholeStep) {
   EXPECT_EQ(all.rows.size(), 2u);
   EXPECT_THAT(all.kernels.at(0).rows, UnorderedElementsAre(ElementsAre(16), ElementsAre(81)));
   EXPECT_THAT(shared({in_steps(16), in_steps(18)}).kernels.at(0).signature, Not(HasSubstr("from_")));
+}
+
+// Loops that go down are those that count up over places from the last to the first.
+TEST(SharedKernels, CountUpWhereTheirLoopsGoEitherWay) {
+  const auto swept = [](Sweep sweep) {
+    StmtBuilder at({{0, 100}, {0, 8}}, 1);
+    at.loop(0, integer(0), integer(16), 2, [&] {
+      at.loop(1, integer(0), integer(8), 1, [&] {
+        for (int k = 0; k < 3; ++k) at.put(Set{element(kResult, kFloat, i), x_at(i + axis(1))});
+      });
+    });
+    LoweredNest nest{at.finish(), {{kFloat}, {Aliasing::kMixed}, kFloat}, {}, false};
+    std::get<For>(nest.kernel.body[0].is).sweep = sweep;
+    return nest;
+  };
+  const SharedKernels all = shared({swept(Sweep::kUp), swept(Sweep::kDown)});
+  ASSERT_EQ(all.kernels.size(), 1u);
+  EXPECT_THAT(all.kernels[0].signature, HasSubstr("for (int from_ = 0; from_ < 8; ++from_) {"));
+  EXPECT_THAT(all.kernels[0].rows, UnorderedElementsAre(ElementsAre(0, 2), ElementsAre(14, -2)));
 }
 
 TEST(SharedKernels, DivideByNumbers) {

@@ -1,11 +1,13 @@
 /* erf(x) = 1 - e^-v with v = |x| times a polynomial of |x| in [0, 4], which meets -log(erfc(x)) / x at 11
    Chebyshev points. Within 3 units in the last place. No branches: a loop over it vectorises. */
 static inline float NAME_erf_f32(float x) {
-  union {
+  union word {
     float value;
     int32_t bits;
-  } in, y;
-  float a, p;
+  } in;
+  union word y;
+  float a;
+  float p;
   int32_t size;
   in.value = x;
   size = in.bits & 0x7fffffff;

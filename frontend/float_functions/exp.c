@@ -1,12 +1,17 @@
 /* e^x = 2^n e^r with |r| <= log(2) / 2, where the Taylor series may end at r^7; n log(2) in two parts, of
    which the first is exact. Within 1.3 units in the last place. No branches: a loop over it vectorises. */
 static inline float NAME_exp_f32(float x) {
-  union {
+  union word {
     float value;
     int32_t bits;
-  } in, y, low, high;
-  float r, p;
-  int32_t size, n;
+  } in;
+  union word y;
+  union word low;
+  union word high;
+  float r;
+  float p;
+  int32_t size;
+  int32_t n;
   in.value = x;
   size = in.bits & 0x7fffffff;
   y.bits = (size < 0x42d00000 ? size : 0x42d00000) | (in.bits ^ size); /* within 104 of 0 */

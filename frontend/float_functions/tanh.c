@@ -1,10 +1,11 @@
 /* tanh(x) = q / (q + 2) with q = e^2x - 1. Within 2.6 units in the last place. No branches: a loop over it
    vectorises. */
 static inline float NAME_tanh_f32(float x) {
-  union {
+  union word {
     float value;
     int32_t bits;
-  } in, y;
+  } in;
+  union word y;
   float q;
   int32_t size;
   in.value = x;
