@@ -51,12 +51,14 @@ class KernelCycles {
     const double limits = of_int(loop.begin) + of_int(loop.end) + costs_.loop;
     if (turns == 0) return limits;
     const int64_t points = decides(loop) ? std::min(turns, kMostPoints) : 1;
+    around_.push_back({loop.axis, static_cast<double>(turns)});
     double sum = 0;
     for (int64_t point = 0; point < points; ++point) {
       const int64_t turn = points == 1 ? 0 : point * (turns - 1) / (points - 1);
       ints_[static_cast<size_t>(loop.axis)] = begin + turn * loop.step;
       sum += of(loop.body);
     }
+    around_.pop_back();
     const auto often = static_cast<double>(ceil_div(turns, lanes_of(loop)));
     return limits + sum * often / static_cast<double>(points) + often * (costs_.loop + of_registers(loop));
   }
@@ -142,6 +144,7 @@ class KernelCycles {
   double of(const Barrier&) { return 0; }
   double of(const Let& let) {
     ints_[static_cast<size_t>(let.axis)] = number(let.value);
+    let_in_[let.axis] = around_.size();
     return of_int(let.value);
   }
 
@@ -177,14 +180,31 @@ class KernelCycles {
     return sum;
   }
 
-  // The same without what is one number for a whole call, which compilers work out before the loops.
+  // Of the loops around, the outermost first, how many there are up to the innermost that changes an int.
+  size_t loops_of(const Expr& e) const {
+    size_t varies_in = 0;
+    any_of(e, [&](const Expr& x) {
+      if (x->op == Op::kRead || (x->op == Op::kAxis && x->index == kLane)) varies_in = around_.size();
+      if (x->op != Op::kAxis || x->index < 0) return false;
+      for (size_t k = 0; k < around_.size(); ++k)
+        if (around_[k].axis == x->index) varies_in = std::max(varies_in, k + 1);
+      if (const auto let = let_in_.find(x->index); let != let_in_.end())
+        varies_in = std::max(varies_in, std::min(let->second, around_.size()));
+      return false;
+    });
+    return varies_in;
+  }
+
+  // The same without what is one number for a whole call or for inner loops, which compilers work out before
+  // these: its part of one turn.
   double of_varying_int(const Expr& e) const {
     const bool varies =
         any_of(e, [](const Expr& x) { return x->op == Op::kRead || (x->op == Op::kAxis && x->index >= 0); });
     if (!varies) return 0;
-    double sum = of_int(e);
-    for (const Expr& arg : e->args) sum += of_varying_int(arg) - of_int(arg);
-    return sum;
+    double own = of_int(e), inner = 0;
+    for (const Expr& arg : e->args) own -= of_int(arg), inner += of_varying_int(arg);
+    for (size_t k = loops_of(e); k < around_.size(); ++k) own /= around_[k].turns;
+    return own + inner;
   }
   double of_index(const Expr& e) {
     const auto [at, fresh] = of_indices_.emplace(&*e, 0);
@@ -271,6 +291,12 @@ class KernelCycles {
   bool differs_ = false;              // from one iteration of the loops around it to the next
   std::optional<double> known_ = {};  // of the last run
   std::vector<int64_t> ints_;
+  struct Around {
+    int axis;
+    double turns;
+  };
+  std::vector<Around> around_;    // the loops around what is counted, the outermost first
+  std::map<int, size_t> let_in_;  // of ints, in how many of these
   std::map<const For*, bool> decides_;
   std::map<const For*, double> in_memory_;
   std::unordered_map<const void*, double> of_indices_;
