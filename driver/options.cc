@@ -200,7 +200,7 @@ void add_together_options(CLI::App& command, Raw& raw) {
 }
 
 void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
-  command.add_option("PROBLEM.csv", plan.problem)->required();
+  command.add_option("PROBLEM.csv", plan.problem, "'-': standard input")->required();
   command.add_option("-o,--output", plan.solution, "write the plan here ('-': standard output)")
       ->type_name("SOLUTION.csv");
   std::vector<std::string> planners = names_in(kPlanners);
@@ -216,7 +216,7 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   command.add_option("--pool", raw.pools, "a memory, the preferred first; repeatable")
       ->allow_extra_args(false)
       ->type_name("name=sram,size=256K,align=16");
-  command.add_option("--time", plan.search.seconds, "bound on the search")
+  command.add_option("--time", plan.search.seconds, "search until then, or the plan is proven optimal")
       ->check(number_above_0())
       ->type_name("SECONDS");
   command.add_option("--effort", plan.search.effort, "times the work that seems worth it")
@@ -358,6 +358,7 @@ void interpret_plan(const Raw& raw, Options& options) {
     plan.pools.push_back({"arena", raw.capacity});
     plan.search.goal = Goal::kFits;
   }
+  plan.search.stop = Stop::kAtDeadline;
   plan.format = raw.json ? PlanOptions::Format::kJson : PlanOptions::Format::kText;
   if (raw.quiet) plan.verbosity = PlanOptions::Verbosity::kQuiet;
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iostream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "codegen/report_words.h"
@@ -20,7 +22,9 @@ namespace arenac {
 namespace {
 
 Problem read_problem(const PlanOptions& options) {
-  return problem_from_csv(read_file(options.problem), options.problem, options.pools);
+  if (options.problem != "-")
+    return problem_from_csv(read_file(options.problem), options.problem, options.pools);
+  return problem_from_csv({std::istreambuf_iterator<char>(std::cin), {}}, "standard input", options.pools);
 }
 
 struct Summary {
@@ -28,6 +32,7 @@ struct Summary {
   size_t buffers = 0, pools = 0;
   int64_t load = 0, makespan = 0, lower_bound = 0;  // bytes, of all pools together
   double seconds = 0;
+  std::string_view stopped;  // why the search did
 
   bool is_optimal() const { return makespan == lower_bound; }
   double ratio() const { return load > 0 ? double(makespan) / double(load) : 1; }
@@ -46,6 +51,12 @@ Summary summary_of(const Problem& problem, const Plan& plan) {
   return s;
 }
 
+std::string_view why_stopped(const Summary& s, const Search& search) {
+  if (s.is_optimal()) return "optimal";
+  if (search.goal == Goal::kFits) return "fits";
+  return s.seconds >= search.seconds ? "time" : "effort";
+}
+
 struct Result {
   Plan plan;
   Summary summary;
@@ -57,6 +68,7 @@ Result timed_plan(const Problem& problem, std::string_view planner, const Search
   result.summary = summary_of(problem, result.plan);
   result.summary.planner = planner;
   result.summary.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  result.summary.stopped = why_stopped(result.summary, search);
   return result;
 }
 
@@ -66,14 +78,22 @@ std::string to_text(const Summary& s) {
                      s.planner, s.seconds);
 }
 
-std::string to_json(const Summary& s) {
+std::string to_json(const Problem& problem, const Result& result) {
+  const Summary& s = result.summary;
+  nlohmann::ordered_json pools = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < problem.pools.size(); ++i)
+    pools.push_back({{"name", problem.pools[i].name},
+                     {"size", result.plan.pools[i].size},
+                     {"lower_bound", result.plan.pools[i].lower_bound}});
   const nlohmann::ordered_json json = {{"buffers", s.buffers},
                                        {"load", s.load},
                                        {"makespan", s.makespan},
                                        {"lower_bound", s.lower_bound},
                                        {"proof", s.is_optimal() ? "optimal" : "gap"},
                                        {"planner", s.planner},
-                                       {"seconds", s.seconds}};
+                                       {"seconds", s.seconds},
+                                       {"stopped", s.stopped},
+                                       {"pools", pools}};
   return json.dump() + "\n";
 }
 
@@ -109,7 +129,7 @@ void run_plan(const PlanOptions& options) {
   const auto pause = line.paused();
   if (!options.solution.empty()) write_text(options.solution, to_csv(problem, result.plan));
   if (options.solution != "-")
-    fmt::print("{}", options.format == PlanOptions::Format::kJson ? to_json(result.summary)
+    fmt::print("{}", options.format == PlanOptions::Format::kJson ? to_json(problem, result)
                                                                   : to_text(result.summary));
 }
 

@@ -12,7 +12,7 @@ namespace arenac {
 inline constexpr std::string_view kEveryPlanner = "all";  // a table of what each row makes of the problem
 
 struct PlanOptions {
-  std::string problem, solution;  // CSV files; "-" is standard output, empty: no solution is written
+  std::string problem, solution;  // CSV files; "-": standard input, output; no solution: none is written
   std::string planner = std::string(kDefaultPlanner);
   std::vector<Pool> pools;  // in order of preference
   Search search;

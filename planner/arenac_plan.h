@@ -60,7 +60,7 @@ typedef struct {
 
 typedef struct {
   const char* planner; /* a row of `arenac list planners`; NULL: the default */
-  double seconds;      /* stop searching around then; 0: when it seems no longer worth it */
+  double seconds;      /* search until then or a proof; 0: while it seems worth it */
   double effort;       /* times the work that seems worth it; 0: 1 */
   uint64_t seed;       /* 0: 1 */
   int any_fit;         /* other than 0: any plan within the capacities will do */

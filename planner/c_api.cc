@@ -58,6 +58,7 @@ Problem problem_from(const arenac_problem& from) {
 Search search_from(const arenac_plan_options& from) {
   Search search;
   if (from.seconds > 0) search.seconds = from.seconds;
+  search.stop = Stop::kAtDeadline;
   if (from.effort > 0) search.effort = from.effort;
   if (from.seed) search.seed = from.seed;
   if (from.any_fit) search.goal = Goal::kFits;

@@ -136,9 +136,7 @@ void narrow(Bracket& bracket, int64_t capacity, Verdict verdict, const std::vect
 class Shares {
  public:
   // The weight of the first one may fall as low as `least`, that of the others to 1.
-  explicit Shares(size_t count, double least = 1) : all_(count) {
-    all_[0].weight = all_[0].least = least;
-  }
+  explicit Shares(size_t count, double least = 1) : all_(count) { all_[0].weight = all_[0].least = least; }
 
   size_t next() const {
     const auto less = [](const Share& a, const Share& b) { return a.had < b.had; };
@@ -159,8 +157,10 @@ class Shares {
   std::vector<Share> all_;
 };
 
-// Attempts by strategies at capacities between the bound and the best plan. Each strategy begins with its order
-// as it is, and shuffles it for each attempt after that; some attempts are longer than others.
+}  // namespace
+
+// Attempts by strategies at capacities between the bound and the best plan. Each strategy begins with its
+// order as it is, and shuffles it for each attempt after that; some attempts are longer than others.
 class StripSchedule {
  public:
   explicit StripSchedule(Stripped stripped)
@@ -219,6 +219,8 @@ class StripSchedule {
   size_t first_ = 0;
 };
 
+namespace {
+
 void search_disjunctive(Bracket& bracket, const Disjunctive& problem, const Effort& effort) {
   while (!bracket.is_closed()) {
     const int64_t capacity = bracket.best.size - 1;
@@ -240,26 +242,19 @@ void search_disjunctive(Bracket& bracket, const Disjunctive& problem, const Effo
 
 }  // namespace
 
-// At most one of the two; neither if the buffers are too many.
-struct ExactSearch::State {
-  std::unique_ptr<StripSchedule> strip;
-  std::optional<Disjunctive> disjunctive;
-};
-
-ExactSearch::ExactSearch(const Problem& problem, int pool, const std::vector<int>& members)
-    : state_(std::make_unique<State>()) {
+ExactSearch::ExactSearch(const Problem& problem, int pool, const std::vector<int>& members) {
   if (auto stripped = make_strip(problem, pool, members))
-    state_->strip = std::make_unique<StripSchedule>(std::move(*stripped));
+    strip_ = std::make_unique<StripSchedule>(std::move(*stripped));
   else if (members.size() <= kMostDisjunctiveItems)
-    state_->disjunctive = make_disjunctive(problem, pool, members);
+    disjunctive_ = std::make_unique<Disjunctive>(make_disjunctive(problem, pool, members));
 }
 ExactSearch::~ExactSearch() = default;
 
 Exact ExactSearch::run(int64_t upper, int64_t lower, const Effort& effort, int64_t goal) {
   Bracket bracket{{{}, upper, std::min(lower, upper), 0}, goal > lower ? goal : 0, 1};
   if (bracket.is_closed()) return bracket.best;
-  if (state_->strip) state_->strip->run(bracket, effort);
-  if (state_->disjunctive) search_disjunctive(bracket, *state_->disjunctive, effort);
+  if (strip_) strip_->run(bracket, effort);
+  if (disjunctive_) search_disjunctive(bracket, *disjunctive_, effort);
   return bracket.best;
 }
 

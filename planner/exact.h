@@ -20,6 +20,9 @@
 
 namespace arenac {
 
+class StripSchedule;
+struct Disjunctive;
+
 struct Exact {
   std::vector<int64_t> offsets;  // per member, of a plan smaller than `upper`; empty if none was found
   int64_t size = 0;              // bytes: of that plan, or `upper`
@@ -40,8 +43,9 @@ class ExactSearch {
   Exact run(int64_t upper, int64_t lower, const Effort& effort, int64_t goal = 0);
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  // At most one of the two; neither if the buffers are too many.
+  std::unique_ptr<StripSchedule> strip_;
+  std::unique_ptr<Disjunctive> disjunctive_;
 };
 
 // Once.

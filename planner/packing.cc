@@ -3,23 +3,54 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "frontend/error.h"
+#include "planner/occupied.h"
 
 namespace arenac {
 namespace {
+
+constexpr int64_t kStepsOfMeeting =
+    15;                                // of a buffer with overlaps, for each range that it must not start in
+constexpr size_t kTurnsOfClock = 256;  // buffers between two looks at the clock
+
+// What is taken, per pool, as no piece of any buffer may lie in gaps below some bytes.
+std::vector<Occupied> nothing_occupied(const Problem& problem, const Timeline& timeline) {
+  int64_t least = std::numeric_limits<int64_t>::max(), align = 0;
+  bool is_low = true;
+  for (const Piece& piece : timeline.all_pieces) {
+    least = std::min(least, piece.high - piece.low);
+    is_low = is_low && piece.low == 0;
+  }
+  for (const Buffer& b : problem.buffers) align = std::gcd(align, b.align);
+  if (timeline.all_pieces.empty()) least = 1;
+  std::vector<Occupied> result;
+  for (const Pool& pool : problem.pools)
+    result.emplace_back(timeline.slots, is_low ? std::lcm(std::max<int64_t>(align, 1), pool.align) : 1,
+                        least);
+  return result;
+}
 
 struct Packer {
   const Problem& problem;
   Timeline timeline = make_timeline(problem, all_buffers(problem));
   std::vector<std::vector<Overlap>> overlaps = overlaps_by_buffer(problem);
+  std::vector<Occupied> occupied = nothing_occupied(problem, timeline);
+  // Those with overlaps look at each one that they meet; nothing is in it if there are none.
   std::vector<PieceIndex> placed = std::vector<PieceIndex>(problem.pools.size(), PieceIndex(timeline.slots));
   std::vector<Placement> placements = std::vector<Placement>(problem.buffers.size());
+  int64_t work = 0;
 
   void place(int id, Placement where) {
     placements[id] = where;
-    placed[where.pool].insert(id, timeline);
+    Occupied& taken = occupied[where.pool];
+    const int64_t before = taken.work();
+    for (const Piece& piece : timeline.pieces(id))
+      taken.insert(piece.slots, {where.offset + piece.low, where.offset + piece.high});
+    work += taken.work() - before;
+    if (!problem.overlaps.empty()) placed[where.pool].insert(id, timeline);
   }
 
   std::vector<ForbiddenStarts> forbidden(int id, int pool) const {
@@ -34,11 +65,26 @@ struct Packer {
     return result;
   }
 
-  int64_t offset_for(int id, int pool, Fit fit) const {
+  bool is_forbidden(int id, int pool, int64_t offset) const {
+    const auto ranges = forbidden(id, pool);
+    return std::any_of(ranges.begin(), ranges.end(),
+                       [&](const ForbiddenStarts& r) { return r.begin <= offset && offset < r.end; });
+  }
+
+  // Counts the work.
+  int64_t offset_for(int id, int pool, Fit fit) {
     int64_t step = alignment_in(problem, id, pool);
+    if (overlaps[id].empty()) {
+      const int64_t before = occupied[pool].work();
+      const int64_t offset = occupied[pool].offset_for(timeline.pieces(id), step, fit);
+      work += occupied[pool].work() - before;
+      return offset;
+    }
     int64_t start = 0;  // the lowest offset above all ranges so far
     int64_t best = -1, best_waste = 0;
-    for (const ForbiddenStarts& range : forbidden(id, pool)) {
+    const std::vector<ForbiddenStarts> ranges = forbidden(id, pool);
+    work += kStepsOfMeeting * int64_t(ranges.size());
+    for (const ForbiddenStarts& range : ranges) {
       // The free starts are [start, range.begin): the gap has range.begin - 1 - start bytes more than the
       // buffer.
       int64_t waste = range.begin - 1 - start;
@@ -68,9 +114,8 @@ struct Packer {
     const Buffer& b = problem.buffers[id];
     int64_t offset = *b.fixed_offset;
     for (int pool : b.pools) {
-      auto ranges = forbidden(id, pool);
-      bool free = std::none_of(ranges.begin(), ranges.end(),
-                               [&](const ForbiddenStarts& r) { return r.begin <= offset && offset < r.end; });
+      bool free = overlaps[id].empty() ? occupied[pool].is_free(timeline.pieces(id), offset)
+                                       : !is_forbidden(id, pool, offset);
       bool fits = offset + b.size <= problem.pools[pool].capacity.value_or(offset + b.size);
       if (free && fits && offset % alignment_in(problem, id, pool) == 0) return place(id, {pool, offset});
     }
@@ -108,12 +153,20 @@ ForbiddenStarts forbidden_starts(int placed, const Piece& placed_piece, int64_t 
 }
 
 std::vector<Placement> pack(const Problem& problem, const std::vector<int>& order, Fit fit) {
+  return *pack_within(problem, order, fit, {std::numeric_limits<int64_t>::max()}).placements;
+}
+
+Packed pack_within(const Problem& problem, const std::vector<int>& order, Fit fit, const Effort& effort) {
   Packer packer{problem};
   for (int id : order)
     if (problem.buffers[id].fixed_offset) packer.place_fixed(id);
-  for (int id : order)
+  size_t turns = 0;
+  for (int id : order) {
+    if (packer.work > effort.work || (++turns % kTurnsOfClock == 0 && effort.is_late()))
+      return {std::nullopt, packer.work};
     if (!problem.buffers[id].fixed_offset) packer.place_free(id, fit);
-  return packer.placements;
+  }
+  return {std::move(packer.placements), packer.work};
 }
 
 }  // namespace arenac

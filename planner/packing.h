@@ -10,6 +10,8 @@
 //               +--------------+-----+--> time
 #pragma once
 
+#include <chrono>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -36,6 +38,14 @@ struct ForbiddenStarts {
 ForbiddenStarts forbidden_starts(int placed, const Piece& placed_piece, int64_t offset, int other,
                                  const Piece& other_piece, const std::vector<Overlap>& overlaps);
 
+// How much may be done in all, counted in steps of about a nanosecond; and until when.
+struct Effort {
+  int64_t work = 0;
+  std::optional<std::chrono::steady_clock::time_point> deadline = {};
+
+  bool is_late() const { return deadline && std::chrono::steady_clock::now() >= *deadline; }
+};
+
 // Overlaps per buffer, each listed with both.
 std::vector<std::vector<Overlap>> overlaps_by_buffer(const Problem& problem);
 
@@ -49,7 +59,14 @@ int64_t alignment_in(const Problem& problem, int id, int pool);
 // Places the buffers in this order, those at fixed offsets before all others. Each goes to the first pool of
 // its choice whose capacity it keeps to; where none is left it goes beyond the capacity of the last. Throws
 // UserError if a fixed offset is misaligned, or two fixed buffers collide. O(n log n) and, per buffer, the
-// sorted ones it meets.
+// gaps that are left during its life; of a buffer with overlaps, all that it meets.
 std::vector<Placement> pack(const Problem& problem, const std::vector<int>& order, Fit fit);
+
+// The same, unless the effort is spent before: no placements then.
+struct Packed {
+  std::optional<std::vector<Placement>> placements;
+  int64_t work = 0;  // steps, about a nanosecond each
+};
+Packed pack_within(const Problem& problem, const std::vector<int>& order, Fit fit, const Effort& effort);
 
 }  // namespace arenac

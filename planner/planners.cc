@@ -7,6 +7,7 @@
 
 #include "frontend/error.h"
 #include "frontend/nearest.h"
+#include "planner/bounds.h"
 #include "planner/groups.h"
 #include "planner/rows/rows.h"
 #include "planner/timeline.h"
@@ -23,86 +24,94 @@ constexpr double kManyPairs = 1e9;
 
 const std::vector<Planner> kPlanners = {
     {"portfolio", "the best of several orders, improved by local search until proven optimal", "own",
-     kEveryFeature, portfolio},
+     kEveryFeature, portfolio, Growth::kSearch},
     {"tflite_by_size", "largest first, each into the tightest gap",
      "Pisarchyk and Lee 2020, greedy by size for offset calculation; TensorFlow Lite", kEveryFeature,
-     tflite_by_size, kManyPairs},
+     tflite_by_size, Growth::kNearLinear, kManyPairs},
     {"tflite_by_breadth", "times of most live bytes first, their buffers by size into the tightest gap",
      "Pisarchyk and Lee 2020, greedy by breadth for offset calculation", kEveryFeature, tflite_by_breadth,
-     kManyPairs},
+     Growth::kNearLinear, kManyPairs},
     {"tflite_micro", "largest first, each at the lowest offset",
-     "TensorFlow Lite Micro, greedy memory planner", kEveryFeature, tflite_micro, kManyPairs},
+     "TensorFlow Lite Micro, greedy memory planner", kEveryFeature, tflite_micro, Growth::kNearLinear,
+     kManyPairs},
     {"tflite_objects_in_order", "by begin of life, each the free shared object of the nearest size",
-     "Lee et al. 2019, greedy; TensorFlow Lite GPU delegate", kWholeBuffers, tflite_objects_in_order},
+     "Lee et al. 2019, greedy; TensorFlow Lite GPU delegate", kWholeBuffers, tflite_objects_in_order,
+     Growth::kNearLinear},
     {"tflite_objects_equality", "by begin of life, each a free shared object of the same size",
-     "TensorFlow Lite GPU delegate, equality", kWholeBuffers, tflite_objects_equality},
+     "TensorFlow Lite GPU delegate, equality", kWholeBuffers, tflite_objects_equality, Growth::kNearLinear},
     {"tflite_objects_by_breadth", "times of most live bytes first, their buffers by size into shared objects",
      "Pisarchyk and Lee 2020, greedy by breadth for shared objects", kWholeBuffers, tflite_objects_by_breadth,
-     kManyPairs},
+     Growth::kPairs, kManyPairs},
     {"tflite_objects_by_size_distance", "by size class, each the shared object with the shortest idle time",
      "Pisarchyk and Lee 2020, greedy by size improved for shared objects", kWholeBuffers,
-     tflite_objects_by_size_distance, kManyPairs, 50'000},
+     tflite_objects_by_size_distance, Growth::kPairs, kManyPairs, 50'000},
     {"tflite_objects_min_cost_flow",
      "shared objects by the cheapest chain of successors; small problems only",
      "Lee et al. 2019, minimum-cost flow; TensorFlow Lite GPU delegate", kWholeBuffers,
-     tflite_objects_min_cost_flow},
+     tflite_objects_min_cost_flow, Growth::kSearch},
     {"executorch_greedy", "largest first, stacked inside objects as large as their first buffer",
-     "ExecuTorch, greedy", kWholeBuffers, executorch_greedy, kManyPairs},
+     "ExecuTorch, greedy", kWholeBuffers, executorch_greedy, Growth::kPairs, kManyPairs},
     {"executorch_in_order", "by begin of life, each the free shared object of the nearest size, oldest first",
-     "ExecuTorch, greedy of 2023", kWholeBuffers, executorch_in_order},
+     "ExecuTorch, greedy of 2023", kWholeBuffers, executorch_in_order, Growth::kNearLinear},
     {"glow_bidirectional", "by begin of life, long lives from the front and short ones from the back",
-     "Esperanto's runtime for Glow, BidirectionalAllocator", kWholeBuffers, glow_bidirectional, kManyPairs},
+     "Esperanto's runtime for Glow, BidirectionalAllocator", kWholeBuffers, glow_bidirectional,
+     Growth::kNearLinear, kManyPairs},
     {"glow_pool", "by begin of life, each a free block of its size rounded up to a power of two",
-     "pool allocators of Glow and Esperanto's runtime", kWholeBuffers, glow_pool},
+     "pool allocators of Glow and Esperanto's runtime", kWholeBuffers, glow_pool, Growth::kNearLinear},
     {"tvm_by_size", "largest first, each on top of all that it meets", "TVM USMP, greedy by size",
-     kEveryFeature, tvm_by_size, kManyPairs},
+     kEveryFeature, tvm_by_size, Growth::kNearLinear, kManyPairs},
     {"tvm_by_conflicts", "most conflicts first, each on top of all that it meets",
-     "TVM USMP, greedy by conflicts", kEveryFeature, tvm_by_conflicts, kManyPairs},
+     "TVM USMP, greedy by conflicts", kEveryFeature, tvm_by_conflicts, Growth::kNearLinear, kManyPairs},
     {"tvm_hill_climb",
      "largest first at the lowest offset, then exchanges of turns around the topmost buffer",
-     "TVM USMP, hill climb", kEveryFeature, tvm_hill_climb, kManyPairs},
+     "TVM USMP, hill climb", kEveryFeature, tvm_hill_climb, Growth::kSearch, kManyPairs},
     {"xla_by_size", "largest, then longest life first, each into the tightest gap",
-     "XLA heap simulator, spatial best fit", kEveryFeature, xla_by_size, kManyPairs},
+     "XLA heap simulator, spatial best fit", kEveryFeature, xla_by_size, Growth::kNearLinear, kManyPairs},
     {"xla_by_lifetime", "longest life, then largest first, each into the tightest gap",
-     "XLA heap simulator, temporal best fit", kEveryFeature, xla_by_lifetime, kManyPairs},
+     "XLA heap simulator, temporal best fit", kEveryFeature, xla_by_lifetime, Growth::kNearLinear,
+     kManyPairs},
     {"xla_best_of_both", "the better of xla_by_size and xla_by_lifetime", "XLA buffer assignment",
-     kEveryFeature, xla_best_of_both, kManyPairs},
+     kEveryFeature, xla_best_of_both, Growth::kNearLinear, kManyPairs},
     {"xla_repacker", "xla_by_size, repacked by life if that is smaller", "XLA memory space assignment",
-     kEveryFeature, xla_repacker, kManyPairs},
+     kEveryFeature, xla_repacker, Growth::kNearLinear, kManyPairs},
     {"sekiyama", "lowest valley of the skyline first, filled with the longest life that fits into it",
      "Sekiyama et al. 2018, best-fit heuristic; Pisarchyk and Lee 2020, strip packing", kEveryFeature,
-     sekiyama, kManyPairs, 500'000},
+     sekiyama, Growth::kPairs, kManyPairs, 500'000},
     {"minimalloc", "tree search by offset with bounds per section, for a capacity that is lowered",
-     "Moffitt and Fernando 2023, MiniMalloc", kWholeBuffers, minimalloc, kManyPairs},
+     "Moffitt and Fernando 2023, MiniMalloc", kWholeBuffers, minimalloc, Growth::kSearch, kManyPairs},
     {"idealloc",
      "boxes of equal height in rows by interval colouring, unboxed and tightened, the best of several",
-     "Buchsbaum et al. 2003; Lamprakos et al. 2025, idealloc", kEveryFeature, idealloc, kManyPairs},
+     "Buchsbaum et al. 2003; Lamprakos et al. 2025, idealloc", kEveryFeature, idealloc, Growth::kSearch,
+     kManyPairs},
     {"telamalloc",
      "search by phases of contention, backtracking to conflicts, for a capacity that is lowered",
-     "Maas et al. 2022, TelaMalloc", kWholeBuffers, telamalloc, kManyPairs},
+     "Maas et al. 2022, TelaMalloc", kWholeBuffers, telamalloc, Growth::kSearch, kManyPairs},
     {"somas", "largest first, best and first fit, with and without shelves, the best of four",
-     "MindSpore SOMAS", kWholeBuffers, somas, kManyPairs / 5},
+     "MindSpore SOMAS", kWholeBuffers, somas, Growth::kPairs, kManyPairs / 5},
     {"triton_colouring", "starts that may collide, mended in rounds of graph colouring",
-     "Triton, shared memory allocation; Gergov 1999", kWholeBuffers, triton_colouring, kManyPairs, 100'000},
+     "Triton, shared memory allocation; Gergov 1999", kWholeBuffers, triton_colouring, Growth::kPairs,
+     kManyPairs, 100'000},
     {"merge_alloc_size_first", "by begin of life into a row of chunks that extend and merge, by size",
-     "oneDNN Graph Compiler and MLIR merge-alloc, tick planner", kWholeBuffers, merge_alloc_size_first},
+     "oneDNN Graph Compiler and MLIR merge-alloc, tick planner", kWholeBuffers, merge_alloc_size_first,
+     Growth::kPairs},
     {"merge_alloc_hot_chunks",
      "by begin of life into a row of chunks that extend and merge, by size and heat",
-     "oneDNN Graph Compiler and MLIR merge-alloc, tick planner", kWholeBuffers, merge_alloc_hot_chunks},
+     "oneDNN Graph Compiler and MLIR merge-alloc, tick planner", kWholeBuffers, merge_alloc_hot_chunks,
+     Growth::kPairs},
     {"iree", "by begin of life, each into the tightest gap: online best fit", "IREE, LayoutSlices",
-     kEveryFeature, iree, kManyPairs},
+     kEveryFeature, iree, Growth::kNearLinear, kManyPairs},
     {"glow_linear", "by begin of life, each at the lowest offset: online first fit", "Glow, MemoryAllocator",
-     kEveryFeature, glow_linear, kManyPairs},
+     kEveryFeature, glow_linear, Growth::kNearLinear, kManyPairs},
     {"online_worst_fit", "by begin of life, each into the widest gap", "folklore", kEveryFeature,
-     online_worst_fit, kManyPairs},
+     online_worst_fit, Growth::kNearLinear, kManyPairs},
     {"by_area_first_fit", "greatest bytes times life first, each at the lowest offset", "folklore",
-     kEveryFeature, by_area_first_fit, kManyPairs},
+     kEveryFeature, by_area_first_fit, Growth::kNearLinear, kManyPairs},
     {"by_area_best_fit", "greatest bytes times life first, each into the tightest gap", "folklore",
-     kEveryFeature, by_area_best_fit, kManyPairs},
+     kEveryFeature, by_area_best_fit, Growth::kNearLinear, kManyPairs},
     {"by_duration_first_fit", "longest life, then largest first, each at the lowest offset", "folklore",
-     kEveryFeature, by_duration_first_fit, kManyPairs},
+     kEveryFeature, by_duration_first_fit, Growth::kNearLinear, kManyPairs},
     {"by_size_first_fit", "largest, then longest life first, each at the lowest offset", "folklore",
-     kEveryFeature, by_size_first_fit, kManyPairs},
+     kEveryFeature, by_size_first_fit, Growth::kNearLinear, kManyPairs},
 };
 
 namespace {
@@ -136,25 +145,22 @@ std::string lacking(const Problem& problem, const Planner& row) {
   return "";
 }
 
-void refuse_if_large(const Planner& row, const Problem& problem) {
-  const auto refuse = [&](const char* what, double most, double there) {
-    throw UserError(
-        fmt::format("planner '{}' takes up to {} {}, the problem has {}, which would take minutes; "
-                    "'{}' takes any number",
-                    row.name, most, what, there, kDefaultPlanner));
+std::optional<std::string> too_large(const Planner& row, const Problem& problem) {
+  const auto words = [&](const char* what, double most, double there) {
+    return fmt::format("takes up to {} {}, the problem has {}, which would take minutes", most, what, there);
   };
   const size_t buffers = problem.buffers.size();
-  if (buffers > row.most_buffers) refuse("buffers", double(row.most_buffers), double(buffers));
-  if (double(buffers) * double(buffers) / 2 <= row.most_pairs) return;
+  if (buffers > row.most_buffers) return words("buffers", double(row.most_buffers), double(buffers));
+  if (double(buffers) * double(buffers) / 2 <= row.most_pairs) return {};
+  if (row.growth == Growth::kNearLinear && problem.overlaps.empty()) return {};
   const double pairs = meetings(make_timeline(problem, all_buffers(problem)));
-  if (pairs > row.most_pairs) refuse("pairs of buffers that live at the same time", row.most_pairs, pairs);
+  if (pairs <= row.most_pairs) return {};
+  return words("pairs of buffers that live at the same time", row.most_pairs, pairs);
 }
 
 Plan run(const Planner& row, const Problem& problem, const Search& search) {
-  if (const std::string what = lacking(problem, row); !what.empty())
-    throw UserError(
-        fmt::format("planner '{}' does not support {}; '{}' does", row.name, what, kDefaultPlanner));
-  refuse_if_large(row, problem);
+  if (const auto why = refusal(row, problem))
+    throw UserError(fmt::format("planner '{}' {}; '{}' takes it", row.name, *why, kDefaultPlanner));
   return row.run(problem, search);
 }
 
@@ -167,7 +173,18 @@ Plan run_with_groups(const Planner& row, const Problem& problem, const Search& s
   return plan;
 }
 
+std::string impossible(const Pool& pool, int64_t bound) {
+  return fmt::format("pool '{}' needs {} bytes at least, its capacity is {}: impossible", pool.name, bound,
+                     *pool.capacity);
+}
+
 }  // namespace
+
+std::optional<std::string> refusal(const Planner& row, const Problem& problem) {
+  if (const std::string what = lacking(problem, row); !what.empty())
+    return fmt::format("does not support {}", what);
+  return too_large(row, problem);
+}
 
 Plan plan_at_best(const Problem& problem, std::string_view planner, const Search& search) {
   const Planner& row = find_planner(planner);
@@ -184,16 +201,30 @@ std::optional<std::string> passed_capacities(const Problem& problem, const Plan&
   std::vector<std::string> too_small;
   for (size_t i = 0; i < problem.pools.size(); ++i) {
     const Pool& pool = problem.pools[i];
-    if (pool.capacity && plan.pools.at(i).size > *pool.capacity)
-      too_small.push_back(fmt::format("pool '{}' needs {} bytes (no plan below {}), its capacity is {}",
-                                      pool.name, plan.pools[i].size, plan.pools[i].lower_bound,
-                                      *pool.capacity));
+    const PoolUse& use = plan.pools.at(i);
+    if (!pool.capacity || use.size <= *pool.capacity) continue;
+    // With several pools, another choice of them might do.
+    if (problem.pools.size() == 1 && use.lower_bound > *pool.capacity)
+      too_small.push_back(impossible(pool, use.lower_bound));
+    else
+      too_small.push_back(fmt::format(
+          "pool '{}' needs {} bytes in the best plan found, its capacity is {}: not proven impossible "
+          "(no plan with these buffers is below {})",
+          pool.name, use.size, *pool.capacity, use.lower_bound));
   }
   if (too_small.empty()) return std::nullopt;
   return fmt::format("{}", fmt::join(too_small, "; "));
 }
 
 Plan plan(const Problem& problem, std::string_view planner, const Search& search) {
+  find_planner(planner);
+  check(problem);
+  if (problem.pools.size() == 1 && problem.pools[0].capacity) {
+    const Problem merged = merge_groups(problem).problem;
+    const int64_t bound = lower_bound(merged, 0, all_buffers(merged));
+    if (bound > *problem.pools[0].capacity)
+      throw UserError(impossible(problem.pools[0], bound), Exit::kDoesNotFit);
+  }
   Plan plan = plan_at_best(problem, planner, search);
   if (const auto passed = passed_capacities(problem, plan)) throw UserError(*passed, Exit::kDoesNotFit);
   return plan;

@@ -21,6 +21,11 @@ enum class Goal {
   kFits,      // any plan within the capacities
 };
 
+enum class Stop {
+  kHardlyWorth,  // when more work seems hardly worth it, or at the deadline if that is sooner
+  kAtDeadline,   // not before, unless the plan is proven optimal or fits; kHardlyWorth if there is none
+};
+
 struct PlanProgress {
   int64_t makespan = 0, lower_bound = 0;  // bytes, of the best plan so far, all pools together
   std::string_view stage;                 // what found it
@@ -30,6 +35,7 @@ struct PlanProgress {
 // same on every machine, unless `seconds` cut the search short.
 struct Search {
   Goal goal = Goal::kSmallest;
+  Stop stop = Stop::kHardlyWorth;
   double effort = 1;                                         // times the work that seems worth it
   double seconds = std::numeric_limits<double>::infinity();  // wall clock
   uint64_t seed = 1;
@@ -47,6 +53,13 @@ enum Feature : unsigned {
   kEveryFeature = 31,
 };
 
+// How the cost of a row grows with the buffers.
+enum class Growth {
+  kNearLinear,  // by what is left of structure, O(n log n) as a rule; with overlaps by pairs
+  kPairs,       // by pairs of buffers whose lives meet
+  kSearch,      // by effort
+};
+
 struct Planner {
   std::string_view name;
   std::string_view description;  // one line
@@ -55,20 +68,28 @@ struct Planner {
   // Takes a checked problem without same-offset groups; may pass the capacity of a buffer's last choice of
   // pools.
   Plan (*run)(const Problem&, const Search&);
-  // The row refuses more pairs of buffers whose lives meet, or more buffers: they would take minutes.
+  Growth growth;
+  // The row refuses more pairs of buffers whose lives meet (one that is near-linear only if there are
+  // overlaps), or more buffers: they would take minutes.
   double most_pairs = std::numeric_limits<double>::infinity();
   size_t most_buffers = std::numeric_limits<size_t>::max();
 };
 
 extern const std::vector<Planner> kPlanners;
+
+// Why the row does not take the problem: a feature that it lacks, or too many buffers or pairs; nothing if it
+// does.
+std::optional<std::string> refusal(const Planner& row, const Problem& problem);
 inline constexpr std::string_view kDefaultPlanner = "portfolio";
 
 // Runs the row of that name; the plan is verified. Throws UserError for an unknown name (listing the known
 // ones), a problem that makes no sense (see check()), asks for a feature that the row lacks or has more pairs
-// than it takes, and, with Exit::kDoesNotFit, a plan that passes a pool's capacity.
+// than it takes, and, with Exit::kDoesNotFit, a plan that passes a pool's capacity; at once where the only
+// pool cannot hold any.
 Plan plan(const Problem& problem, std::string_view planner = kDefaultPlanner, const Search& search = {});
 
-// The same, also where the plan passes a capacity; and which it passes, if any.
+// The same, also where the plan passes a capacity; and which it passes, if any, and whether any plan could
+// keep to it.
 Plan plan_at_best(const Problem& problem, std::string_view planner = kDefaultPlanner,
                   const Search& search = {});
 std::optional<std::string> passed_capacities(const Problem& problem, const Plan& plan);

@@ -4,11 +4,15 @@
 #include <bit>
 #include <chrono>
 #include <iterator>
+#include <limits>
+#include <memory>
 #include <numeric>
 #include <optional>
 #include <set>
+#include <span>
 #include <tuple>
 
+#include "frontend/error.h"
 #include "planner/blocks.h"
 #include "planner/bounds.h"
 #include "planner/exact.h"
@@ -26,12 +30,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 // Steps of about a nanosecond, at effort 1.
-constexpr double kPackSteps = 20;                      // of packing, for each pair of buffers that meet
-constexpr double kPackWork = 4e8;                      // of packing in several orders, of many buffers
-constexpr double kPackWorkOfFew = 3e9;                 // of others, unless the gap is
-constexpr double kNoGap = 1e-5, kFarGap = 0.02;        // below this, or this far from the bound
-constexpr size_t kFewSizes = 256;                      // objects of their sizes come to a good start
-constexpr double kDrawWork = 1e6;                      // rectangles made into blocks, in all draws
+constexpr double kPackWork = 2e9;     // of packing in several orders
+constexpr double kRowWork = 1e9;      // of other rows, in the end
+constexpr double kFewPairs = 2e6;     // of lives that meet: rows that grow with them take part
+constexpr double kManyPairs = 1.5e7;  // the orders that are cheapest to pack first
+constexpr double kNoEffort = 0.02;    // with less, no other rows
+constexpr size_t kFewSizes = 256;     // objects of their sizes come to a good start
+constexpr double kDrawWork = 1e6;     // rectangles made into blocks, in all draws
 constexpr double kRepairWork = 6e8, kOneRepair = 2e8;  // of exact search around the few that are too high
 constexpr double kRepairable = 0.002;                  // of the bound: what that is tried for
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
@@ -46,22 +51,22 @@ constexpr double kLeastWorth = 0.05;      // part of the work for the smallest g
 constexpr size_t kManyBuffers = 100'000;  // here a second start costs seconds
 constexpr double kCloseEnough = 0.005;    // of the bound: no second start for many buffers
 
-// Greatest key first, each buffer at its lowest free offset.
+// Greatest key first.
 template <class Key>
-Plan pack_by(const Problem& problem, Key key) {
+std::vector<int> ordered_by(const Problem& problem, Key key) {
   std::vector<int> order = all_buffers(problem);
   std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) > key(b); });
-  return make_plan(problem, pack(problem, order, Fit::kLowest));
+  return order;
 }
 
 // By the number of buffers each one meets.
-Plan by_conflicts(const Problem& problem, const Search&) {
+std::vector<int> by_conflicts(const Problem& problem) {
   const std::vector<int> met = conflicts(make_timeline(problem, all_buffers(problem)));
-  return pack_by(problem, [&](int id) { return std::pair(met[id], problem.buffers[id].size); });
+  return ordered_by(problem, [&](int id) { return std::pair(met[id], problem.buffers[id].size); });
 }
 
 // By the greatest load over the life, then by life: all that lives at the peak is stacked without a hole.
-Plan by_load(const Problem& problem, const Search&) {
+std::vector<int> by_load(const Problem& problem) {
   Timeline timeline = make_timeline(problem, all_buffers(problem));
   std::vector<int64_t> change(timeline.slots + 1, 0);  // of the load
   for (const Piece& piece : timeline.all_pieces) {
@@ -77,7 +82,7 @@ Plan by_load(const Problem& problem, const Search&) {
       whole.push_back(std::max(half[slot], half[slot + width]));
     greatest.push_back(std::move(whole));
   }
-  return pack_by(problem, [&](int id) {
+  return ordered_by(problem, [&](int id) {
     const Span& span = timeline.spans[id];
     const int life = span.end - span.begin;
     if (life == 0) return std::tuple(int64_t{0}, 0, int64_t{0});
@@ -89,22 +94,50 @@ Plan by_load(const Problem& problem, const Search&) {
 
 // Those that live at the greatest load as one stack without a hole, the last to die at the bottom; the others
 // around it by size.
-Plan around_peak(const Problem& problem, const Search&) {
+std::vector<int> around_peak(const Problem& problem) {
   int64_t live = 0, greatest = -1, peak = 0;
   for (const auto& [time, begins, id, low, high] : events(problem, all_buffers(problem))) {
     live += begins ? high - low : low - high;
     if (live > greatest) greatest = live, peak = time;
   }
-  return pack_by(problem, [&](int id) {
+  return ordered_by(problem, [&](int id) {
     const Buffer& b = problem.buffers[id];
     const bool at_peak = b.begin <= peak && peak < b.end;
     return std::tuple(at_peak, at_peak ? b.end : b.size, b.size);
   });
 }
 
-constexpr Plan (*kOrders[])(const Problem&, const Search&) = {
-    by_load,           around_peak,           tflite_by_breadth, tflite_by_size, iree,
-    by_size_first_fit, by_duration_first_fit, by_area_first_fit, by_conflicts,   sekiyama,
+std::vector<int> by_size(const Problem& problem) {
+  return ordered_by(problem, [&](int id) { return problem.buffers[id].size; });
+}
+
+std::vector<int> by_area(const Problem& problem) {
+  return ordered_by(problem, [&](int id) {
+    return double(problem.buffers[id].size) * double(duration(problem.buffers[id]));
+  });
+}
+
+// What the buffers are packed by, first fit, or a row that does as much.
+struct Start {
+  std::vector<int> (*order)(const Problem&) = nullptr;
+  Plan (*row)(const Problem&, const Search&) = nullptr;
+};
+constexpr Start kStarts[] = {
+    {.order = by_load},
+    {.order = around_peak},
+    {.row = tflite_by_breadth},
+    {.row = tflite_by_size},
+    {.row = iree},
+    {.row = by_size_first_fit},
+    {.row = by_duration_first_fit},
+    {.row = by_area_first_fit},
+    {.order = by_conflicts},
+    {.row = sekiyama},
+};
+// Of many pairs: what leaves few gaps costs little.
+constexpr Start kStartsOfMany[] = {
+    {.order = by_size},     {.order = by_area},      {.order = by_load},
+    {.order = around_peak}, {.order = by_conflicts},
 };
 
 // What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice (at
@@ -175,9 +208,15 @@ class Portfolio {
     if (!done()) repair_starts();
     if (problem_.pools.size() > 1 && !done()) {
       Effort effort{int64_t(kExactWork * search_.effort)};
+      if (deadline_ != Clock::time_point::max()) effort.deadline = deadline_;
       if (std::optional<Plan> plan = search_pools_exactly(problem_, effort)) return std::move(*plan);
     }
-    for (int pool = 0; pool < int(problem_.pools.size()) && !done(); ++pool) search_pool(pool);
+    search_pools();
+    if (!done() && try_every_row()) search_pools();
+    while (search_.stop == Stop::kAtDeadline && deadline_ != Clock::time_point::max() && !done()) {
+      ++round_;
+      search_pools();
+    }
     return std::move(*best_);
   }
 
@@ -326,17 +365,56 @@ class Portfolio {
   // As many as there is work for, but one at least if there is no plan yet.
   void start_in_orders() {
     const bool many = problem_.buffers.size() > kManyBuffers;
-    const double step = kPackSteps * meetings(timeline_);
-    double work = 0;
-    for (auto start : kOrders) {
-      if (best_ && done()) return;
-      work += step;
-      const bool is_worth = best_ && !many && kNoGap < greatest_gap() && greatest_gap() < kFarGap;
-      if (best_ && work > search_.effort * (is_worth ? kPackWorkOfFew : kPackWork)) return;
-      Plan plan = start(problem_, search_);
-      offer(plan, "greedy");
-      if (!many) starts_.push_back(std::move(plan));
+    auto left = int64_t(kPackWork * search_.effort);
+    const std::span<const Start> starts = meetings(timeline_) > kManyPairs
+                                              ? std::span<const Start>(kStartsOfMany)
+                                              : std::span<const Start>(kStarts);
+    for (const Start& start : starts) {
+      if (best_ && (done() || left < dearest_pack_ || !has_time())) return;
+      const auto begin = Clock::now();
+      std::optional<Plan> plan;
+      if (start.order) {
+        Effort effort{left};
+        if (!best_) effort.work = std::numeric_limits<int64_t>::max();
+        if (best_ && deadline_ != Clock::time_point::max()) effort.deadline = deadline_;
+        const Packed packed = pack_within(problem_, start.order(problem_), Fit::kLowest, effort);
+        dearest_pack_ = std::max(dearest_pack_, packed.work);
+        if (packed.placements) plan = make_plan(problem_, *packed.placements);
+      } else {
+        plan = start.row(problem_, search_);
+      }
+      left -= dearest_pack_;
+      longest_start_ = std::max(longest_start_, Clock::now() - begin);
+      if (!plan) continue;
+      offer(*plan, "greedy");
+      if (!many) starts_.push_back(std::move(*plan));
     }
+  }
+
+  // Whether one more start would end before the deadline.
+  bool has_time() const {
+    return deadline_ == Clock::time_point::max() || Clock::now() + longest_start_ < deadline_;
+  }
+
+  // No published heuristic does better in the end, for as far as there is work; whether one did.
+  bool try_every_row() {
+    if (search_.effort < kNoEffort) return false;
+    const bool few = meetings(timeline_) <= kFewPairs;
+    const auto before = cost_;
+    auto left = int64_t(kRowWork * search_.effort);
+    for (const Planner& row : kPlanners) {
+      if (row.growth == Growth::kSearch || (row.growth == Growth::kPairs && !few)) continue;
+      const auto is_row = [&](const Start& start) { return start.row == row.run; };
+      if (std::any_of(std::begin(kStarts), std::end(kStarts), is_row) && few) continue;
+      if (done() || left < dearest_pack_ || !has_time()) break;
+      if (refusal(row, problem_)) continue;
+      try {
+        offer(row.run(problem_, search_), row.name);
+      } catch (const UserError&) {  // of alignments that are too coarse for it
+      }
+      left -= dearest_pack_;
+    }
+    return cost_ < before;
   }
 
   // The starts that are only a little above the bound, the best first.
@@ -369,19 +447,29 @@ class Portfolio {
     }
   }
 
+  void search_pools() {
+    const auto members = members_by_pool(problem_, best_->placements);
+    if (members != members_) {
+      members_ = members;
+      exact_.clear();
+      exact_.resize(members.size());
+    }
+    for (int pool = 0; pool < int(problem_.pools.size()) && !done(); ++pool) search_pool(pool);
+  }
+
+  // Later rounds leave out the first look.
   void search_pool(int pool) {
-    const std::vector<int> members = members_by_pool(problem_, best_->placements)[pool];
+    const std::vector<int>& members = members_[pool];
     int64_t goal = best_->pools[pool].lower_bound;
     if (search_.goal == Goal::kFits) goal = std::max(goal, problem_.pools[pool].capacity.value_or(goal));
-    std::optional<ExactSearch> exact;
-    if (members.size() <= kExactBuffers) {
-      exact.emplace(problem_, pool, members);
-      search_exactly_in(pool, members, *exact, goal,
-                        kFirstLook * std::clamp(double(members.size()) / 300, 1.0, 4.0));
+    const bool is_exact = members.size() <= kExactBuffers;
+    if (is_exact && !exact_[pool]) {
+      exact_[pool] = std::make_unique<ExactSearch>(problem_, pool, members);
+      search_exactly_in(pool, goal, kFirstLook * std::clamp(double(members.size()) / 300, 1.0, 4.0));
     }
     if (!done()) make_room_in(pool, members, goal, 1);
-    if (done() || !exact) return;
-    search_exactly_in(pool, members, *exact, goal, std::max(kSecondLook, worth(pool)));
+    if (done() || !is_exact) return;
+    search_exactly_in(pool, goal, std::max(kSecondLook, worth(pool)));
     if (!done() && worth(pool) >= kFarOff) make_room_in(pool, members, goal, kSecondTry);
   }
 
@@ -394,12 +482,6 @@ class Portfolio {
     return double(use.size - use.lower_bound) / std::max(1.0, double(use.lower_bound));
   }
 
-  double greatest_gap() const {
-    double greatest = 0;
-    for (int pool = 0; pool < int(best_->pools.size()); ++pool) greatest = std::max(greatest, gap(pool));
-    return greatest;
-  }
-
   // Local search, as much as the gap and the number of buffers are worth, times `share`.
   void make_room_in(int pool, const std::vector<int>& members, int64_t goal, double share) {
     const PoolUse use = best_->pools[pool];
@@ -409,19 +491,19 @@ class Portfolio {
     std::vector<int64_t> offsets;
     for (const Placement& place : best_->placements) offsets.push_back(place.offset);
     const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal,
-                                        {int64_t(work), search_.seed, deadline_});
+                                        {int64_t(work), search_.seed + round_, deadline_});
     Plan plan = *best_;
     for (int id : members) plan.placements[id].offset = improved.offsets[id];
     plan.pools[pool].size = improved.size;
     offer(std::move(plan), "local search");
   }
 
-  void search_exactly_in(int pool, const std::vector<int>& members, ExactSearch& search, int64_t goal,
-                         double share) {
+  void search_exactly_in(int pool, int64_t goal, double share) {
     Effort effort{int64_t(kExactWork * search_.effort * share)};
     if (deadline_ != Clock::time_point::max()) effort.deadline = deadline_;
     const PoolUse use = best_->pools[pool];
-    const Exact exact = search.run(use.size, use.lower_bound, effort, goal);
+    const std::vector<int>& members = members_[pool];
+    const Exact exact = exact_[pool]->run(use.size, use.lower_bound, effort, goal);
     best_->pools[pool].lower_bound = exact.lower_bound;
     if (exact.offsets.empty()) return;
     Plan plan = *best_;
@@ -435,7 +517,12 @@ class Portfolio {
   Clock::time_point deadline_;
   Timeline timeline_;
   int64_t repair_work_ = int64_t(kRepairWork * search_.effort);  // left
-  std::vector<Plan> starts_;                                     // of few buffers
+  int64_t dearest_pack_ = 0;                                     // steps, of the starts so far
+  Clock::duration longest_start_ = {};
+  uint64_t round_ = 0;                               // of searches
+  std::vector<std::vector<int>> members_;            // per pool, in the last round
+  std::vector<std::unique_ptr<ExactSearch>> exact_;  // per pool, of those members
+  std::vector<Plan> starts_;                         // of few buffers
   std::optional<Plan> best_;
   std::tuple<int64_t, int64_t, int64_t> cost_;
 };

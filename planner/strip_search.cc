@@ -231,9 +231,7 @@ StripSearch::Key StripSearch::key_of(Span range) {
   return {mix(a) & (failures_.size() - 1), mix(a ^ mix(b))};
 }
 
-bool StripSearch::is_spent(const Effort& effort) const {
-  return work_ >= effort.work || (effort.deadline && std::chrono::steady_clock::now() >= *effort.deadline);
-}
+bool StripSearch::is_spent(const Effort& effort) const { return work_ >= effort.work || effort.is_late(); }
 
 Verdict StripSearch::branch(Span range) {
   if (nodes_left_-- <= 0 || (nodes_ % 256 == 0 ? is_spent(effort_) : work_ >= effort_.work))

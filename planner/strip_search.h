@@ -21,24 +21,17 @@
 #pragma once
 
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <limits>
-#include <optional>
 #include <vector>
 
+#include "planner/packing.h"
 #include "planner/problem.h"
 #include "planner/timeline.h"
 
 namespace arenac {
 
 enum class Verdict { kFits, kNever, kUnknown };
-
-// How much may be done in all, counted in steps of about a nanosecond; and until when.
-struct Effort {
-  int64_t work = 0;
-  std::optional<std::chrono::steady_clock::time_point> deadline = {};
-};
 
 // Buffers of one pool in the coin of the search: sections are slots of the timeline, heights are bytes.
 struct Strip {

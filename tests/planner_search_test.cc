@@ -160,6 +160,40 @@ TEST(Portfolio, SolvesPackingsCutOnACoarseGrid) {
   for (uint32_t seed : {1, 2, 3, 4, 5}) EXPECT_EQ(plan(cut_rectangle(500, seed)).pools[0].size, 1000) << seed;
 }
 
+// Small problems of every kind, most of them without a plan at the bound.
+Problem random_problem(uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](uint32_t n) { return int64_t(random() % n); };
+  const uint32_t times = 5 + uint32_t(below(40)), longest = 2 + uint32_t(below(15)),
+                 magnitudes = 1 + uint32_t(below(6));
+  Problem p{.pools = {{"arena"}}, .buffers = {}};
+  for (int64_t n = 10 + below(30); n > 0; --n) {
+    const int64_t begin = below(times);
+    Buffer& b = p.buffers.emplace_back(Buffer{.name = "b",
+                                              .size = 1 + below(1u << (2 * magnitudes)),
+                                              .begin = begin,
+                                              .end = begin + 1 + below(longest)});
+    if (seed % 3 == 0) b.align = 1 << below(4);
+  }
+  return p;
+}
+
+void expect_no_row_below(const Problem& p, double effort, const std::string& name) {
+  const int64_t size = plan(p, kDefaultPlanner, {.effort = effort}).pools[0].size;
+  if (size == load(p, all_buffers(p))) return;  // nobody is
+  for (const Planner& row : kPlanners)
+    if (row.growth != Growth::kSearch && !refusal(row, p)) {
+      EXPECT_LE(size, plan(p, row.name).pools[0].size) << row.name << " on " << name;
+    }
+}
+
+TEST(Portfolio, IsNeverBehindARowThatDoesNotSearch) {
+  for (uint32_t seed = 1; seed <= 1000; ++seed)
+    expect_no_row_below(random_problem(seed), 0.02, "seed " + std::to_string(seed));
+  for (const ProblemFamily& f : kProblemFamilies)
+    for (int buffers : {100, 1000}) expect_no_row_below(f.make(buffers, 5), 0.02, std::string(f.name));
+}
+
 TEST(Portfolio, ReportsPlansThatGetSmaller) {
   std::vector<int64_t> sizes;
   Search search{.effort = 0.05};

@@ -265,6 +265,48 @@ Problem tiling(int buffers, uint64_t seed, int more, Divide divide) {
   return problem;
 }
 
+// Powers of 1.25 for sizes, each as likely, and lives of every length.
+Problem geometric(int buffers, uint64_t seed) {
+  Random random{std::mt19937_64(seed)};
+  Problem problem = one_pool();
+  for (int i = 0; i < buffers; ++i) {
+    const int64_t begin = random.below(buffers);
+    const auto size = int64_t(64 * std::pow(1.25, double(random.below(60))));
+    add(problem, size, begin, begin + random.power_law(1, std::max(2, buffers / 4), 5));
+  }
+  return problem;
+}
+
+// Many buffers, few lives.
+Problem equal_lives(int buffers, uint64_t seed) {
+  Random random{std::mt19937_64(seed)};
+  Problem problem = one_pool();
+  std::vector<std::pair<int64_t, int64_t>> lives;
+  for (int i = 0; i < 50; ++i) {
+    const int64_t begin = random.below(200);
+    lives.push_back({begin, begin + random.between(1, 60)});
+  }
+  for (int i = 0; i < buffers; ++i) {
+    const auto [begin, end] = lives[size_t(random.below(int64_t(lives.size())))];
+    add(problem, random.power_law(16, 1 << 20, 4), begin, end);
+  }
+  return problem;
+}
+
+// Large ones that live for a moment, and small ones that live long.
+Problem tall_and_flat(int buffers, uint64_t seed) {
+  Random random{std::mt19937_64(seed)};
+  Problem problem = one_pool();
+  for (int i = 0; i < buffers; ++i) {
+    const int64_t begin = random.below(buffers);
+    if (random.one_in(2))
+      add(problem, random.between(1 << 16, 1 << 20), begin, begin + random.between(1, 8));
+    else
+      add(problem, random.between(1, 1 << 10), begin, begin + random.between(1, std::max(2, buffers / 5)));
+  }
+  return problem;
+}
+
 // Guillotine cuts. The load, at every time, is the optimum.
 Problem perfect(int buffers, uint64_t seed) {
   return tiling(buffers, seed, 1, [](Random& random, const Tile& t) {
@@ -308,6 +350,9 @@ const std::vector<ProblemFamily> kProblemFamilies = {
     {"training", "forward and backward pass of a network", training},
     {"transformer", "what a framework allocates while it trains a transformer", transformer_training},
     {"inference", "a compiled network: short temporaries, residuals, a few that wait for the end", inference},
+    {"geometric", "sizes from 64 bytes to 40 MB, each magnitude as likely", geometric},
+    {"equal_lives", "fifty lives, each of many buffers", equal_lives},
+    {"tall_and_flat", "large and short-lived, or small and long-lived", tall_and_flat},
     {"perfect", "a rectangle in guillotine cuts: the optimum is the load", perfect},
     {"pinwheel", "a rectangle in nested pinwheels: the optimum is the load", pinwheel},
 };
