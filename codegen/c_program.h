@@ -44,6 +44,7 @@ struct CProgram {
   Weights weights;
   CallerTensors inputs, outputs;
   std::optional<Feed> feed;
+  size_t parts = 0;  // of a run in parts (EmitOptions::step_cycles); 0: it is none
 
   CProgram(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options);
 
@@ -105,10 +106,11 @@ std::string aligned_function(const std::string& name);
 void pool_size_macros(CText& c, const std::string& header, const std::string& macro, int64_t size,
                       const Pool& pool);
 
-// What of NAME.c the caller calls, around `steps`, the statements of a run.
+// What of NAME.c the caller calls, around `steps`, the statements of a run or the cases of its parts.
 void run_function(CText& c, const CProgram& program, const CText& steps);
 void reset_function(CText& c, const CProgram& program);
 void static_arena(CText& c, const CProgram& program);
+void step_table(CText& c, const CProgram& program);
 void tensor_table(CText& c, const CProgram& program);
 
 }  // namespace arenac

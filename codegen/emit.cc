@@ -22,7 +22,8 @@
 namespace arenac {
 namespace {
 
-constexpr size_t kLongLine = 90;  // without its indentation
+constexpr size_t kLongLine = 90;                                    // without its indentation
+constexpr int64_t kAllTurns = std::numeric_limits<int64_t>::max();  // of a group
 
 class Emitter {
  public:
@@ -31,7 +32,15 @@ class Emitter {
 
   std::vector<File> run() {
     if (options_.code == Code::kSmall) shared_ = shared_kernels(lowered_.steps, name_, helpers_);
-    const CText steps = this->steps();  // first: it finds the kernels and helpers
+    // First: it finds the kernels and helpers.
+    CText steps;
+    if (options_.step_cycles) {
+      const std::vector<CText> all = parts();
+      program_.parts = all.size();
+      steps = cases_of(all);
+    } else {
+      steps = this->steps();
+    }
     const std::string source = with_short_lines(this->source(steps)), token = token_of(weights_, source);
     std::vector<File> files = {{name_ + ".h", with_short_lines(header_text(program_, token))},
                                {name_ + ".c", source}};
@@ -81,39 +90,110 @@ class Emitter {
   CText steps() {
     CText c;
     c.put("");
-    size_t groups = 0;
     if (feed_)
       c.open("if (y == 0)"), c.line("for (int k = 0; k < {}; ++k) w->done[k] = 0;",
                                     schedule_.groups[feed_->group].stages.size());
-    for (size_t s = 0; s < schedule_.steps.size(); ++s) {
-      if (groups < schedule_.groups.size() && static_cast<int>(s) == schedule_.groups[groups].begin) {
-        if (program_.is_fed(groups)) c.close();
-        run_group(c, groups);
-        s = static_cast<size_t>(schedule_.groups[groups++].end) - 1;
-        continue;
-      }
-      const Step& step = schedule_.steps[s];
-      switch (step.kind) {
-        case StepKind::kRun:
-          run_step(c, s);
-          break;
-        case StepKind::kIf:
-          c.open("if (*{})", pointer(c, step.node->reads[0]));
-          break;
-        case StepKind::kElse:
-          c.close(" else {");
-          c.indent();
-          break;
-        case StepKind::kLoop:
-          open_loop(c, std::get<Loop>(step.node->body));
-          break;
-        case StepKind::kEndIf:
-        case StepKind::kEndLoop:
-          c.close();
-          break;
-      }
+    for (size_t s = 0; s < schedule_.steps.size();) {
+      const size_t group = group_at(s);
+      if (group < schedule_.groups.size() && program_.is_fed(group)) c.close();
+      s = put_item(c, s);
     }
     return c;
+  }
+
+  // The group that begins at the step; the number of groups: none.
+  size_t group_at(size_t s) const {
+    const auto at = std::ranges::find(schedule_.groups, static_cast<int>(s), &Group::begin);
+    return static_cast<size_t>(at - schedule_.groups.begin());
+  }
+
+  // The step, or the whole group or control flow that begins there; returns what comes after.
+  size_t put_item(CText& c, size_t s, int64_t turns = kAllTurns) {
+    int depth = 0;
+    c.line("{}_HOOK({});", upper_, s);
+    do {
+      if (const size_t group = group_at(s); group < schedule_.groups.size()) {
+        run_group(c, group, depth == 0 ? turns : kAllTurns);
+        s = static_cast<size_t>(schedule_.groups[group].end);
+        continue;
+      }
+      const StepKind kind = schedule_.steps[s].kind;
+      depth += kind == StepKind::kIf || kind == StepKind::kLoop;
+      depth -= kind == StepKind::kEndIf || kind == StepKind::kEndLoop;
+      put_step(c, s++);
+    } while (depth > 0);
+    return s;
+  }
+
+  void put_step(CText& c, size_t s) {
+    const Step& step = schedule_.steps[s];
+    switch (step.kind) {
+      case StepKind::kRun:
+        return run_step(c, s);
+      case StepKind::kIf:
+        return c.open("if (*{})", pointer(c, step.node->reads[0]));
+      case StepKind::kElse:
+        c.close(" else {");
+        return c.indent();
+      case StepKind::kLoop:
+        return open_loop(c, std::get<Loop>(step.node->body));
+      case StepKind::kEndIf:
+      case StepKind::kEndLoop:
+        return c.close();
+    }
+  }
+
+  // The cases of a switch over all parts.
+  static CText cases_of(const std::vector<CText>& parts) {
+    CText cases;
+    for (size_t k = 0; k < parts.size(); ++k) {
+      CText statements;
+      statements.indent();
+      statements.put(parts[k]);
+      statements.put("break;");
+      cases.line("case {}:", k);
+      cases.put(statements);
+    }
+    return cases;
+  }
+
+  // Of a run in parts, each part: what comes one after the other for at most so many cycles, of a group as
+  // many turns.
+  std::vector<CText> parts() {
+    std::vector<CText> all;
+    CText c;
+    double taken = 0;
+    const auto end_part = [&] {
+      if (!c.text().empty()) all.push_back(std::move(c));
+      c = CText(), taken = 0;
+    };
+    const double most = static_cast<double>(*options_.step_cycles);
+    for (size_t s = 0; s < schedule_.steps.size();) {
+      const size_t group = group_at(s);
+      int64_t turns = kAllTurns;
+      if (group < schedule_.groups.size()) {
+        const Group& g = schedule_.groups[group];
+        const double cycles = cycles_in(g.begin, g.end), each = cycles / static_cast<double>(turns_of(g));
+        if (cycles > most) turns = std::max<int64_t>(static_cast<int64_t>(most / each), 1);
+      }
+      CText item;
+      const size_t next = put_item(item, s, turns);
+      const double cycles = cycles_in(s, next);
+      if (taken + cycles > most) end_part();  // what resumes within a part begins it
+      c.put(item);
+      taken += cycles;
+      if (cycles > most) end_part();
+      s = next;
+    }
+    end_part();
+    if (all.empty()) all.emplace_back();
+    return all;
+  }
+
+  double cycles_in(size_t begin, size_t end) const {
+    double cycles = 0;
+    for (size_t s = begin; s < end; ++s) cycles += static_cast<double>(map_.steps[s].cycles);
+    return cycles;
   }
 
   void open_loop(CText& c, const Loop& loop) const {
@@ -153,13 +233,16 @@ class Emitter {
 
   // What the stages of a group share: pointers and, per stage, the slabs done. Then each as a function that
   // first pulls what it reads.
-  void run_group(CText& c, size_t number) {
+  //
+  // Of a run in parts, `turns` turns of the group at a time.
+  void run_group(CText& c, size_t number, int64_t turns) {
     const Group& group = schedule_.groups[number];
     CText f;
     f.put("");
     f.line("/* Steps {} to {}, row by row: each stage first runs those it reads, as far as it needs them. */",
            group.begin, group.end - 1);
     const bool fed = program_.is_fed(number), takes_in = options_.io == Io::kExternal;
+    const bool in_parts = options_.step_cycles.has_value();
     f.line("typedef struct {{{}{}\n{}", takes_in ? fmt::format("\n  const {}_inputs *in;", name_) : "",
            program_.takes().outputs ? fmt::format("\n  const {}_outputs *out;", name_) : "",
            program_.for_pools("  unsigned char *{local};", "\n"));
@@ -169,6 +252,8 @@ class Emitter {
           "  const {} *fed; /* a row, until it is taken */\n  int *done; /* slabs, per stage */\n}} "
           "{}_group_{};",
           program_.fed_type(), name_, number);
+    else if (in_parts)
+      f.line("  int *done; /* slabs, per stage */\n}} {}_group_{};", name_, number);
     else
       f.line("  int done[{}]; /* slabs, per stage */\n}} {}_group_{};", group.stages.size(), name_, number);
     for (size_t k = 0; k < group.stages.size(); ++k)
@@ -182,24 +267,36 @@ class Emitter {
     c.indent();
     c.line("{}_group_{} g = {{{}{}{}{}, {}}};", name_, number, takes_in ? "in, " : "",
            program_.takes().outputs ? "out, " : "", program_.for_pools("{local}", ", "),
-           program_.weights_by_pointer() ? ", weights" : "", fed ? "fed, w->done" : "{0}");
+           program_.weights_by_pointer() ? ", weights" : "",
+           fed        ? "fed, w->done"
+           : in_parts ? "w->done"
+                      : "{0}");
     for (const char* shared : {"in", "out", "weights"}) c.use(shared);
     for (const std::string& pool : pools_) c.use("pool_" + pool);
     const auto call = [&](int stage, const std::string& last) {
       const std::string text = fmt::format("{}_step_{}(&g, {})", name_, group.stages[stage].step, last);
       c.put(fed ? fmt::format("if (!{}) return {}_MORE;", text, upper_) : text + ";");
     };
-    const int64_t turns = turns_of(group);
+    const int64_t all = turns_of(group);
+    std::string from = "1", to = fmt::format("{}", all);
+    if (in_parts) {
+      from = "w->turn + 1", to = "end";
+      c.line("const int end = {0} < {1} - w->turn ? w->turn + {0} : {1};", std::min(turns, all), all);
+      c.line("if (w->turn == 0) for (int k = 0; k < {}; ++k) w->done[k] = 0;", group.stages.size());
+    }
     if (group.sinks.size() > 1) {
-      c.open("for (int turn = 1; turn <= {}; ++turn)", turns);
+      c.open("for (int turn = {}; turn <= {}; ++turn)", from, to);
       for (int sink : group.sinks) {
         const int64_t slabs = group.stages[sink].slabs;
-        call(sink,
-             slabs == turns ? "turn - 1" : fmt::format("(int)((int64_t)turn * {} / {} - 1)", slabs, turns));
+        call(sink, slabs == all ? "turn - 1" : fmt::format("(int)((int64_t)turn * {} / {} - 1)", slabs, all));
       }
       c.close();
     } else {
-      call(group.sinks[0], fmt::format("{}", turns - 1));
+      call(group.sinks[0], in_parts ? "end - 1" : fmt::format("{}", all - 1));
+    }
+    if (in_parts) {
+      c.line("w->turn = end < {} ? end : 0;", all);
+      c.line("if (end < {}) return {}_MORE;", all, upper_);
     }
     for (int stage : group.completed) call(stage, fmt::format("{}", group.stages[stage].slabs - 1));
     c.close();
@@ -456,6 +553,12 @@ class Emitter {
         "#ifndef {0}_NOINLINE\n#define {0}_NOINLINE\n#endif\n",
         upper_);
     c.put(placement_macros(upper_, options_.sections));
+    c.line(
+        "#ifdef {0}_HOOK_HEADER\n#include {0}_HOOK_HEADER\n#endif\n"
+        "#ifndef {0}_HOOK /* before each step, whose number it takes: to yield, feed a watchdog, take the "
+        "time */\n"
+        "#define {0}_HOOK(step) ((void)0)\n#endif\n",
+        upper_);
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     offsets(c);
     for (const auto& [name, text] : helpers_.functions) c.put(text);
@@ -465,6 +568,7 @@ class Emitter {
     if (program_.has_reset()) reset_function(c, program_);
     static_arena(c, program_);
     tensor_table(c, program_);
+    step_table(c, program_);
     c.put("#ifdef __cplusplus\n}\n#endif");
     if (!options_.features.empty() || options_.registers == Registers::kScalar)
       c.line(
@@ -527,7 +631,7 @@ class Emitter {
         name_, upper_, sources);
   }
 
-  const CProgram program_;
+  CProgram program_;
   const Lowered& lowered_ = program_.lowered;
   const Schedule& schedule_ = program_.schedule;
   const Graph& graph_ = program_.graph;

@@ -53,6 +53,7 @@ struct EmitOptions {
   std::string features = {};                 // of the target
   Registers registers = Registers::kVector;  // the target's
   CallerQuantization quantization = {};      // of inputs and outputs, by the model's names
+  std::optional<int64_t> step_cycles = {};   // a run comes in parts of at most so many, where layers allow it
   std::string memory_of = {};  // the C prefix of what defines the static arena (shared_memory); empty: NAME.c
 };
 

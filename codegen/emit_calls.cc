@@ -28,6 +28,22 @@ void unused_weights(CText& c, const CProgram& p, const CText& code) {
   if (p.weights_by_pointer() && !code.uses("weights")) c.put("(void)weights;");
 }
 
+// Pointers for the steps to what the workspace holds; statements follow.
+void pointers_from_workspace(CText& c, const CProgram& p, const CText& code) {
+  if (p.options.io == Io::kExternal) c.line("  const {}_inputs *const in = &w->in;", p.name);
+  if (p.takes().outputs) c.line("  const {}_outputs *const out = &w->out;", p.name);
+  c.put(p.for_pools("  unsigned char *const {local} = (unsigned char *)w->{member};", "\n"));
+  if (p.weights_by_pointer())
+    c.put("  const unsigned char *const weights = (const unsigned char *)w->weights;");
+  c.indent();
+  unused_pools(c, p, code);
+  unused_weights(c, p, code);
+  if (p.options.io == Io::kExternal && !code.uses("in")) c.put("(void)in;");
+  if (p.takes().outputs && !code.uses("out")) c.put("(void)out;");
+}
+
+std::string workspace_parameter(const CProgram& p) { return fmt::format("const {}_workspace *w", p.name); }
+
 // The steps and then copies of the outputs that do not lie where their inputs do, into these.
 CText with_states(CText c, const CProgram& p) {
   for (const State& state : p.lifetimes.states) {
@@ -51,7 +67,7 @@ void finish_run(CText& c, const CProgram& p, const CText& code) {
 void whole_run_of_rows(CText& c, const CProgram& p) {
   const std::string& member = p.inputs.members[p.feed->input];
   c.line("int {}_run({})\n{{\n  {}_workspace all;\n  int y;\n  int status = {}_MORE;", p.name,
-         p.parameters(fmt::format("const {}_workspace *w", p.name)), p.name, p.upper);
+         p.parameters(workspace_parameter(p)), p.name, p.upper);
   c.line("  if (!w || !in || !in->{}{}) return {}_ENULL;", member, p.takes().outputs ? " || !out" : "",
          p.upper);
   c.put(p.for_pools("  all.{member} = w->{member};", "\n"));
@@ -70,16 +86,7 @@ void feed_functions(CText& c, const CProgram& p, const CText& steps) {
   const CText code = with_states(steps, p);
   const std::string type = p.fed_type();
   c.line("static int {0}_take({0}_workspace *w, int y, const {1} *fed)\n{{", p.name, type);
-  if (p.options.io == Io::kExternal) c.line("  const {}_inputs *const in = &w->in;", p.name);
-  if (p.takes().outputs) c.line("  const {}_outputs *const out = &w->out;", p.name);
-  c.put(p.for_pools("  unsigned char *const {local} = (unsigned char *)w->{member};", "\n"));
-  if (p.weights_by_pointer())
-    c.put("  const unsigned char *const weights = (const unsigned char *)w->weights;");
-  c.indent();
-  unused_pools(c, p, code);
-  unused_weights(c, p, code);
-  if (p.options.io == Io::kExternal && !code.uses("in")) c.put("(void)in;");
-  if (p.takes().outputs && !code.uses("out")) c.put("(void)out;");
+  pointers_from_workspace(c, p, code);
   finish_run(c, p, code);
 
   c.line("int {0}_feed({0}_workspace *w, const {1} *row)\n{{\n  int y;\n  int status = {2}_OK;", p.name, type,
@@ -98,11 +105,63 @@ void feed_functions(CText& c, const CProgram& p, const CText& steps) {
   whole_run_of_rows(c, p);
 }
 
+void begin_function(CText& c, const CProgram& p) {
+  c.line("int {}_begin({})\n{{", p.name, p.parameters(fmt::format("{}_workspace *w", p.name)));
+  std::string null = null_memory(p);
+  if (p.takes().inputs && !p.inputs.ids.empty()) null += " || !in";
+  if (p.takes().outputs && !p.outputs.ids.empty()) null += " || !out";
+  c.line("  if ({}{}) return {}_ENULL;", null, p.null_members("in->", "out->"), p.upper);
+  check_memory(c, p);
+  if (p.takes().inputs) c.put(p.inputs.ids.empty() ? "  (void)in;" : "  w->in = *in;");
+  if (p.takes().outputs) c.put(p.outputs.ids.empty() ? "  (void)out;" : "  w->out = *out;");
+  c.line("  w->at = 0;\n  w->turn = 0;\n  return {}_OK;\n}}\n", p.upper);
+}
+
+// A run in parts: the next of them, and all.
+void part_functions(CText& c, const CProgram& p, const CText& cases) {
+  const CText states = with_states(CText(), p);
+  CText code;
+  code.put(cases);
+  code.put(states);
+  c.line("static int {0}_part({0}_workspace *w, int at)\n{{", p.name);
+  pointers_from_workspace(c, p, code);
+  c.open("switch (at)");
+  c.put(cases);
+  c.put("default:");
+  c.put("  break;");
+  c.close();
+  if (!states.text().empty()) {
+    c.open("if (at == {})", p.parts - 1);
+    c.put(states);
+    c.close();
+  }
+  c.line("return {}_OK;", p.upper);
+  c.close("\n");
+  begin_function(c, p);
+  c.line(
+      "int {0}_step({0}_workspace *w)\n{{\n  int at;\n  int status;\n  if (!w) return {1}_ENULL;\n  at = "
+      "w->at;\n"
+      "  if (at < 0 || at >= {2}) return {1}_EORDER;\n  w->at = -1;\n  status = {0}_part(w, at);\n"
+      "  if (status != {1}_OK && status != {1}_MORE) return status;\n"
+      "  if (status == {1}_OK) ++at;\n  if (at >= {2}) return {1}_OK;\n"
+      "  w->at = at;\n  return {1}_MORE;\n}}\n",
+      p.name, p.upper, p.parts);
+  c.line("int {0}_run({1})\n{{\n  {0}_workspace all;\n  int status;\n  if (!w) return {2}_ENULL;", p.name,
+         p.parameters(workspace_parameter(p)), p.upper);
+  c.put(p.for_pools("  all.{member} = w->{member};", "\n"));
+  if (p.weights_by_pointer()) c.put("  all.weights = w->weights;");
+  c.line(
+      "  status = {0}_begin({1});\n  if (status != {2}_OK) return status;\n"
+      "  do {{\n    status = {0}_step(&all);\n  }} while (status == {2}_MORE);\n  return status;\n}}\n",
+      p.name, p.arguments("&all"), p.upper);
+}
+
 }  // namespace
 
 void run_function(CText& c, const CProgram& p, const CText& steps) {
   if (p.feed) return feed_functions(c, p, steps);
-  c.line("int {}_run({})\n{{", p.name, p.parameters(fmt::format("const {}_workspace *w", p.name)));
+  if (p.parts > 0) return part_functions(c, p, steps);
+  c.line("int {}_run({})\n{{", p.name, p.parameters(workspace_parameter(p)));
   const CText code = with_states(steps, p);
   c.put(p.for_pools("  unsigned char *{local};", "\n"));
   if (p.weights_by_pointer()) c.put("  const unsigned char *weights;");
@@ -161,6 +220,16 @@ void static_arena(CText& c, const CProgram& p) {
     c.line("int {0}_reset_static(void)\n{{\n  {0}_workspace w;\n{1}  return {0}_reset(&w);\n}}", p.name,
            p.for_pools("  w.{member} = {name}_static_{pool}();\n"));
   c.line("#endif\n");
+}
+
+void step_table(CText& c, const CProgram& p) {
+  c.line("#ifdef {0}_STEP_TABLE\nconst {1}_step_info {1}_steps[{2}] = {{", p.upper, p.name,
+         std::max<size_t>(p.map.steps.size(), 1));
+  for (const MapStep& step : p.map.steps)
+    c.line("  {{{}, {}, UINT64_C({}), UINT64_C({})}},", c_string(step.node), c_string(step.op), step.macs,
+           step.cycles);
+  if (p.map.steps.empty()) c.put("  {0, 0, 0u, 0u}");
+  c.put("};\n#endif\n");
 }
 
 void tensor_table(CText& c, const CProgram& p) {

@@ -12,17 +12,25 @@ bool begins_as_zeros(const Lifetimes& lifetimes) {
                      [](const State& state) { return state.initial == 0; });
 }
 
-// What kws_feed needs from call to call.
-std::string feed_members(const CProgram& p) {
-  if (!p.feed) return "";
+// What lasts from call to call of kws_feed, or of kws_step.
+std::string lasting_members(const CProgram& p) {
+  if (!p.feed && p.parts == 0) return "";
+  const std::string function = p.name + (p.feed ? "_feed" : "_step");
   std::string members;
   if (p.options.io == Io::kExternal)
-    members += fmt::format("\n  {0}_inputs in; /* what {0}_feed reads beside the rows */", p.name);
-  if (p.takes().outputs) members += fmt::format("\n  {0}_outputs out; /* where it writes */", p.name);
-  return members + fmt::format(
-                       "\n  int row; /* that {0}_feed takes next; 0: it begins; -1: it failed */\n"
-                       "  int done[{1}]; /* its own */",
-                       p.name, p.schedule.groups[p.feed->group].stages.size());
+    members += fmt::format("\n  {}_inputs in; /* what {} reads{} */", p.name, function,
+                           p.feed ? " beside the rows" : "");
+  if (p.takes().outputs)
+    members += fmt::format("\n  {}_outputs out; /* where {} writes */", p.name, function);
+  size_t stages = 1;
+  for (const Group& group : p.schedule.groups) stages = std::max(stages, group.stages.size());
+  if (p.feed)
+    return members + fmt::format(
+                         "\n  int row; /* that {0} takes next; 0: it begins; -1: it failed */\n"
+                         "  int done[{1}]; /* its own */",
+                         function, p.schedule.groups[p.feed->group].stages.size());
+  return members +
+         fmt::format("\n  int at, turn, done[{}]; /* its own; {}_begin sets them */", stages, p.name);
 }
 
 void feed_declaration(CText& c, const CProgram& p) {
@@ -62,6 +70,18 @@ void what_it_is(CText& c, const CProgram& p, const std::string& token) {
   c.put("");
 }
 
+void parts_declarations(CText& c, const CProgram& p) {
+  c.line(
+      "/* The same in {1} parts and more: {0}_begin, then {0}_step until it returns other than {2}_MORE. A "
+      "part is\n"
+      "   steps one after the other, or rows of some, of {3} cycles at most as estimated; a step that cannot "
+      "be\n"
+      "   divided is one by itself. Between parts the memory is the run's alone. After an error: {0}_begin. "
+      "*/\n"
+      "#define {2}_PARTS {1}\nint {0}_begin({4});\nint {0}_step({0}_workspace *w);\n",
+      p.name, p.parts, p.upper, *p.options.step_cycles, p.parameters(fmt::format("{}_workspace *w", p.name)));
+}
+
 void status_codes(CText& c, const CProgram& p) {
   c.line(
       "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
@@ -71,6 +91,10 @@ void status_codes(CText& c, const CProgram& p) {
       p.feed
           ? fmt::format(",\n       {0}_MORE = 5 /* no error: the row is taken, the next one is wanted */,"
                         "\n       {0}_EORDER = 6 /* a row comes during the call before, or after an error */",
+                        p.upper)
+      : p.parts > 0
+          ? fmt::format(",\n       {0}_MORE = 5 /* no error: parts are left */,"
+                        "\n       {0}_EORDER = 6 /* a part comes after the last, or after an error */",
                         p.upper)
           : "",
       p.weights_by_pointer()
@@ -90,6 +114,7 @@ void functions_of_workspace(CText& c, const CProgram& p) {
                                               : "   Inputs lie in it before, outputs after. */");
   c.line("int {}_run({});\n", p.name, p.parameters(fmt::format("const {}_workspace *w", p.name)));
   if (p.feed) feed_declaration(c, p);
+  if (p.parts > 0) parts_declarations(c, p);
   if (p.has_reset())
     c.line(
         "/* {2}. 0 or {1}_ENULL. */\n"
@@ -123,6 +148,13 @@ void table_of_tensors(CText& c, const CProgram& p) {
   c.line("#endif\n");
 }
 
+void table_of_steps(CText& c, const CProgram& p) {
+  c.line("#ifdef {}_STEP_TABLE /* not there by itself: names take flash */", p.upper);
+  c.line("typedef struct {{\n  const char *node, *op;\n  uint64_t macs, cycles;\n}} {}_step_info;", p.name);
+  c.line("extern const {0}_step_info {0}_steps[{1}];\n#endif\n", p.name,
+         std::max<size_t>(p.map.steps.size(), 1));
+}
+
 }  // namespace
 
 std::string header_text(const CProgram& p, const std::string& token) {
@@ -152,12 +184,13 @@ std::string header_text(const CProgram& p, const std::string& token) {
                    "\n  const void *weights; /* the bytes of {}_weights.bin, aligned to {}_WEIGHTS_ALIGN */",
                    p.name, p.upper)
              : "",
-         feed_members(p), p.name);
+         lasting_members(p), p.name);
   io_functions(c, p);
   status_codes(c, p);
   functions_of_workspace(c, p);
   functions_of_static_arena(c, p);
   table_of_tensors(c, p);
+  table_of_steps(c, p);
   c.put("#ifdef __cplusplus\n}\n#endif\n#endif");
   c.put(weight_declarations(p.weights, p.schedule, p.name, token));
   return c.text();

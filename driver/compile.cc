@@ -178,6 +178,7 @@ Compilation planned(const CompileOptions& options, Progress& progress) {
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
   c.io = options.io;
   c.weights = options.weights;
+  c.step_cycles = options.step_cycles;
   const Deadline deadline = make_graph(c, options, progress);
 
   const Choosing choosing = {options,  c.states, target,
@@ -229,10 +230,10 @@ void write_up(Compilation& c, const CompileOptions& options, Progress& progress)
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
 
-  c.files =
-      emit(lowered, c.map,
-           {c.name, options.io, options.weights, ARENAC_VERSION, code_of(options), options.sections,
-            target.features, target.registers, declared_quantization(options.model), options.memory_of});
+  c.files = emit(lowered, c.map,
+                 {c.name, options.io, options.weights, ARENAC_VERSION, code_of(options), options.sections,
+                  target.features, target.registers, declared_quantization(options.model),
+                  options.step_cycles, options.memory_of});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
 }
 

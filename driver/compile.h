@@ -66,7 +66,8 @@ struct CompileOptions {
   WeightsForm weights = WeightsForm::kAuto;
   std::optional<Code> code;  // none: the target's
   SumOrder sums = SumOrder::kAsGiven;
-  std::string memory_of;   // see EmitOptions
+  std::optional<int64_t> step_cycles;  // these two: see EmitOptions
+  std::string memory_of;
   std::string dump_after;  // one of dumped_stages(); empty: none
   std::string words;       // these options as a command line has them, for the map
   Verbosity verbosity = Verbosity::kNormal;
@@ -93,6 +94,7 @@ struct Compilation {
   std::string name;
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
+  std::optional<int64_t> step_cycles = {};
   std::unique_ptr<const Graph> graph;  // which the schedule refers to
   std::vector<StateNames> states;      // asked for, then of streams
   Schedule schedule;

@@ -105,6 +105,17 @@ static int feed_all({name}_workspace *w{parameters}, const void *all)
 }}
 )";
 
+// Part after part; what a caller does meanwhile changes other memory.
+constexpr const char* kParts = R"(
+static int run_parts({name}_workspace *w{parameters})
+{{
+    int parts = 1, status = {name}_begin({arguments});
+    if (status != 0) return status;
+    while ((status = {name}_step(w)) == {upper}_MORE) ++parts;
+    return status == 0 && (parts < {upper}_PARTS || {name}_step(w) != {upper}_EORDER) ? FILE_FAULT : status;
+}}
+)";
+
 // Row after row; whether they come in turn.
 constexpr const char* kTakeRow = R"(
 static size_t {name}_next_row{k};
@@ -169,6 +180,14 @@ Pieces pieces_of(const Compilation& c) {
   const RunTakes takes = run_takes(graph, c.io);
   const std::string inputs = takes.inputs ? ", &inputs" : "", outputs = takes.outputs ? ", &outputs" : "";
   p.run = fmt::format("{}_run(&workspace{}{})", c.name, inputs, outputs);
+  if (c.step_cycles) {
+    std::string parameters, arguments = "w";
+    if (takes.inputs) parameters += fmt::format(", const {}_inputs *in", c.name), arguments += ", in";
+    if (takes.outputs) parameters += fmt::format(", const {}_outputs *out", c.name), arguments += ", out";
+    p.functions += fmt::format(kParts, fmt::arg("name", c.name), fmt::arg("upper", upper_case(c.name)),
+                               fmt::arg("parameters", parameters), fmt::arg("arguments", arguments));
+    p.run = fmt::format("run_parts(&workspace{}{})", inputs, outputs);
+  }
   for (size_t k = 0; k < graph.inputs.size(); ++k) {
     const auto rows = graph.by_rows.find(graph.inputs[k]);
     if (rows == graph.by_rows.end()) continue;
@@ -197,7 +216,7 @@ Pieces pieces_of(const Compilation& c) {
                                fmt::arg("type", info(tensor.type).c_name), fmt::arg("outer", parts.outer),
                                fmt::arg("rows", parts.rows), fmt::arg("inner", parts.inner));
   }
-  if (takes.inputs && (c.io == Io::kExternal || p.run.starts_with(c.name)))
+  if (takes.inputs && (c.io == Io::kExternal || !p.run.starts_with("feed_all")))
     p.structs += fmt::format("    const {}_inputs inputs = {{{}}};\n", c.name, members(graph.inputs, "in"));
   if (takes.outputs)
     p.structs +=

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <limits>
 #include <map>
 
 #include "codegen/c_text.h"
@@ -171,6 +172,11 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       ->check(one_of({"external", "arena"}))
       ->capture_default_str();
   section(kCodeSection);
+  command
+      .add_option("--step-cycles", compile.step_cycles,
+                  "a run can come in parts of at most N cycles as estimated (NAME_begin, NAME_step)")
+      ->check(CLI::Range(int64_t{1}, std::numeric_limits<int64_t>::max()).description(""))
+      ->type_name("N");
   command.add_option("--weights", raw.weights, "how constants are emitted (default: by size)")
       ->check(one_of({"c", "incbin", "bin", "pointer"}));
   command
@@ -400,6 +406,8 @@ void interpret_raw(const Raw& raw, Options& options) {
                                                               {"bin", WeightsForm::kBin},
                                                               {"pointer", WeightsForm::kPointer}};
   compile.weights = kWeights.at(raw.weights);
+  if (compile.step_cycles && !compile.fed.empty())
+    wrong_usage("--step-cycles and --feed exclude each other: rows divide the run");
   if (compile.weights == WeightsForm::kPointer)
     for (const Pool& pool : compile.pools)
       if (pool.name == "weights")

@@ -359,7 +359,7 @@ std::vector<Declaration> declared_outputs(const std::string& path) {
 }
 
 CallerQuantization declared_quantization(const std::string& path) {
-  return caller_quantization(parse_file(path).graph(), std::filesystem::path(path).parent_path().string());
+  return caller_quantization(model_of_file(path).graph(), std::filesystem::path(path).parent_path().string());
 }
 
 std::vector<std::string> part_names(const Declaration& declaration, const Held& held) {

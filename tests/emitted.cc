@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <span>
 
+#include "codegen/cycles.h"
 #include "driver/files.h"
 #include "driver/harness.h"
 #include "driver/process.h"
@@ -37,7 +38,7 @@ std::string program_source(const std::vector<Emitted>& batch) {
   std::string harnesses, calls;
   for (const Emitted& e : batch) {
     const std::string& name = e.compilation.name;
-    for (const char* function : {"allocate", "load", "save", "now_ms", "feed_all", "main"})
+    for (const char* function : {"allocate", "load", "save", "now_ms", "feed_all", "run_parts", "main"})
       harnesses += fmt::format("#undef {0}\n#define {0} {1}_{0}\n", function, name);
     harnesses += fmt::format("#include \"{}/main.c\"\n", name);
     calls += fmt::format(
@@ -68,6 +69,7 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   c.name = name;
   c.io = way.io;
   c.weights = way.weights;
+  c.step_cycles = way.step_cycles;
   verify(graph);
   c.graph = std::make_unique<const Graph>(
       with_caller_rows(rewritten(std::move(graph), layerwise_peak), way.fed, way.emitted));
@@ -77,10 +79,18 @@ Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
   c.plan = plan(c.lifetimes.problem);
   const auto wrong = verify(c.lifetimes.problem, c.plan);
   ARENAC_CHECK(!wrong, *wrong);
-  c.map = make_map(c.schedule, c.lifetimes, c.plan, way.io);
   const Target& target = targets().at(way.target);
-  c.files = emit(lower(c.schedule, c.lifetimes, c.plan), c.map,
-                 {name, way.io, way.weights, "test", way.code, {}, runs_here(target) ? target.features : ""});
+  const Lowered lowered = lower(c.schedule, c.lifetimes, c.plan);
+  c.map = make_map(c.schedule, c.lifetimes, c.plan, way.io);
+  if (way.step_cycles) c.map = with_cycles(c.map, cycles_of(lowered, target), target.name);
+  c.files = emit(lowered, c.map,
+                 {.name = name,
+                  .io = way.io,
+                  .weights = way.weights,
+                  .version = "test",
+                  .code = way.code,
+                  .features = runs_here(target) ? target.features : "",
+                  .step_cycles = way.step_cycles});
   return c;
 }
 

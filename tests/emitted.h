@@ -21,6 +21,7 @@ struct Way {
   Code code = Code::kFast;
   std::vector<CallerRows> fed = {}, emitted = {};
   WeightsForm weights = WeightsForm::kC;
+  std::optional<int64_t> step_cycles = {};
 };
 
 // What compile() does, from a graph.

@@ -54,7 +54,7 @@ class Firmware : public testing::Test {
       SCOPED_TRACE(compiler);
       const Finished built =
           shell(fmt::format("{} -O1 -Wall -Wextra -pedantic -Wconversion -Werror -fsanitize=undefined "
-                            "-fno-sanitize-recover=all main.c {} -lm -o program",
+                            "-fno-sanitize-recover=all -I. main.c {} -lm -o program",
                             compiler, sources));
       ASSERT_EQ(built.status, 0) << built.output;
       const Finished done = shell("./program");

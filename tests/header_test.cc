@@ -33,7 +33,7 @@ constexpr const char* kQuantised = R"(<ir_version: 8, opset_import: ["" : 17]>
 
 // Every float between whole numbers and halves, and beyond the range.
 constexpr const char* kRounds = R"(
-#include "kws.h"
+#include <kws.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -97,7 +97,7 @@ TEST_F(Header, WithIoInTheArenaHasNoPointersToPass) {
   compile_text(kLayers, {"--io", "arena"});
   EXPECT_THAT(read("kws.h"), AllOf(Not(HasSubstr("kws_inputs")), Not(HasSubstr("kws_outputs"))));
   expect_runs(R"(
-#include "kws.h"
+#include <kws.h>
 int main(void)
 {
     kws_workspace w;
@@ -113,7 +113,7 @@ int main(void)
 }
 
 constexpr const char* kCalls = R"(
-#include "kws.h"
+#include <kws.h>
 int main(void)
 {
     static const float x[4] = {1.0f, 1.0f, 1.0f, 1.0f};
@@ -132,7 +132,7 @@ TEST_F(Header, PoolsAreAlignedByWhateverTheCompilerHas) {
               std::string(kKws) + " '-DKWS_ALIGNED(n)=__attribute__((aligned(n)))' '-DKWS_SECTION(name)='");
   // As a compiler without attributes.
   if (shell("command -v tcc").status != 0) return;
-  EXPECT_EQ(shell("tcc main.c kws.c kws_weights.c -lm -o program && ./program").status, 0);
+  EXPECT_EQ(shell("tcc -I. main.c kws.c kws_weights.c -lm -o program && ./program").status, 0);
 }
 
 // Of clang those do that are called .bss.
@@ -173,8 +173,45 @@ TEST_F(Header, ConstantsOfAnotherProgramDoNotLink) {
   }
 }
 
+constexpr const char* kWatched = R"(
+#include <kws.h>
+#include <hooks.h>
+#include <stdio.h>
+int hooks = 0;
+int main(void)
+{
+    static const float x[4] = {1.0f, 1.0f, 1.0f, 1.0f};
+    static float y[2][4];
+    kws_workspace w;
+    kws_inputs in;
+    kws_outputs out;
+    int k, parts = 0, status;
+    in.x = x, out.y = y[0];
+    w.arena = kws_static_arena();
+    if (kws_begin(&w, NULL, &out) != KWS_ENULL || kws_begin(&w, &in, &out) != KWS_OK) return 1;
+    while ((status = kws_step(&w)) == KWS_MORE) {
+        out.y = y[1];
+        ++parts;
+    }
+    if (status != KWS_OK || kws_step(&w) != KWS_EORDER || parts + 1 != KWS_PARTS || hooks != KWS_STEP_COUNT) return 2;
+    if (kws_invoke(&in, &out) != KWS_OK || hooks != 2 * KWS_STEP_COUNT) return 3;
+    for (k = 0; k < KWS_STEP_COUNT; ++k)
+        if (kws_steps[k].cycles == 0) return 4;
+    return y[0][0] == y[1][0] && y[0][3] == y[1][3] ? 0 : 5;
+}
+)";
+
+TEST_F(Header, ARunComesInPartsWithAHookBeforeEachStep) {
+  compile_text(kLayers, {"--step-cycles", "1", "--optimize", "speed"});
+  write("hooks.h", "extern int hooks;\n");
+  expect_runs(kWatched, std::string(kKws) +
+                            " '-DKWS_HOOK(step)=++hooks' '-DKWS_HOOK_HEADER=\"hooks.h\"' -DKWS_STEP_TABLE");
+  EXPECT_EQ(arenac({"run", "kws.onnx", "--step-cycles", "1", "--quiet"}).status, 0);
+  EXPECT_EQ(arenac({"compile", "kws.onnx", "--step-cycles", "1", "--feed", "x"}).status, 2);
+}
+
 constexpr const char* kSets = R"(
-#include "kws.h"
+#include <kws.h>
 #include <stdio.h>
 #include <stdlib.h>
 static const void *set(const char *name)

@@ -46,9 +46,9 @@ int64_t arena_of(const std::string& map) { return memory_map_from_json(map).tota
 constexpr const char* kInTurn = R"(
 #include <stdio.h>
 #include <string.h>
-#include "wide.h"
-#include "sum.h"
-#include "narrow.h"
+#include <wide.h>
+#include <sum.h>
+#include <narrow.h>
 static const float x[4] = {0.5f, -1.0f, 2.0f, 0.25f};
 int main(int argc, char **argv)
 {
@@ -115,7 +115,7 @@ TEST_F(Together, EachComputesWhatItDoesAlone) {
 // In the middle of one the other runs.
 constexpr const char* kInterrupt = R"(
 #include <string.h>
-#include "duo.h"
+#include <duo.h>
 static const float x[4] = {0.5f, -1.0f, 2.0f, 0.25f};
 static float narrow_y[4];
 static int interrupts;
@@ -160,7 +160,7 @@ TEST_F(Together, OneMayInterruptTheOther) {
 }
 
 constexpr const char* kPipeline = R"(
-#include "pipe.h"
+#include <pipe.h>
 int main(void)
 {
     wide_workspace w;
