@@ -123,7 +123,7 @@ void write_up(Compilation& c, const CompileOptions& options);
 
 // Letters that the C names may begin with. Of what a linker sees, C99 promises that 31 are read: behind up to
 // kReadByLinkers letters "_reset" and "_reset_static", "_w_1" and "_w_9999" differ within them.
-constexpr size_t kReadByLinkers = 24, kLongestName = 48;
+constexpr size_t kReadByLinkers = 20, kLongestName = 48;
 
 // "my-net.v2.onnx" -> "my_net_v2": what the C names begin with.
 std::string identifier_of(const std::string& model_path);

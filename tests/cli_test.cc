@@ -534,9 +534,9 @@ TEST_F(Cli, ExplainSaysWhyAStepRunsWhole) {
 
 // tiny_cnn: its rungs are those of map --pareto, and each --ram that is named fits.
 TEST_F(Cli, ExplainSaysWhatBindsThePeakAndWhatLessCosts) {
-  const std::string words = arenac({"explain", kModel}).output;
+  const std::string words = arenac({"explain", kModel, "--optimize", "speed"}).output;
   const MemoryMap map = [&] {
-    EXPECT_EQ(arenac({"map", kModel, "--pareto", "--json", "m.json"}).status, 0);
+    EXPECT_EQ(arenac({"map", kModel, "--optimize", "speed", "--pareto", "--json", "m.json"}).status, 0);
     return memory_map_from_json(read_file(at("m.json")));
   }();
   const Peak peak = peak_of(map, "arena");

@@ -58,8 +58,9 @@ TEST(Options, MistypedWordsAreToldWithTheNearestOne) {
       {{"compile", "m.onnx", "--pool", "name=a,kind=arenas"}, "did you mean arena?"},
       {{"plan", "p.csv", "--planner", "al"}, "did you mean all?"},
       {{"list", "oprators"}, "did you mean operators?"},
-      {{"compile", "a.onnx", "b.onnx"}, "'b.onnx' is one word too many: compile takes MODEL.onnx"},
-      {{"compile", "a.onnx", "--", "--b.onnx"}, "'--b.onnx' is one word too many"},
+      {{"explain", "a.onnx", "b.onnx"}, "'b.onnx' is one word too many: explain takes MODEL.onnx"},
+      {{"explain", "a.onnx", "--", "--b.onnx"}, "'--b.onnx' is one word too many"},
+      {{"compile", "a.onnx", "b.onnx"}, "2 models: --together exclusive, sequential or concurrent"},
       {{"compile"}, "MODEL.onnx is required (see arenac compile --help)"},
       {{"compile", "m.onnx", "--time", "soon"}, "'soon' is no number above 0"},
       {{"run", "m.onnx", "--inputs", "d", "--atol", "-1"}, "'-1' is no number from 0 on"}};
@@ -203,8 +204,8 @@ TEST(Identifier, OfALongNameIsItsBeginning) {
   EXPECT_THAT(usage_error({"compile", "m.onnx", "--name", (most + "b").c_str()}),
               AllOf(HasSubstr("has 49 letters, and 48 are the most"), HasSubstr("'" + most + "' would do")));
   EXPECT_EQ(usage_error({"compile", "m.onnx", "--name", most.c_str()}), "");
-  EXPECT_THAT(usage_error({"compile", "m.onnx", "--pool", ("name=" + std::string(33, 'p')).c_str()}),
-              HasSubstr("33 letters, and 32 are the most"));
+  EXPECT_THAT(usage_error({"compile", "m.onnx", "--pool", ("name=" + std::string(37, 'p')).c_str()}),
+              HasSubstr("37 letters, and 36 are the most"));
 }
 
 std::vector<std::string> names_in(const fs::path& folder) {
