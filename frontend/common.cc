@@ -1,6 +1,7 @@
 #include "frontend/common.h"
 
 #include <algorithm>
+#include <boost/container_hash/hash.hpp>
 #include <map>
 #include <numeric>
 #include <set>
@@ -8,6 +9,7 @@
 #include <tuple>
 
 #include "frontend/merge.h"
+#include "frontend/nest_hash.h"
 
 namespace arenac {
 namespace {
@@ -100,25 +102,9 @@ class Merger {
 
   // Of what computes_the_same() compares: a tensor may have thousands of readers that differ in a number.
   static size_t hash_of(const Node& node) {
-    size_t hash = node.body.index();
-    const auto add = [&](size_t value) { hash = (hash ^ value) * 0x9e3779b97f4a7c15 + (hash >> 32); };
-    const auto add_expression = [&](const Expr& e) {
-      if (!e.empty())
-        any_of(e, [&](const Expr& x) {
-          add(static_cast<size_t>(x->op)), add(static_cast<size_t>(x->index)), add(x->args.size());
-          if (x->op == Op::kConst) add(static_cast<size_t>(x->value.i));
-          return false;
-        });
-    };
-    if (const Call* call = std::get_if<Call>(&node.body))
-      for (int64_t parameter : call->parameters) add(static_cast<size_t>(parameter));
-    if (const Nests* nests = std::get_if<Nests>(&node.body))
-      for (const Nest& nest : *nests) {
-        for (const Axis& axis : nest.axes) add(static_cast<size_t>(axis.extent));
-        for (const Expr& index : nest.store) add_expression(index);
-        add_expression(nest.body);
-      }
-    return hash;
+    if (const Nests* nests = std::get_if<Nests>(&node.body)) return NestHash().of(*nests);
+    const Call* call = std::get_if<Call>(&node.body);
+    return call ? boost::hash_value(call->parameters) : 0;
   }
 
   // From the same operands.

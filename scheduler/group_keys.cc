@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <boost/container_hash/hash.hpp>
-#include <cstring>
 #include <unordered_map>
+
+#include "frontend/nest_hash.h"
 
 namespace arenac {
 namespace {
@@ -28,39 +29,6 @@ size_t hash_of(const std::vector<Pull>& pulls, int step) {
   for (const Pull& pull : pulls) boost::hash_combine(seed, hash_of(step - pull.producer, pull.upto));
   return seed;
 }
-
-// Trees that nests share are walked once.
-class Nodes {
- public:
-  size_t of(const Nests& nests) {
-    size_t seed = nests.size();
-    for (const Nest& nest : nests) {
-      for (const auto& [extent, reduced] : nest.axes) boost::hash_combine(seed, hash_of(extent, reduced));
-      for (const Expr& e : nest.store) boost::hash_combine(seed, of(e));
-      for (const auto& [index, begin, end] : nest.where)
-        boost::hash_combine(seed, hash_of(of(index), begin, end));
-      boost::hash_combine(seed, hash_of(static_cast<int>(nest.combine), nest.accumulate));
-      boost::hash_combine(seed, hash_of(of(nest.body), of(nest.finish)));
-    }
-    return seed;
-  }
-
- private:
-  size_t of(const Expr& e) {
-    if (e.empty()) return 0;
-    if (const auto at = known_.find(&*e); at != known_.end()) return at->second;
-    size_t seed = hash_of(static_cast<int>(e->op), static_cast<int>(e->type), e->index, e->extent);
-    if (e->op == Op::kConst) {
-      char value[sizeof e->value];
-      std::memcpy(value, &e->value, sizeof value);
-      boost::hash_range(seed, value, value + sizeof value);
-    }
-    for (const Expr& arg : e->args) boost::hash_combine(seed, of(arg));
-    return known_[&*e] = seed;
-  }
-
-  std::unordered_map<const Expr::Tree*, size_t> known_;
-};
 
 size_t hash_of(const RowAccess& access) { return hash_of(hash_of(access.rows), hash_of(access.elements)); }
 
@@ -89,13 +57,13 @@ class Places {
 GroupKeys::GroupKeys(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts,
                      const StepFacts& facts, const std::vector<int64_t>& bytes)
     : layouts_(layouts), facts_(facts) {
-  Nodes nodes;
+  NestHash nests;
   for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
     const Slabs& slabs = facts.steps[s].slabs;
     size_t& seed = steps_.emplace_back(0);
     if (slabs.count == 0) continue;
     const Node& node = *steps[s].node;
-    seed = hash_of(nodes.of(std::get<Nests>(node.body)), slabs.count, static_cast<bool>(facts.one_by_one[s]),
+    seed = hash_of(nests.of(std::get<Nests>(node.body)), slabs.count, static_cast<bool>(facts.one_by_one[s]),
                    fed_to(node, graph) >= 0, hash_of(slabs.write));
     for (const auto& [axis, width, begin] : slabs.nests)
       boost::hash_combine(seed, hash_of(axis, width, begin));
