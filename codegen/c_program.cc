@@ -113,7 +113,7 @@ std::string CProgram::function_of(const CallerTensors& of, size_t k) const {
 }
 
 std::optional<QuantizedAs> CProgram::quantization_of(const CallerTensors& of, size_t k) const {
-  const auto& known = &of == &inputs ? options.quantization.inputs : options.quantization.outputs;
+  const auto& known = &of == &inputs ? graph.quantization.inputs : graph.quantization.outputs;
   const auto at = known.find(of.names[k]);
   return at == known.end() ? std::nullopt : std::optional(at->second);
 }

@@ -22,7 +22,6 @@
 
 #include "codegen/lowered.h"
 #include "codegen/memory_map.h"
-#include "frontend/quantum.h"
 #include "planner/lifetime.h"
 #include "planner/problem.h"
 #include "scheduler/schedule.h"
@@ -52,7 +51,6 @@ struct EmitOptions {
   std::vector<std::string> sections = {};    // of the linker, for each pool's static memory; "" or none: any
   std::string features = {};                 // of the target
   Registers registers = Registers::kVector;  // the target's
-  CallerQuantization quantization = {};      // of inputs and outputs, by the model's names
   std::optional<int64_t> step_cycles = {};   // a run comes in parts of at most so many, where layers allow it
   std::string memory_of = {};  // the C prefix of what defines the static arena (shared_memory); empty: NAME.c
 };

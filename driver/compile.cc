@@ -232,8 +232,7 @@ void write_up(Compilation& c, const CompileOptions& options, Progress& progress)
 
   c.files = emit(lowered, c.map,
                  {c.name, options.io, options.weights, ARENAC_VERSION, code_of(options), options.sections,
-                  target.features, target.registers, declared_quantization(options.model),
-                  options.step_cycles, options.memory_of});
+                  target.features, target.registers, options.step_cycles, options.memory_of});
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "frontend/expr.h"
+#include "frontend/quantum.h"
 #include "frontend/type.h"
 
 namespace arenac {
@@ -156,6 +157,7 @@ struct Graph {
   // Inputs and outputs that the caller passes and takes row by row, with the dimension of the rows. One node
   // touches each, a copy; of an output nothing is left when its last row is taken.
   std::map<TensorId, int> by_rows = {};
+  CallerQuantization quantization = {};  // of a model that is a file
   std::vector<std::string> warnings;
   std::vector<std::string> notes;  // what was assumed where the user said nothing
 };

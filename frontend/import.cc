@@ -328,7 +328,11 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
 }  // namespace
 
 Graph import_model(const std::string& path, const ImportOptions& options) {
-  return import_proto(model_of_file(path), std::filesystem::path(path).filename().string(), path, options);
+  const std::filesystem::path file(path);
+  const onnx::ModelProto model = model_of_file(path);
+  Graph graph = import_proto(model, file.filename().string(), path, options);
+  graph.quantization = caller_quantization(model.graph(), file.parent_path().string());
+  return graph;
 }
 
 Graph import_bytes(const std::string& bytes, const std::string& name, const ImportOptions& options) {
@@ -356,10 +360,6 @@ std::vector<Declaration> declared_outputs(const std::string& path) {
     all.back().quantum = quantum_of(model.graph(), output.name(), folder);
   }
   return all;
-}
-
-CallerQuantization declared_quantization(const std::string& path) {
-  return caller_quantization(model_of_file(path).graph(), std::filesystem::path(path).parent_path().string());
 }
 
 std::vector<std::string> part_names(const Declaration& declaration, const Held& held) {

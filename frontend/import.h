@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "frontend/graph.h"
-#include "frontend/quantum.h"
 
 namespace arenac {
 
@@ -50,7 +49,6 @@ struct Declaration {
 };
 std::vector<Declaration> declared_inputs(const std::string& path);
 std::vector<Declaration> declared_outputs(const std::string& path);
-CallerQuantization declared_quantization(const std::string& path);
 
 // What one input or output holds: a tensor is one part, and an optional that holds nothing has none.
 struct Held {

@@ -105,14 +105,14 @@ std::optional<QuantizedAs> quantization_at(const onnx::GraphProto& graph, const 
   return {};
 }
 
-constexpr size_t kMostMoves = 100;  // that are looked through
+constexpr int kMostMoves = 100;  // that are looked through
 
 // By whoever reads the tensor, or what its elements are moved to.
 std::optional<QuantizedAs> quantization_of_read(const onnx::GraphProto& graph, const std::string& tensor,
                                                 const std::string& directory) {
   std::vector<std::string> names = {tensor};
   std::set<std::string> seen = {tensor};
-  for (size_t k = 0; k < std::min(names.size(), kMostMoves); ++k) {
+  for (size_t k = 0; k < std::min<size_t>(names.size(), kMostMoves); ++k) {
     const std::string name = names[k];
     for (const onnx::NodeProto& node : graph.node())
       for (int operand = 0; operand < node.input_size(); ++operand) {
@@ -126,17 +126,28 @@ std::optional<QuantizedAs> quantization_of_read(const onnx::GraphProto& graph, c
   return {};
 }
 
-// By whoever wrote what the elements were moved from, or by who reads that.
-std::optional<QuantizedAs> quantization_of_written(const onnx::GraphProto& graph, std::string name,
-                                                   const std::string& directory) {
-  for (size_t k = 0; k < kMostMoves; ++k) {
+// Where the elements of a tensor come from, `most` moves looked through; a cycle ends, too.
+struct Origin {
+  std::string name;
+  const onnx::NodeProto* writer;  // null: nobody, it is an input or a constant
+};
+std::optional<Origin> origin_of(const onnx::GraphProto& graph, std::string name, int most) {
+  for (int k = 0; k < most; ++k) {
     const onnx::NodeProto* node = writer_of(graph, name);
-    if (node == nullptr) return quantization_of_read(graph, name, directory);
-    if (const auto found = quantization_at(graph, *node, kResult, directory)) return found;
-    if (!moves_elements(node->op_type()) || node->input_size() == 0) return {};
+    const bool is_moved = node != nullptr && moves_elements(node->op_type()) && node->input_size() > 0;
+    if (!is_moved) return Origin{name, node};
     name = node->input(0);
   }
   return {};
+}
+
+// By whoever wrote what the elements were moved from, or by who reads that.
+std::optional<QuantizedAs> quantization_of_written(const onnx::GraphProto& graph, const std::string& name,
+                                                   const std::string& directory) {
+  const auto origin = origin_of(graph, name, kMostMoves);
+  if (!origin) return {};
+  return origin->writer ? quantization_at(graph, *origin->writer, kResult, directory)
+                        : quantization_of_read(graph, origin->name, directory);
 }
 
 bool is_integer_value(const onnx::ValueInfoProto& value) {
@@ -162,20 +173,13 @@ CallerQuantization caller_quantization(const onnx::GraphProto& graph, const std:
 }
 
 double quantum_of(const onnx::GraphProto& graph, const std::string& output, const std::string& directory) {
-  std::string name = output;
-  for (int k = 0; k <= graph.node_size(); ++k) {  // a cycle ends, too
-    const onnx::NodeProto* node = writer_of(graph, name);
-    if (node == nullptr) return 0;
-    const std::string& op = node->op_type();
-    if (op == "QuantizeLinear" || op.starts_with("QLinear") || op == "QGemm") return 1;
-    if (op == "DequantizeLinear" && node->input_size() > 1) {
-      const onnx::TensorProto* scale = constant_named(graph, node->input(1));
-      return scale ? greatest(*scale, directory) : 0;
-    }
-    if (!moves_elements(op) || node->input_size() == 0) return 0;
-    name = node->input(0);
-  }
-  return 0;
+  const auto origin = origin_of(graph, output, graph.node_size() + 1);
+  if (!origin || origin->writer == nullptr) return 0;
+  const std::string& op = origin->writer->op_type();
+  if (op == "QuantizeLinear" || op.starts_with("QLinear") || op == "QGemm") return 1;
+  if (op != "DequantizeLinear" || origin->writer->input_size() < 2) return 0;
+  const onnx::TensorProto* scale = constant_named(graph, origin->writer->input(1));
+  return scale ? greatest(*scale, directory) : 0;
 }
 
 }  // namespace arenac
