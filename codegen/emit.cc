@@ -103,8 +103,10 @@ class Emitter {
 
   // The group that begins at the step; the number of groups: none.
   size_t group_at(size_t s) const {
-    const auto at = std::ranges::find(schedule_.groups, static_cast<int>(s), &Group::begin);
-    return static_cast<size_t>(at - schedule_.groups.begin());
+    const auto& groups = schedule_.groups;  // ascending
+    const auto at = std::ranges::lower_bound(groups, static_cast<int>(s), {}, &Group::begin);
+    const bool begins = at != groups.end() && at->begin == static_cast<int>(s);
+    return begins ? static_cast<size_t>(at - groups.begin()) : groups.size();
   }
 
   // The step, or the whole group or control flow that begins there; returns what comes after.

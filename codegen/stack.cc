@@ -4,6 +4,7 @@
 #include <map>
 
 #include "frontend/kernels.h"
+#include "scheduler/groups.h"
 
 namespace arenac {
 namespace {
@@ -93,22 +94,27 @@ class Stack {
 
   // Of the stages that a group's own functions call, the longest path.
   int64_t group_bytes(const Group& group) const {
-    std::map<int, int64_t> known;
+    Paths paths{group, guests_of(group), {}};
     int64_t most = 0;
     for (size_t k = 0; k < group.stages.size(); ++k)
-      most = std::max(most, stage_bytes(group, static_cast<int>(k), known));
+      most = std::max(most, stage_bytes(paths, static_cast<int>(k)));
     return most;
   }
 
-  int64_t stage_bytes(const Group& group, int k, std::map<int, int64_t>& known) const {
-    if (const auto at = known.find(k); at != known.end()) return at->second;
-    const Stage& stage = group.stages[static_cast<size_t>(k)];
-    int64_t below = step_bytes(static_cast<size_t>(stage.step)), guests = 0;
-    for (size_t g = 0; g < group.stages.size(); ++g)
-      if (group.stages[g].host == k)
-        ++guests, below = std::max(below, stage_bytes(group, static_cast<int>(g), known));
-    for (const Pull& pull : stage.pulls) below = std::max(below, stage_bytes(group, pull.producer, known));
-    return known[k] = words(kSaved + 2 * guests) + below;
+  struct Paths {
+    const Group& group;
+    const Guests guests;
+    std::map<int, int64_t> known;  // bytes from a stage on
+  };
+
+  int64_t stage_bytes(Paths& paths, int k) const {
+    if (const auto at = paths.known.find(k); at != paths.known.end()) return at->second;
+    const Stage& stage = paths.group.stages[static_cast<size_t>(k)];
+    const std::vector<int>& guests = paths.guests[static_cast<size_t>(k)];
+    int64_t below = step_bytes(static_cast<size_t>(stage.step));
+    for (const int guest : guests) below = std::max(below, stage_bytes(paths, guest));
+    for (const Pull& pull : stage.pulls) below = std::max(below, stage_bytes(paths, pull.producer));
+    return paths.known[k] = words(kSaved + 2 * guests.size()) + below;
   }
 
   const Lowered& lowered_;
