@@ -4,6 +4,7 @@
 #   - includes start at the root and point one way: frontend <- scheduler <- planner <- codegen <- driver;
 #   - types that a whole program sees have one definition, on one line or many: a name in two folders is two types to
 #     the linker as well, and two meanings to a reader where it is an alias;
+#   - files lie in the project's folders;
 #   - operators make constants by functions that keep to the limits;
 #   - no type is named Context, Manager, Helper, Util or Base;
 #   - no file names a package registry or a path of somebody's machine.
@@ -34,6 +35,9 @@ sources() { grep -E "^($(IFS='|'; echo "$*"))/.*\.(c|cc|h)$" <<<"$files"; }
 
 offences "not in the project's format (./dev format):" < <(
   sources "${all[@]}" | xargs clang-format --dry-run -Werror 2>&1 | grep -E 'error:' | cut -d: -f1 | sort -u)
+
+offences 'beside the folders of the project (generated, or in the wrong place):' < <(
+  grep / <<<"$files" | grep -vE "^($(IFS='|'; echo "${all[*]}")|cmake|[.]ci)/" | cut -d/ -f1-2 | sort -u)
 
 offences 'includes of the project start at its root:' < <(
   sources "${all[@]}" | xargs grep -nE '#include "' | grep -vE "#include \"($(IFS='|'; echo "${all[*]}"))/" |
