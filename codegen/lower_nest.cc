@@ -159,7 +159,7 @@ class NestLowering {
   void tiles(const Body& body) {
     const int p = on_.plan.tile_axis;
     if (p < 0) return body(1, Holds::kSome);
-    if (on_.varies(p)) return varying_tiles(body);
+    if (on_.varies(p)) return bounds_are_outer(p) ? tiles_or_borders(body) : varying_interior(body);
     // Of single pixels of floats the borders cost more code than they save.
     const bool once = on_.plan.registers == Registers::kScalar && on_.plan.tile == 1 && is_float(on_.type);
     const Interval inside = once ? Interval{0, 0} : on_.interior(p);
@@ -172,9 +172,27 @@ class NestLowering {
     border(on_.down() ? before : after);
   }
 
+  // Whether all loops that move pixels of axis p beyond bounds have another loop over terms inside of them.
+  bool bounds_are_outer(int p) const {
+    const std::vector<int> axes = on_.reduced_axes();
+    return ScheduledNest::behind_named(axes, on_.bounds_on(p)) < axes.size();
+  }
+
+  // The same where the kernel asks of each tile whether bounds hold, and of one on the border in its loops.
+  template <typename Body>
+  void tiles_or_borders(const Body& body) {
+    const int p = on_.plan.tile_axis;
+    stepped(p, {0, on_.extent(p)}, on_.plan.tile, [&](int tile) {
+      if (tile == 1) return body(tile, Holds::kSome);
+      at_.put(When{on_.tile_fits(on_.bounds_on(p), tile, on_.reduced_axes()),
+                   at_.body_of([&] { body(tile, Holds::kAll); }),
+                   at_.body_of([&] { body(tile, Holds::kInside); })});
+    });
+  }
+
   // The same where the kernel finds the interior, which may be less than a tile.
   template <typename Body>
-  void varying_tiles(const Body& body) {
+  void varying_interior(const Body& body) {
     const int p = on_.plan.tile_axis, width = on_.plan.tile;
     const auto each = [&](const Expr& begin, const Expr& end) {
       at_.put(For{p, begin, end, 1, on_.plan.sweep, at_.body_of([&] { body(1, Holds::kSome); })});

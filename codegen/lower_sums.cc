@@ -84,23 +84,32 @@ class SumLowering {
     return all;
   }
 
-  // The loops over the reduced axes. Inside of those that move places in rings least they come twice: for
-  // when no pixel goes around a ring, and for when each has to be looked at.
-  void reduce(const Sums& all, const Bounds& open) {
+  // The loops over the reduced axes. Inside of those that move places in rings least, or pixels beyond
+  // bounds, they come twice: for when no pixel goes around a ring or is beyond bounds, and for when each has
+  // to be looked at.
+  void reduce(const Sums& all, const Bounds& open, const Bounds& moving) {
     const int tile = static_cast<int>(all.registers.size());
     const std::vector<int> axes = on_.reduced_axes();
     placed_ = with_places(on_, at_, axes);
     const Expr& body = placed_.body;
     size_t first = moves_least(body, axes);
     if (is_along(axes, all, body)) first = std::min(first, axes.size() - 1);
-    const std::vector<int> inner(axes.begin() + static_cast<std::ptrdiff_t>(first), axes.end());
-    reduced_loops(std::span(axes).first(first), open, all, [&](const Bounds& left, const Sums& sums) {
+    const size_t last = moving.empty() ? first : on_.behind_named(axes, moving);
+    first = std::min(first, last);
+    const std::span<const int> loops(axes);
+    const std::vector<int> moved(loops.begin() + static_cast<std::ptrdiff_t>(first), loops.end());
+    const std::vector<int> inner(loops.begin() + static_cast<std::ptrdiff_t>(last), loops.end());
+    reduced_loops(loops.first(first), open, all, [&](const Bounds& around, const Sums& sums) {
       const UnwoundBody unwound =
-          sums.lanes > 1 ? within_rings(on_, at_, placed_, inner, tile) : UnwoundBody{body, {}};
-      const auto straight = [&] { terms(inner, left, sums, unwound.body); };
-      if (unwound.whole.empty()) return straight();
-      at_.put(
-          When{unwound.whole, at_.body_of(straight), at_.body_of([&] { terms(inner, left, sums, body); })});
+          sums.lanes > 1 ? within_rings(on_, at_, placed_, moved, tile) : UnwoundBody{body, {}};
+      const Expr whole = both(on_.tile_fits(moving, tile, inner), unwound.whole);
+      const auto inside = [&](const Bounds& left, const Sums& within) {
+        const auto straight = [&] { terms(inner, left, within, unwound.body); };
+        if (whole.empty()) return straight();
+        at_.put(When{whole, at_.body_of(straight),
+                     at_.body_of([&] { one_by_one(within, inner, left, moving, body); })});
+      };
+      reduced_loops(loops.subspan(first, last - first), around, sums, inside);
     });
   }
 
@@ -119,6 +128,18 @@ class SumLowering {
       at_.lanes(inside.lanes, [&] {
         at_.put(Set{at_.at(outside.reg(j)), at_.at(outside.reg(j)) + at_.at(inside.reg(j))});
       });
+  }
+
+  // The loops over the `inner` axes, where bounds move pixels for each of those within by itself.
+  void one_by_one(const Sums& sums, const std::vector<int>& inner, const Bounds& open, const Bounds& moving,
+                  const Expr& body) {
+    if (moving.empty()) return terms(inner, open, sums, body);
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
+      Bounds here = moving;
+      for (Bound& bound : here) bound.index = on_.at_point(bound.index, j, 1);
+      const Sums one = {sums.lanes, {j, j + 1}, sums.level, {sums.reg(j)}};
+      at_.when(condition(here), [&] { terms(inner, open, one, body); });
+    }
   }
 
   // Whether the loop over the innermost axis is that of add_terms_along: nothing else happens in it.
@@ -241,11 +262,13 @@ Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block, Type 
   const Sums all = block.zeros            ? lowering.sums_from(*block.zeros, pixels)
                    : nest.nest.accumulate ? lowering.stored_sums(block.lanes, pixels, write_type)
                                           : lowering.new_sums(block.lanes, pixels, 0);
-  Bounds open;
+  Bounds open, moving;
   for (const Bound& bound : nest.nest.where)
     if (block.holds == SumBlock::Holds::kSome || !names_axis(bound.index, nest.plan.tile_axis))
       open.push_back(bound);
-  lowering.reduce(all, open);
+    else if (block.holds == SumBlock::Holds::kInside)
+      moving.push_back(bound);
+  lowering.reduce(all, open, moving);
   return all;
 }
 

@@ -97,8 +97,7 @@ Expr ScheduledNest::at_point(const Expr& e, int64_t j, int lanes) const {
 
 bool ScheduledNest::varies(int p) const {
   bool any = false;
-  for (const Bound& bound : nest.where) {
-    if (!names_axis(bound.index, p)) continue;
+  for (const Bound& bound : bounds_on(p)) {
     const auto form = affine_form(bound.index);
     if (!form || form->coefficient(p) <= 0) return false;
     for (const auto& [a, factor] : form->terms) any |= a < 0 || (a != p && !reduced(a));
@@ -106,23 +105,28 @@ bool ScheduledNest::varies(int p) const {
   return any;
 }
 
-std::pair<int64_t, int64_t> ScheduledNest::spread(const Affine& form) const {
+std::pair<int64_t, int64_t> ScheduledNest::spread(const Affine& form, const std::vector<int>& over) const {
   int64_t low = 0, high = 0;
-  for (const auto& [a, factor] : form.terms) {
-    if (a < 0 || !reduced(a)) continue;
-    const int64_t far = factor * (extent(a) - 1);
+  for (const int a : over) {
+    const int64_t far = form.coefficient(a) * (extent(a) - 1);
     low += std::min<int64_t>(far, 0), high += std::max<int64_t>(far, 0);
   }
   return {low, high};
 }
 
+Bounds ScheduledNest::bounds_on(int p) const {
+  Bounds all;
+  std::ranges::copy_if(nest.where, std::back_inserter(all),
+                       [&](const Bound& bound) { return names_axis(bound.index, p); });
+  return all;
+}
+
 std::vector<std::pair<Expr, Expr>> ScheduledNest::varying_interiors(int p) const {
   std::vector<std::pair<Expr, Expr>> all;
-  for (const Bound& bound : nest.where) {
-    if (!names_axis(bound.index, p)) continue;
+  for (const Bound& bound : bounds_on(p)) {
     const Affine form = *affine_form(bound.index);
     const int64_t c = form.coefficient(p);
-    const auto [low, high] = spread(form);
+    const auto [low, high] = spread(form, reduced_axes());
     Affine rest = form * -1;
     std::erase_if(rest.terms, [&](const auto& term) {
       return term.first == p || (term.first >= 0 && reduced(term.first));
@@ -136,15 +140,36 @@ std::vector<std::pair<Expr, Expr>> ScheduledNest::varying_interiors(int p) const
   return all;
 }
 
+Expr ScheduledNest::tile_fits(const Bounds& bounds, int tile, const std::vector<int>& over) const {
+  Expr all;
+  for (const Bound& bound : bounds) {
+    const Affine form = *affine_form(bound.index);
+    const auto [low, high] = spread(form, over);
+    Affine first = form;
+    std::erase_if(first.terms,
+                  [&](const auto& term) { return std::ranges::find(over, term.first) != over.end(); });
+    const Affine last = first + Affine{high + form.coefficient(plan.tile_axis) * (tile - 1), {}};
+    all = both(both(all, integer(bound.begin) <= index_of(first + Affine{low, {}})),
+               index_of(last) < integer(bound.end));
+  }
+  return all;
+}
+
+size_t ScheduledNest::behind_named(const std::vector<int>& axes, const Bounds& bounds) {
+  const auto named = [&](int a) {
+    return std::ranges::any_of(bounds, [&](const Bound& bound) { return names_axis(bound.index, a); });
+  };
+  return static_cast<size_t>(std::find_if(axes.rbegin(), axes.rend(), named).base() - axes.begin());
+}
+
 Interval ScheduledNest::interior(int p) const {
   Interval inside = {0, extent(p)};
-  for (const Bound& bound : nest.where) {
-    if (!names_axis(bound.index, p)) continue;
+  for (const Bound& bound : bounds_on(p)) {
     const auto form = affine_form(bound.index);
     if (!form || form->coefficient(p) <= 0) return {0, 0};
     for (const auto& [a, factor] : form->terms)
       if (a != p && (a < 0 || !reduced(a))) return {0, 0};
-    const auto [low, high] = spread(*form);
+    const auto [low, high] = spread(*form, reduced_axes());
     inside.begin = std::max(inside.begin, ceil_div(bound.begin - form->constant - low, form->coefficient(p)));
     inside.end =
         std::min(inside.end, floor_div(bound.end - 1 - form->constant - high, form->coefficient(p)) + 1);

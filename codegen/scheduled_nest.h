@@ -56,6 +56,12 @@ class ScheduledNest {
   Interval interior(int p) const;
   // The same of each bound where it varies, from the one to the other, as far as both are within the axis.
   std::vector<std::pair<Expr, Expr>> varying_interiors(int p) const;
+  // The bounds that depend on axis p.
+  Bounds bounds_on(int p) const;
+  // That bounds hold for all pixels of a tile from where it begins, for all values of the `over` axes.
+  Expr tile_fits(const Bounds& bounds, int tile, const std::vector<int>& over) const;
+  // The number of the axes up to the last that a bound names.
+  static size_t behind_named(const std::vector<int>& axes, const Bounds& bounds);
   // Whether a form bounds axis a when that runs: reduced axes further in are not known yet.
   bool narrows(const Affine& form, int a) const;
   // Whether a read's address falls as a reduced axis rises, as in a transposed convolution.
@@ -64,8 +70,8 @@ class ScheduledNest {
   bool stores_around() const;
 
  private:
-  // What a form adds at the ends of the reduced axes' ranges: at the least and at the most.
-  std::pair<int64_t, int64_t> spread(const Affine& form) const;
+  // What a form adds at the ends of the axes' ranges: at the least and at the most.
+  std::pair<int64_t, int64_t> spread(const Affine& form, const std::vector<int>& over) const;
 
   std::map<int, int64_t> trips_;  // per symbol of an iteration
 };

@@ -177,7 +177,7 @@ std::vector<Schedule> second_passes(const Schedule& whole, const Target& target,
 
 // Of how many slabs at most the steps of groups are made beside those of single rows: the fewer, the longer
 // are the loops of each.
-constexpr int64_t kTurns[] = {8, 16, 32};
+constexpr int64_t kTurns[] = {8, 16, 32, 64};
 
 constexpr double kMuchWork = 1;  // of searches, in what one may take
 
