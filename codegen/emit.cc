@@ -16,6 +16,7 @@
 #include "codegen/lowered.h"
 #include "codegen/shared_kernels.h"
 #include "codegen/weights.h"
+#include "frontend/error.h"
 #include "frontend/kernels.h"
 #include "scheduler/groups.h"
 
@@ -56,10 +57,10 @@ class Emitter {
   // Where a tensor's elements are, in the words of the code that c is.
   std::string pointer(CText& c, TensorId id) const {
     const Tensor& t = graph_.tensors[id];
-    if (t.constant && t.constant->count() && program_.weights_by_pointer()) c.use("weights");
-    if (t.constant)
-      return t.constant->count() ? weight_pointer(weights_, id, schedule_, name_)
-                                 : fmt::format("(const {} *)0", info(t.type).c_name);
+    const bool is_empty = bytes_of(t) == 0;
+    if (is_empty) return fmt::format("({}{} *)0", t.constant ? "const " : "", info(t.type).c_name);
+    if (t.constant && program_.weights_by_pointer()) c.use("weights");
+    if (t.constant) return weight_pointer(weights_, id, schedule_, name_);
     const Layout& layout = schedule_.layouts[id];
     const int64_t offset = layout.ring.kept > 0 ? 0 : layout.offset;  // a ring's addresses hold it
     const std::string shift = offset ? fmt::format(" + {}", offset) : "";
@@ -74,7 +75,7 @@ class Emitter {
         return c.use("in"), fmt::format("in->{}{}", inputs_.members[k], shift);
     for (size_t k = 0; k < outputs_.ids.size(); ++k)
       if (outputs_.ids[k] == layout.root) return c.use("out"), typed_output(id, k, shift);
-    return fmt::format("({} *)0", info(t.type).c_name);  // a tensor without elements
+    throw InternalError(fmt::format("tensor '{}' lies nowhere", t.name));
   }
 
   // Storage of another type of the same size may lie in an output's memory.

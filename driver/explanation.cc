@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "codegen/report_words.h"
@@ -105,14 +106,15 @@ std::string smaller_arenas(const Compilation& c) {
   const std::vector<const Rung*> smaller = smaller_ones(c);
   constexpr const char* kOthers = "; 'arenac map --pareto' also lists those that compute things again\n";
   if (smaller.empty()) return fmt::format("\nNo other schedule that was looked at takes less{}", kOthers);
-  std::string text = "\nLess arena, more cycles:\n";
+  std::string text = "\nLess arena, at the price of cycles:\n";
   ScheduleCycles cycles(target_named(c.map.target));
   const double chosen = cycles.of(c.schedule, c.lifetimes, c.plan);
   for (size_t k = 0; k < std::min(smaller.size(), kMostListed); ++k) {
     const auto& [schedule, lifetimes, plan, unused] = *smaller[k];
     const int64_t bytes = total_size(plan);
-    text += fmt::format("{:>14}  --ram {}: {:.1f} % more cycles\n", grouped(bytes), bytes,
-                        100 * (cycles.of(schedule, lifetimes, plan) / chosen - 1));
+    const double more = cycles.of(schedule, lifetimes, plan) / chosen - 1;
+    text += fmt::format("{:>14}  --ram {}: {:.1f} % {} cycles\n", grouped(bytes), bytes, 100 * std::abs(more),
+                        more < 0 ? "fewer" : "more");
   }
   if (smaller.size() > kMostListed)
     text += fmt::format("{:>14}  and {} more: arenac map --pareto\n", "", smaller.size() - kMostListed);

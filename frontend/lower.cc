@@ -173,11 +173,12 @@ TensorId Lowering::apply(const std::string& op, std::vector<TensorId> inputs,
 }
 
 void Lowering::fail(const std::string& problem) const {
+  constexpr size_t kMostDescribed = 8;
   std::string operands;
-  for (TensorId id : node_.inputs) {
-    if (!operands.empty()) operands += ", ";
-    operands += describe(id);
-  }
+  for (size_t k = 0; k < std::min(node_.inputs.size(), kMostDescribed); ++k)
+    operands += (k > 0 ? ", " : "") + describe(node_.inputs[k]);
+  if (node_.inputs.size() > kMostDescribed)
+    operands += fmt::format(", {} more", node_.inputs.size() - kMostDescribed);
   throw UserError(fmt::format("node '{}' ({}{}{}, inputs {}): {}", printable(node_.origin),
                               printable(node_.domain), node_.domain.empty() ? "" : ".", printable(node_.op),
                               operands, problem));

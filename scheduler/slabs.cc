@@ -8,7 +8,6 @@ namespace arenac {
 namespace {
 
 constexpr Rows kElements = {1, INT64_MAX};  // each a row
-constexpr int64_t kMostAccesses = 1 << 19;  // of a step: operands times slabs; beyond, it stays whole
 constexpr int64_t kMostRows = 1 << 17;  // of a storage; beyond, each would be too little to be worth a slab
 
 Interval clipped(Interval a, int64_t count) {
@@ -205,8 +204,11 @@ class Facts {
   }
 
   Slabs accesses(const Cut& cut) const {
-    if (cut.slabs > 1 && cut.slabs > kMostAccesses / std::max<int64_t>(1, std::ssize(node_.reads)))
-      return accesses(uncut(nests_));
+    if (cut.slabs > 1 && cut.slabs > kMostAccesses / std::max<int64_t>(1, std::ssize(node_.reads))) {
+      Slabs whole = accesses(uncut(nests_));
+      whole.too_many = true;
+      return whole;
+    }
     Slabs slabs{cut.slabs, cut.nests, {}, {node_.writes[0], {}}};
     for (TensorId id : node_.reads)
       if (!graph_.tensors[id].constant) slabs.reads.push_back({id, {}});

@@ -46,7 +46,10 @@ struct Slabs {
   std::vector<RowAccess> reads;  // constants apart
   RowAccess write;
   std::vector<ColumnAxes> columns = {};  // of storages that have any
+  bool too_many = false;                 // accesses of rows, so that all of it is one
 };
+
+constexpr int64_t kMostAccesses = 1 << 19;  // of a step: operands times slabs; beyond, it stays whole
 
 // Whether a slab adds several rows to sums. These go on along a row: of several, cut into columns, the first
 // columns of all rows would come before the next ones.
