@@ -189,6 +189,12 @@ int Chunks::root_of(int k) const {
   return k;
 }
 
+// The stage whose slabs a stage runs with, one for one; its own where that is no guest of such a kind.
+int Chunks::turns_with(int k) const {
+  const Stage& stage = group_.stages[k];
+  return stage.host >= 0 && !stage.seen_through_window() ? stage.host : k;
+}
+
 // The slabs of stage k that run within a slab of a host of its own or of its host's.
 Interval Chunks::slabs_in(int k, int host, int64_t slab) const {
   if (k == host) return {slab, slab + 1};
@@ -313,7 +319,7 @@ bool Chunks::share(KeptRing& ring) {
   if (columns.size == 0 || columns.count < 2) return false;
   const std::vector<int> users = users_of(storage);
   if (users.size() < 2 || is_fed(users[0]) || !same_rows(users, storage)) return false;
-  const int host = users.back();
+  const int host = turns_with(users.back());
   const int64_t width = width_of(columns.count, width_);
   if (width >= columns.count) return false;
 
@@ -375,7 +381,7 @@ bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
     return false;
   // Its family runs the reader slab by slab.
   const Stage& reader = group_.stages[pair->reader];
-  const int host = reader.host >= 0 && !reader.seen_through_window() ? reader.host : pair->reader;
+  const int host = turns_with(pair->reader);
   // What is computed again begins anew with each slab of its host, which so runs one after the other.
   if (again ? group_.stages[host].host >= 0 : hosts_again(pair->writer)) return false;
   for (int k = host; k >= 0 && !again; k = group_.stages[k].host)

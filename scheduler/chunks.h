@@ -85,6 +85,7 @@ class Chunks {
   std::vector<int> family_of(int host) const;
   bool runs_within(int k, int host) const;
   int root_of(int k) const;
+  int turns_with(int k) const;
   Interval slabs_in(int k, int host, int64_t slab) const;
   bool in_step(int guest, int host) const;
   bool same_rows(const std::vector<int>& users, TensorId storage) const;

@@ -270,7 +270,8 @@ class Former {
       const Interval live = facts_.live[storage.id];
       const bool is_output = facts_.last_reader[storage.id] == static_cast<int>(steps_.size());
       if (was_before && live.end <= group_.end && !is_output) ins.push_back(storage.id);
-      if (!was_before && (live.end > group_.end || facts_.callers[storage.id])) outs.push_back(storage.id);
+      const bool outlives = live.end > group_.end || facts_.callers[storage.id];
+      if (!was_before && live.begin >= group_.begin && outlives) outs.push_back(storage.id);
     }
     std::vector<StorageOverlap> all;
     if (ins.empty()) return all;

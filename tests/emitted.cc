@@ -65,15 +65,23 @@ void read_outputs(Emitted& e, const std::filesystem::path& folder) {
 
 Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
                           const std::vector<StateNames>& states) {
+  verify(graph);
+  auto rewrites = std::make_unique<const Graph>(
+      with_caller_rows(rewritten(std::move(graph), layerwise_peak), way.fed, way.emitted));
+  Schedule schedule =
+      scheduler_named(way.scheduler).schedule(*rewrites, targets().at(way.target), kNoDeadline);
+  return compile_schedule(std::move(rewrites), std::move(schedule), name, way, states);
+}
+
+Compilation compile_schedule(std::unique_ptr<const Graph> graph, Schedule schedule, const std::string& name,
+                             const Way& way, const std::vector<StateNames>& states) {
   Compilation c;
   c.name = name;
   c.io = way.io;
   c.weights = way.weights;
   c.step_cycles = way.step_cycles;
-  verify(graph);
-  c.graph = std::make_unique<const Graph>(
-      with_caller_rows(rewritten(std::move(graph), layerwise_peak), way.fed, way.emitted));
-  c.schedule = scheduler_named(way.scheduler).schedule(*c.graph, targets().at(way.target), kNoDeadline);
+  c.graph = std::move(graph);
+  c.schedule = std::move(schedule);
   verify(c.schedule);
   c.lifetimes = lifetimes(c.schedule, way.io, targets().at(way.target).align, way.pools, {}, states);
   c.plan = plan(c.lifetimes.problem);

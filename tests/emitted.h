@@ -5,6 +5,7 @@
 //   batch[0].outputs[0], batch[0].fault
 #pragma once
 
+#include <memory>
 #include <ostream>
 #include <string>
 #include <vector>
@@ -27,6 +28,10 @@ struct Way {
 // What compile() does, from a graph.
 Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
                           const std::vector<StateNames>& states = {});
+
+// The same of a schedule that there is, of a graph as it is after the rewrites.
+Compilation compile_schedule(std::unique_ptr<const Graph> graph, Schedule schedule, const std::string& name,
+                             const Way& way, const std::vector<StateNames>& states = {});
 
 // What the compilation wrote into a file.
 const std::string& file_named(const Compilation& c, const std::string& name);

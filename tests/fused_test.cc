@@ -8,7 +8,9 @@
 
 #include "frontend/import.h"
 #include "frontend/interpret.h"
+#include "frontend/rewrites.h"
 #include "scheduler/step_facts.h"
+#include "scheduler/storage.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 #include "tests/random_layers.h"
@@ -42,6 +44,13 @@ bool has_strips(const Schedule& schedule) {
     for (const Stage& stage : group.stages)
       if (stage.slabs < facts.steps[stage.step].slabs.count) return true;
   return false;
+}
+
+// float[shape] name = {-2, ..., 2, -2, ...}
+std::string constant(const std::string& name, const Shape& shape) {
+  std::vector<int64_t> numbers;
+  for (int64_t k = 0; k < element_count(shape); ++k) numbers.push_back(k * 7 % 5 - 2);
+  return fmt::format("float[{}] {} = {{{}}}", fmt::join(shape, ", "), name, fmt::join(numbers, ", "));
 }
 
 TEST(RandomLayers, KeepTheirRowsInTheArena) {
@@ -79,6 +88,56 @@ TEST(RandomLayers, KeepTheirRowsInTheArena) {
   EXPECT_GT(strips, count / 200);
 }
 
+// What there is to choose from, not what a scheduler makes by itself: also of several orders, storages and
+// graphs. Of every `part`-th schedule.
+void expect_same_by_every_schedule(const std::string& text, unsigned seed, size_t part) {
+  SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+  const Graph graph = rewritten(import_text(text), layerwise_peak);
+  const Way way = way_of(seed, "");
+  std::vector<Schedule> schedules =
+      schedules_to_choose_from(graph, Freedom::kSomeAgain, targets().at(way.target), kNoDeadline, way.io);
+  std::mt19937 random(seed);
+  for (size_t k = seed % part; k < schedules.size(); k += part) {
+    const Compilation c =
+        compile_schedule(std::make_unique<const Graph>(graph), std::move(schedules[k]), "m", way);
+    const auto inputs = random_inputs(graph, seed, Numbers::kWhole);
+    ASSERT_EQ(shadow_fault(c, inputs, random, kWithin), "") << dump(graph) << dump(c.schedule);
+  }
+}
+
+TEST(RandomLayers, AreTheSameByEverySchedule) {
+  for (unsigned seed = 200000; seed < 200000 + seeds(60) && !HasFatalFailure(); ++seed)
+    expect_same_by_every_schedule(random_layers(seed), seed, 3);
+}
+
+// A step before a group writes a part of what the group completes, and what the group reads may not lie
+// there.
+TEST(PartsOfConcats, AreTheSameByEverySchedule) {
+  const std::string text = fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+      "g (float[1, 4, 16, 16] x, float[1, 2, 16, 16] p, float[1, 2, 16, 16] q) => (float[1, 2, 16, 16] z)\n"
+      "  <{}, {}, {}, {}>\n{{\n"
+      "  a = Conv<auto_pad = \"SAME_UPPER\">(x, u)\n  r = Relu(p)\n  b = Conv(a, v)\n"
+      "  c = Conv<pads = [1, 1, 1, 1]>(b, w)\n  d = Concat<axis = 1>(r, c, q)\n"
+      "  e = MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(d)\n  z = Conv(e, s)\n}}\n",
+      constant("u", {4, 4, 1, 3}), constant("v", {2, 4, 1, 1}), constant("w", {2, 2, 3, 3}),
+      constant("s", {2, 6, 1, 1}));
+  for (unsigned seed = 0; seed < 4; ++seed) expect_same_by_every_schedule(text, seed, 1);
+}
+
+// A pool of rows of rows, whose sums turn with what reads them, and that in turn with its own reader.
+TEST(PoolsOfVolumes, AreTheSameByEverySchedule) {
+  const std::string text = fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+      "g (float[1, 3, 8, 8, 8] x) => (float[1, 6, 4, 4, 4] z)\n"
+      "  <{}, {}, float scale = {{1}}, uint8 zero = {{99}}>\n{{\n"
+      "  a = Conv<pads = [1, 1, 1, 1, 1, 1]>(x, w)\n"
+      "  q = QuantizeLinear(a, scale, zero)\n  d = DequantizeLinear(q, scale, zero)\n"
+      "  b = MaxPool<kernel_shape = [2, 2, 2], strides = [2, 2, 2]>(d)\n  z = Conv(b, v)\n}}\n",
+      constant("w", {2, 3, 3, 3, 3}), constant("v", {6, 2, 1, 1, 1}));
+  for (unsigned seed = 0; seed < 2; ++seed) expect_same_by_every_schedule(text, seed, 1);
+}
+
 // The outputs of a model by each way, interpreted by the first and equal bytes by the others.
 void expect_same(const Emitted* ways, const std::string& text) {
   SCOPED_TRACE(text);
@@ -95,13 +154,6 @@ void expect_same(const Emitted* ways, const std::string& text) {
           << graph.output_names[k] << " by " << kSchedulers[w] << "\n"
           << dump(graph) << dump(ways[w].compilation.schedule);
   }
-}
-
-// float[shape] name = {-2, ..., 2, -2, ...}
-std::string constant(const std::string& name, const Shape& shape) {
-  std::vector<int64_t> numbers;
-  for (int64_t k = 0; k < element_count(shape); ++k) numbers.push_back(k * 7 % 5 - 2);
-  return fmt::format("float[{}] {} = {{{}}}", fmt::join(shape, ", "), name, fmt::join(numbers, ", "));
 }
 
 // What a model gives by each way.

@@ -136,6 +136,15 @@ TEST(AveragePool, MatchesItsDefinition) {
   }
 }
 
+TEST(Pools, WithCeilModeTakeAWindowThatEndsBehindThePadding) {
+  Value x(Type::kFloat32, {1, 1, 2});
+  store(x, 0, {.f = 3}), store(x, 1, {.f = 5});
+  for (const auto& [pool, expected] : {std::pair{"AveragePool", 4}, {"MaxPool", 5}}) {
+    const std::string text = fmt::format("y = {}<kernel_shape=[3], strides=[2], ceil_mode=1>(x)", pool);
+    EXPECT_THAT(elements(run(text, "float[1, 1, 2] x", {x})), testing::ElementsAre(expected)) << pool;
+  }
+}
+
 TEST(MaxPool, IndicesNameTheFirstMaximum) {
   Value x(Type::kFloat32, {1, 1, 2, 3});
   for (int64_t k : {1, 3, 5}) store(x, k, {.f = 7});  // 0 7 0 / 7 0 7

@@ -388,6 +388,15 @@ TEST_P(EmittedC, OfHalves) {
   EXPECT_THAT(source, testing::HasSubstr("float_to_half_lanes(&"));
 }
 
+TEST_P(EmittedC, OfTensorsWithoutElements) {
+  const std::string text = R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[2, 0, 4] x, float[0] z, float[2] w) => (float[2, 4] y, float[0] n, float[2] c) {
+    y = ReduceL2<axes = [1], keepdims = 0>(x)  n = Neg(z)  c = Concat<axis = 0>(w, z) })";
+  std::vector<Model> models;
+  for (unsigned seed = 0; seed < compile_ways().size(); ++seed) models.push_back({text, seed});
+  expect_interpreted(models, GetParam());
+}
+
 // Every operator by some compiler; with many seeds, by more of them.
 TEST_P(EmittedC, OfOperators) {
   std::vector<Model> models;

@@ -35,19 +35,23 @@ class Generator {
   explicit Generator(unsigned seed) : random_(seed) {}
 
   std::string run() {
-    const int kind = below(8);
+    const int kind = below(9);
     const int64_t batch = one_in(10) ? 2 : 1;
     Shape shape = {batch, between(1, 5), between(4, 20), between(2, 7)};
     if (kind == 0) shape = {batch, between(1, 5), between(6, 30)};
     if (kind == 1) shape = {between(3, 24), between(2, 8)};
     if (kind == 2) shape = {batch, between(3, 12), between(2, 8)};
+    if (kind == 3) shape = {batch, between(1, 3), between(3, 8), between(2, 6), between(2, 5)};
     vars_.push_back({name(), shape});
-    const std::string input = declared(vars_[0]);
     const bool matrices = kind == 1 || kind == 2;
+    for (; inputs_ < 3 && one_in(3); ++inputs_) {
+      if (!matrices) shape[1] = between(1, 4);
+      vars_.push_back({name(), shape});
+    }
     const int wanted = between(2, 16);
     for (int tried = 0; layers_ < wanted && tried < 100; ++tried) matrices ? matrix_layer() : image_layer();
-    if (layers_ == 0) add("Abs", {vars_[0].name}, shape);
-    return text(input);
+    if (layers_ == 0) add("Abs", {vars_[0].name}, vars_[0].shape);
+    return text();
   }
 
  private:
@@ -109,16 +113,17 @@ class Generator {
     add("Clip", {x.name, constant("float", {}, Ints{-8}), constant("float", {}, Ints{8})}, x.shape);
   }
 
-  std::string text(const std::string& input) {
-    std::vector<std::string> outputs;
-    for (size_t k = 1; k < vars_.size(); ++k)
+  std::string text() {
+    std::vector<std::string> inputs, outputs;
+    for (size_t k = 0; k < inputs_; ++k) inputs.push_back(declared(vars_[k]));
+    for (size_t k = inputs_; k < vars_.size(); ++k)
       if (k + 1 == vars_.size() || (!read_.contains(vars_[k].name) && !one_in(3)) || one_in(12))
         outputs.push_back(declared(vars_[k]));
     std::shuffle(outputs.begin(), outputs.end(), random_);
     const std::string constants =
         constants_.empty() ? "" : fmt::format("\n  <{}>", fmt::join(constants_, ",\n   "));
-    return fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\ng ({}) => ({}){}\n{{\n{}}}\n", input,
-                       fmt::join(outputs, ", "), constants, body_);
+    return fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\ng ({}) => ({}){}\n{{\n{}}}\n",
+                       fmt::join(inputs, ", "), fmt::join(outputs, ", "), constants, body_);
   }
 
   // ---- layers of images [n, c, h, w] and sequences [n, c, l]
@@ -334,7 +339,8 @@ class Generator {
         mine[d] = 0;
         return like == mine;
       });
-      const Var part = k == 0 || !other ? x : *other;
+      Var part = k == 0 || !other ? x : *other;
+      if (one_in(4)) part = add("Relu", {part.name}, part.shape);
       parts.push_back(part.name);
       shape[d] += part.shape[d];
     }
@@ -483,6 +489,7 @@ class Generator {
 
   std::mt19937 random_;
   int names_ = 0, layers_ = 0;
+  size_t inputs_ = 1;  // the first of vars_
   std::string body_;
   std::vector<std::string> constants_;
   std::vector<Var> vars_;
