@@ -1,7 +1,9 @@
 #include "scheduler/chunks.h"
 
 #include <algorithm>
+#include <ranges>
 #include <tuple>
+#include <utility>
 
 #include "scheduler/columns.h"
 
@@ -42,12 +44,20 @@ std::vector<Interval> steps_to(const std::vector<int64_t>& ends) {
 // Rows of the first slab.
 int64_t height_of(const std::vector<Interval>& rows) { return rows[0].end - rows[0].begin; }
 
-// Per element, the number of the last part that has it; -1: none.
-std::vector<int64_t> last_to_see(const std::vector<Interval>& parts, int64_t elements) {
-  std::vector<int64_t> last(elements, -1);
-  for (size_t t = 0; t < parts.size(); ++t)
-    for (int64_t y = parts[t].begin; y < parts[t].end; ++y) last[y] = static_cast<int64_t>(t);
-  return last;
+// Per part, its elements; of parts that go forward those that no later one has.
+std::vector<Interval> last_seen(std::vector<Interval> parts) {
+  Interval before = {0, 0};
+  for (const Interval& part : parts) {
+    if (part.begin >= part.end) continue;
+    if (part.begin < before.begin || part.end < before.end) return parts;
+    before = part;
+  }
+  int64_t later = INT64_MAX;  // where the first of the parts behind begins
+  for (Interval& part : parts | std::views::reverse) {
+    if (part.begin >= part.end) continue;
+    part.end = std::min(part.end, std::exchange(later, part.begin));
+  }
+  return parts;
 }
 
 const RowAccess& read_of(const Slabs& slabs, TensorId storage, const std::vector<Layout>& layouts) {
@@ -472,8 +482,7 @@ Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector
   const auto& written = slabs(pair.writer).write.rows;
   const auto& read = read_of(slabs(pair.reader), storage, layouts_).rows;
   const int64_t width = columns.count / group_.stages[pair.writer].chunks;
-  const std::vector<int64_t> last_slab = last_to_see(read, rows.count);
-  const std::vector<int64_t> last_chunk = last_to_see(seen, columns.count);
+  const std::vector<Interval> last_rows = last_seen(read), last_columns = last_seen(seen);
   std::vector<Life> lives(rows.count * columns.count);
   int64_t now = 0;
   const int root = root_of(pair.reader);
@@ -490,9 +499,9 @@ Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector
       for (int64_t y = written[slab].begin; y < written[slab].end; ++y)
         for (int64_t x = 0; x < width; ++x) lives[y * columns.count + chunk * width + x].write(now);
     if (stage == pair.reader)
-      for (int64_t y = read[slab].begin; y < read[slab].end; ++y)
-        for (int64_t x = seen[chunk].begin; last_slab[y] == slab && x < seen[chunk].end; ++x)
-          if (last_chunk[x] == chunk) lives[y * columns.count + x].touch(now);
+      for (int64_t y = last_rows[slab].begin; y < last_rows[slab].end; ++y)
+        for (int64_t x = last_columns[chunk].begin; x < last_columns[chunk].end; ++x)
+          lives[y * columns.count + x].touch(now);
   };
   for (int64_t t = 0; t < group_.stages[root].slabs; ++t)
     for (int64_t chunk = 0; chunk < group_.stages[root].chunks; ++chunk)
