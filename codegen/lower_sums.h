@@ -17,8 +17,8 @@ namespace arenac {
 // `lanes` along the vector axis for each of `tile` pixels.
 struct SumBlock {
   int lanes, tile;
-  // Whether bounds on the tile axis hold: for all pixels; for some or none; or that is known inside of the loops
-  // that move pixels beyond bounds, of which none is the innermost.
+  // Whether bounds on the tile axis hold: for all pixels; for some or none; or that is known inside of the
+  // loops that move pixels beyond bounds, of which none is the innermost.
   enum class Holds : uint8_t { kAll, kSome, kInside } holds;
   const Sums* zeros = nullptr;  // of blocks where all hold, what shared_zeros() gave
 };

@@ -29,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr size_t kUnitsAProgram = 40;  // share one run of the compiler
 constexpr int kBuildSeconds = 300, kRunSeconds = 60;
 const std::vector<std::string> kWarnings = {"-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Werror"};
-const std::vector<std::string> kCompiler = {"cc", "-std=c99", "-O1", "-fsanitize=address,undefined",
+const std::vector<std::string> kCompiler = {"cc", "-std=c99", "-O0", "-fsanitize=address,undefined",
                                             "-fno-sanitize-recover=all"};
 const std::vector<std::vector<std::string>> kCheckers = {{"clang", "-std=c99", "-fsyntax-only"},
                                                          {"g++", "-x", "c++", "-fsyntax-only"}};

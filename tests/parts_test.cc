@@ -47,7 +47,7 @@ TEST(Parts, GiveTheSameBits) {
         ASSERT_EQ(batch[k].outputs[o].bytes, batch[k + 1].outputs[o].bytes) << o;
     }
   }
-  EXPECT_GT(parts, 3 * count);
+  EXPECT_GT(parts, 2 * count);
   EXPECT_GT(groups, count / 4);
 }
 
