@@ -124,11 +124,12 @@ Value read_output(const fs::path& file, const Tensor& tensor) {
   return value;
 }
 
-// Why each missing branch is missing, one a line.
-std::string left_out(const Schedule& schedule) {
+// What the model's refusals of that cause say, one a line.
+std::string reasons(const Schedule& schedule, Refusal::Cause cause) {
   std::string lines;
   for (const Step& step : schedule.steps)
-    if (const Refusal* refusal = std::get_if<Refusal>(&step.node->body)) lines += "\n  " + refusal->reason;
+    if (const Refusal* refusal = std::get_if<Refusal>(&step.node->body); refusal && refusal->cause == cause)
+      lines += "\n  " + refusal->reason;
   return lines;
 }
 
@@ -208,9 +209,10 @@ RunResult Program::run(const std::vector<Value>& inputs, int repeat) const {
   const Finished done = run_process(command, folder_.path(), kRunSeconds);
   if (done.status == kBranchLeftOut)
     throw UserError(fmt::format("{}: these inputs select a branch that was left out:{}", c.graph->name,
-                                left_out(c.schedule)));
+                                reasons(c.schedule, Refusal::Cause::kBranch)));
   if (done.status == kOtherValue)
-    throw UserError(fmt::format("{}: an input has another value than --value gave", c.graph->name));
+    throw UserError(fmt::format("{}: these inputs have another value than the one compiled in:{}",
+                                c.graph->name, reasons(c.schedule, Refusal::Cause::kValue)));
   if (done.status != 0)
     throw InternalError(fmt::format("the compiled model ended with status {}: {}", done.status, done.output));
 
