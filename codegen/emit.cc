@@ -57,10 +57,12 @@ class Emitter {
   // Where a tensor's elements are, in the words of the code that c is.
   std::string pointer(CText& c, TensorId id) const {
     const Tensor& t = graph_.tensors[id];
-    const bool is_empty = bytes_of(t) == 0;
-    if (is_empty) return fmt::format("({}{} *)0", t.constant ? "const " : "", info(t.type).c_name);
-    if (t.constant && program_.weights_by_pointer()) c.use("weights");
-    if (t.constant) return weight_pointer(weights_, id, schedule_, name_);
+    if (bytes_of(t) == 0)  // it has no elements
+      return fmt::format("({}{} *)0", t.constant ? "const " : "", info(t.type).c_name);
+    if (t.constant) {
+      if (program_.weights_by_pointer()) c.use("weights");
+      return weight_pointer(weights_, id, schedule_, name_);
+    }
     const Layout& layout = schedule_.layouts[id];
     const int64_t offset = layout.ring.kept > 0 ? 0 : layout.offset;  // a ring's addresses hold it
     const std::string shift = offset ? fmt::format(" + {}", offset) : "";

@@ -175,7 +175,7 @@ class NestLowering {
   // Whether all loops that move pixels of axis p beyond bounds have another loop over terms inside of them.
   bool bounds_are_outer(int p) const {
     const std::vector<int> axes = on_.reduced_axes();
-    return ScheduledNest::behind_named(axes, on_.bounds_on(p)) < axes.size();
+    return behind_named(axes, on_.bounds_on(p)) < axes.size();
   }
 
   // The same where the kernel asks of each tile whether bounds hold, and of one on the border in its loops.

@@ -94,7 +94,7 @@ class SumLowering {
     const Expr& body = placed_.body;
     size_t first = moves_least(body, axes);
     if (is_along(axes, all, body)) first = std::min(first, axes.size() - 1);
-    const size_t last = moving.empty() ? first : on_.behind_named(axes, moving);
+    const size_t last = moving.empty() ? first : behind_named(axes, moving);
     first = std::min(first, last);
     const std::span<const int> loops(axes);
     const std::vector<int> moved(loops.begin() + static_cast<std::ptrdiff_t>(first), loops.end());
@@ -102,7 +102,7 @@ class SumLowering {
     reduced_loops(loops.first(first), open, all, [&](const Bounds& around, const Sums& sums) {
       const UnwoundBody unwound =
           sums.lanes > 1 ? within_rings(on_, at_, placed_, moved, tile) : UnwoundBody{body, {}};
-      const Expr whole = both(on_.tile_fits(moving, tile, inner), unwound.whole);
+      const Expr whole = both(on_.tile_fits(moving, tile, {}), unwound.whole);
       const auto inside = [&](const Bounds& left, const Sums& within) {
         const auto straight = [&] { terms(inner, left, within, unwound.body); };
         if (whole.empty()) return straight();

@@ -52,6 +52,13 @@ Expr condition(const Bounds& bounds) {
   return all;
 }
 
+size_t behind_named(const std::vector<int>& axes, const Bounds& bounds) {
+  const auto named = [&](int a) {
+    return std::ranges::any_of(bounds, [&](const Bound& bound) { return names_axis(bound.index, a); });
+  };
+  return static_cast<size_t>(std::find_if(axes.rbegin(), axes.rend(), named).base() - axes.begin());
+}
+
 ScheduledNest::ScheduledNest(const FlatNest& flat, const LoopPlan& loops, std::vector<std::string> of_axes)
     : nest(flat),
       plan(loops),
@@ -153,13 +160,6 @@ Expr ScheduledNest::tile_fits(const Bounds& bounds, int tile, const std::vector<
                index_of(last) < integer(bound.end));
   }
   return all;
-}
-
-size_t ScheduledNest::behind_named(const std::vector<int>& axes, const Bounds& bounds) {
-  const auto named = [&](int a) {
-    return std::ranges::any_of(bounds, [&](const Bound& bound) { return names_axis(bound.index, a); });
-  };
-  return static_cast<size_t>(std::find_if(axes.rbegin(), axes.rend(), named).base() - axes.begin());
 }
 
 Interval ScheduledNest::interior(int p) const {

@@ -21,6 +21,9 @@ Expr condition(const Bounds& bounds);
 // That both hold; an empty one always does.
 Expr both(const Expr& a, const Expr& b);
 
+// The number of the axes up to the last that a bound names.
+size_t behind_named(const std::vector<int>& axes, const Bounds& bounds);
+
 class ScheduledNest {
  public:
   // Refers to the nest and the plan. `names` of the axes may be fewer than these.
@@ -60,8 +63,6 @@ class ScheduledNest {
   Bounds bounds_on(int p) const;
   // That bounds hold for all pixels of a tile from where it begins, for all values of the `over` axes.
   Expr tile_fits(const Bounds& bounds, int tile, const std::vector<int>& over) const;
-  // The number of the axes up to the last that a bound names.
-  static size_t behind_named(const std::vector<int>& axes, const Bounds& bounds);
   // Whether a form bounds axis a when that runs: reduced axes further in are not known yet.
   bool narrows(const Affine& form, int a) const;
   // Whether a read's address falls as a reduced axis rises, as in a transposed convolution.

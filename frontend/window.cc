@@ -21,7 +21,7 @@ std::vector<int64_t> per_dimension(const Lowering& node, const std::string& name
 // starts before the end padding.
 int64_t output_extent(const WindowDim& d, int64_t ceil_mode) {
   const int64_t room = d.input + d.begin + d.end - d.span();
-  if (!ceil_mode) return room < 0 ? 0 : room / d.stride + 1;
+  if (!ceil_mode) return floor_div(room, d.stride) + 1;
   const int64_t extent = ceil_div(room, d.stride) + 1;
   return (extent - 1) * d.stride >= d.input + d.begin ? extent - 1 : extent;
 }

@@ -46,12 +46,7 @@ int64_t height_of(const std::vector<Interval>& rows) { return rows[0].end - rows
 
 // Per part, its elements; of parts that go forward those that no later one has.
 std::vector<Interval> last_seen(std::vector<Interval> parts) {
-  Interval before = {0, 0};
-  for (const Interval& part : parts) {
-    if (part.begin >= part.end) continue;
-    if (part.begin < before.begin || part.end < before.end) return parts;
-    before = part;
-  }
+  if (!go_forward(parts)) return parts;
   int64_t later = INT64_MAX;  // where the first of the parts behind begins
   for (Interval& part : parts | std::views::reverse) {
     if (part.begin >= part.end) continue;
@@ -75,6 +70,18 @@ int64_t slots_for(const std::vector<Life>& lives) {
   for (size_t y = 0; y < lives.size(); ++y)
     while (y + kept < lives.size() && next[y + kept] <= lives[y].touched) ++kept;
   return static_cast<int64_t>(kept);
+}
+
+bool go_forward(const std::vector<Interval>& parts, const std::vector<int64_t>& when) {
+  Interval before = {0, 0};
+  int64_t then = -1;
+  for (size_t t = 0; t < parts.size(); ++t) {
+    const int64_t now = when.empty() ? then : when[t];
+    if ((!when.empty() && now < 0) || parts[t].begin >= parts[t].end) continue;
+    if (parts[t].begin < before.begin || parts[t].end < before.end || now < then) return false;
+    before = parts[t], then = now;
+  }
+  return true;
 }
 
 bool in_turn(const Pull& pull) {

@@ -179,18 +179,6 @@ class Former {
     }
   }
 
-  // Rows and times of slabs both go forward: a row is touched last by the last slab that has it.
-  static bool go_forward(const std::vector<Interval>& rows, const std::vector<int64_t>& when) {
-    Interval before = {0, 0};
-    int64_t then = -1;
-    for (size_t t = 0; t < rows.size(); ++t) {
-      if (when[t] < 0 || rows[t].begin >= rows[t].end) continue;
-      if (rows[t].begin < before.begin || rows[t].end < before.end || when[t] < then) return false;
-      before = rows[t], then = when[t];
-    }
-    return true;
-  }
-
   static void touch(RowLives& lives, const std::vector<Interval>& rows, const std::vector<int64_t>& when) {
     const bool forward = go_forward(rows, when);
     int64_t later = INT64_MAX;  // rows from here on are touched by later slabs

@@ -33,9 +33,13 @@ std::vector<int64_t> pulled(const std::vector<Interval>& written, const std::vec
   for (int64_t t = 0; t < count; ++t)
     most[t + 1] = written[t].begin < written[t].end ? std::max(most[t], written[t].end) : most[t];
   std::vector<int64_t> upto;
+  upto.reserve(needed.size());
+  size_t behind = 0;  // the first that begins too late: as a rule near the one for the rows before
   for (const Interval rows : needed) {
-    // Those behind begin too late.
-    auto t = std::ranges::partition_point(least, [&](int64_t b) { return b < rows.end; }) - least.begin();
+    if (behind < written.size() && least[behind] < rows.end) ++behind;
+    if (least[behind] < rows.end || (behind > 0 && least[behind - 1] >= rows.end))
+      behind = std::ranges::partition_point(least, [&](int64_t b) { return b < rows.end; }) - least.begin();
+    auto t = static_cast<int64_t>(behind);
     while (--t >= 0 && !(written[t].begin < rows.end && rows.begin < written[t].end))
       if (most[t] <= rows.begin) t = 0;
     const int64_t before = upto.empty() ? -1 : upto.back();

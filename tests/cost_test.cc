@@ -469,7 +469,7 @@ const std::vector<Case>& cases() {
        [] {
          return chain_of_parts(60, {1, 8, 16, 16});
        }},
-      {"growing_concat", [] { return growing_concat(scaled(400)); }},
+      {"growing_concat", [] { return growing_concat(scaled(500)); }},
       {"stacked", [] { return stacked(scaled(4'000), "Relu"); }},
       {"split_softmax", [] { return wide_split(scaled(1'000), "Softmax"); }},
       {"split_relu", [] { return wide_split(scaled(1'000), "Relu"); }},

@@ -66,11 +66,10 @@ void read_outputs(Emitted& e, const std::filesystem::path& folder) {
 Compilation compile_graph(Graph graph, const std::string& name, const Way& way,
                           const std::vector<StateNames>& states) {
   verify(graph);
-  auto rewrites = std::make_unique<const Graph>(
+  auto whole = std::make_unique<const Graph>(
       with_caller_rows(rewritten(std::move(graph), layerwise_peak), way.fed, way.emitted));
-  Schedule schedule =
-      scheduler_named(way.scheduler).schedule(*rewrites, targets().at(way.target), kNoDeadline);
-  return compile_schedule(std::move(rewrites), std::move(schedule), name, way, states);
+  Schedule schedule = scheduler_named(way.scheduler).schedule(*whole, targets().at(way.target), kNoDeadline);
+  return compile_schedule(std::move(whole), std::move(schedule), name, way, states);
 }
 
 Compilation compile_schedule(std::unique_ptr<const Graph> graph, Schedule schedule, const std::string& name,

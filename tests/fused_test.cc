@@ -96,11 +96,11 @@ void expect_same_by_every_schedule(const std::string& text, unsigned seed, size_
   const Way way = way_of(seed, "");
   std::vector<Schedule> schedules =
       schedules_to_choose_from(graph, Freedom::kSomeAgain, targets().at(way.target), kNoDeadline, way.io);
+  const std::vector<Value> inputs = random_inputs(graph, seed, Numbers::kWhole);
   std::mt19937 random(seed);
   for (size_t k = seed % part; k < schedules.size(); k += part) {
     const Compilation c =
         compile_schedule(std::make_unique<const Graph>(graph), std::move(schedules[k]), "m", way);
-    const auto inputs = random_inputs(graph, seed, Numbers::kWhole);
     ASSERT_EQ(shadow_fault(c, inputs, random, kWithin), "") << dump(graph) << dump(c.schedule);
   }
 }

@@ -236,7 +236,7 @@ TEST(Hostile, RealModels) {
   std::mt19937 random(3);
   int models = 0;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
-    if (entry.path().extension() != ".onnx" || entry.file_size() > 30000) continue;
+    if (entry.path().extension() != ".onnx" || entry.file_size() > 60000) continue;
     std::ifstream file(entry.path(), std::ios::binary);
     const std::string bytes((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
     for (unsigned round = 0; round < seeds(20); ++round) flip_bits(bytes, random);
