@@ -12,6 +12,7 @@
 #include "planner/bounds.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
+#include "planner/verify_bytes.h"
 
 namespace arenac {
 namespace {
@@ -93,6 +94,7 @@ Chosen chosen(Candidate c, Plan plan) {
   verify(c.schedule);
   if (const auto fault = verify(c.lifetimes.problem, plan))
     throw InternalError(fmt::format("after stage 'plan': {}", *fault));
+  verify_bytes(c.schedule, c.lifetimes, plan);
   return {std::move(c.schedule), std::move(c.lifetimes), std::move(plan)};
 }
 

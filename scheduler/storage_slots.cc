@@ -38,10 +38,22 @@ StorageSlots::StorageSlots(const Schedule& schedule, const SlabCuts& cuts)
     if (root(id) == static_cast<TensorId>(id)) find_cells(static_cast<TensorId>(id));
 }
 
-const std::vector<Interval>& StorageSlots::rows_of(int area) const {
-  static const std::vector<Interval> all = {{0, INT64_MAX}};
-  const auto found = areas_.find(area);
-  return found == areas_.end() ? all : found->second.rows;
+const Area* StorageSlots::area(int number) const {
+  const auto found = areas_.find(number);
+  return found == areas_.end() ? nullptr : &found->second;
+}
+
+const std::vector<Interval>& StorageSlots::rows_of(int number) const {
+  static const std::vector<Interval> all = {kAll};
+  const Area* found = area(number);
+  return found ? found->rows : all;
+}
+
+Interval StorageSlots::columns_at(const Stage& stage, int64_t chunk, const RowAccess& access) {
+  const WatchedStorage& storage = watched(access.tensor);
+  const bool in_columns = storage.cells.columns.count > 1;
+  if (!in_columns || (stage.chunks <= 1 && !storage.has_column_slots())) return kAll;
+  return columns_touched_by(stage, access)[chunk];
 }
 
 const std::vector<Interval>& StorageSlots::columns_touched_by(const Stage& stage, const RowAccess& access) {

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <vector>
 
+#include "scheduler/groups.h"
 #include "scheduler/storage_cells.h"
 
 namespace arenac {
@@ -31,6 +32,9 @@ struct RowSlot {
 
   bool operator==(const RowSlot&) const = default;
 };
+
+// All rows, or all columns.
+constexpr Interval kAll = {0, INT64_MAX};
 
 // What a nest of a step does, or all of it: what it reads, then which of its areas it writes.
 struct StepPart {
@@ -55,14 +59,37 @@ struct WatchedStorage {
     return (ring.kept > 0 ? ring.kept : rows.count) * columns * cells.most;
   }
 
+  // f(interval) for the elements of the storage, as it is in memory, in which those rows and columns of an
+  // area lie.
+  template <typename F>
+  void each_run(const Area& area, Interval in_rows, Interval in_columns, const F& f) const {
+    const int64_t width = cells.columns.size;
+    const int64_t pitch = !has_column_slots() ? rows.size : ring.columns > 0 ? ring.column : ring.row;
+    for (const Interval& run : area.rows)
+      for (int64_t y = std::max(run.begin, in_rows.begin); y < std::min(run.end, in_rows.end); ++y)
+        for (const Interval& places : area.places) {
+          const int64_t end = in_columns.end < cells.columns.count ? in_columns.end * width : rows.size;
+          for (int64_t x = std::max(places.begin, in_columns.begin * width); x < std::min(places.end, end);) {
+            const int64_t stop = std::min({places.end, end, x - x % pitch + pitch});
+            const int64_t begin = slot_of(y, x / pitch) * pitch + x % pitch;
+            f(Interval{begin, begin + stop - x});
+            x = stop;
+          }
+        }
+  }
+
   // The slots of the cells of a column of a row.
   RowSlot* at(int64_t y, int64_t x) {
-    const int64_t columns = cells.columns.count;
-    const int64_t slot = ring.kept == 0        ? y * columns + x
-                         : !has_column_slots() ? y % ring.kept * columns + x
-                         : ring.columns > 0    ? y % ring.kept * ring.columns + x % ring.columns
-                                               : (y * columns + x) % ring.kept;
+    const int64_t slot = has_column_slots() ? slot_of(y, x) : slot_of(y, 0) * cells.columns.count + x;
     return &slots.at(static_cast<size_t>(slot * cells.most));
+  }
+
+  // Of a row, or of its column where rings take columns.
+  int64_t slot_of(int64_t y, int64_t x) const {
+    return ring.kept == 0        ? y
+           : !has_column_slots() ? y % ring.kept
+           : ring.columns > 0    ? y % ring.kept * ring.columns + x % ring.columns
+                                 : (y * cells.columns.count + x) % ring.kept;
   }
 };
 
@@ -71,20 +98,26 @@ class StorageSlots {
  public:
   StorageSlots(const Schedule& schedule, const SlabCuts& cuts);
 
-  std::vector<WatchedStorage>& watched() { return watched_; }
+  WatchedStorage& watched(TensorId id) { return watched_[root(id)]; }
+  const WatchedStorage& watched(TensorId id) const { return watched_[root(id)]; }
   const std::vector<StepPart>& parts(int step) const { return parts_[step]; }
 
+  // Null where areas are not told apart.
+  const Area* area(int number) const;
   // The rows of an area; all of them where areas are not told apart.
-  const std::vector<Interval>& rows_of(int area) const;
+  const std::vector<Interval>& rows_of(int number) const;
 
   bool is_tracked(TensorId id) const {
     return !graph_.tensors[id].constant && element_count(graph_.tensors[id].shape) > 0;
   }
 
-  // The columns that each chunk of a stage touches.
-  const std::vector<Interval>& columns_touched_by(const Stage& stage, const RowAccess& access);
+  // The columns that a chunk of a stage touches; kAll where they are not told apart.
+  Interval columns_at(const Stage& stage, int64_t chunk, const RowAccess& access);
 
  private:
+  // Per chunk.
+  const std::vector<Interval>& columns_touched_by(const Stage& stage, const RowAccess& access);
+
   TensorId root(size_t id) const { return schedule_.layouts[id].root; }
 
   // Of what groups run by rows, and of what has parts, which are simpler row by row; else all is one row.
@@ -125,5 +158,30 @@ class StorageSlots {
   int64_t slots_left_;                                                     // that may still be told apart
   std::map<std::tuple<int, TensorId, bool>, std::vector<Interval>> seen_;  // columns, per chunk
 };
+
+// Runs a schedule in the order of the emitted C: checker.run(step) for each step outside of groups,
+// checker.run(group, chunk) for those of groups, checker.pass(step) where control parts or joins, and
+// checker.finish().
+template <typename Checker>
+void run_on(Checker& checker, const Schedule& schedule) {
+  auto group = schedule.groups.begin();
+  for (int s = 0; s < static_cast<int>(schedule.steps.size()); ++s) {
+    if (group == schedule.groups.end() || s < group->begin) {
+      if (schedule.steps[s].kind == StepKind::kRun)
+        checker.run(s);
+      else
+        checker.pass(s);
+      continue;
+    }
+    const Guests guests = guests_of(*group);
+    for (const SlabRun& run : runs_of(*group)) {
+      if (group->stages[run.stage].host >= 0) continue;
+      for (const ChunkRun& part : chunk_runs_of(*group, guests, run)) checker.run(*group, part);
+    }
+    s = group->end - 1;
+    ++group;
+  }
+  checker.finish();
+}
 
 }  // namespace arenac

@@ -72,10 +72,11 @@ class Checker {
       visit(fed, fed, {run.slab, run.slab + 1}, kAll, [](RowSlot& slot, const RowSlot& row) { slot = row; });
     for (const StepPart& part : slots_.parts(stage.step)) {
       for (const RowAccess* read : part.slabs_read)
-        visit(read->tensor, read->tensor, read->rows[run.slab], columns_at(stage, run.chunk, *read),
+        visit(read->tensor, read->tensor, read->rows[run.slab], slots_.columns_at(stage, run.chunk, *read),
               [&](RowSlot& slot, const RowSlot& wanted) { expect(slot, wanted, stage.step, read->tensor); });
       if (part.written >= 0)
-        visit(part.written, part.area, slabs.write.rows[run.slab], columns_at(stage, run.chunk, slabs.write),
+        visit(part.written, part.area, slabs.write.rows[run.slab],
+              slots_.columns_at(stage, run.chunk, slabs.write),
               [](RowSlot& slot, const RowSlot& written) { slot = written; });
     }
   }
@@ -116,8 +117,7 @@ class Checker {
   }
 
  private:
-  WatchedStorage& storage_of(TensorId id) { return slots_.watched()[schedule_.layouts[id].root]; }
-  static constexpr Interval kAll = {0, INT64_MAX};
+  WatchedStorage& storage_of(TensorId id) { return slots_.watched(id); }
 
   void read(int step, TensorId id) {
     visit(id, id, kAll, kAll, [&](RowSlot& slot, const RowSlot& wanted) { expect(slot, wanted, step, id); });
@@ -154,13 +154,6 @@ class Checker {
                                              slot.number, name(slot.of)));
   }
 
-  Interval columns_at(const Stage& stage, int64_t chunk, const RowAccess& access) {
-    const WatchedStorage& storage = storage_of(access.tensor);
-    const bool in_columns = storage.cells.columns.count > 1;
-    if (!in_columns || (stage.chunks <= 1 && !storage.has_column_slots())) return kAll;
-    return slots_.columns_touched_by(stage, access)[chunk];
-  }
-
   const Schedule& schedule_;
   const Graph& graph_;
   const SlabCuts& cuts_;
@@ -182,24 +175,7 @@ void verify_rings(const Schedule& schedule) {
   }
   const SlabCuts cuts = cuts_of(schedule);
   Checker checker(schedule, cuts);
-  auto group = schedule.groups.begin();
-  for (int s = 0; s < static_cast<int>(schedule.steps.size()); ++s) {
-    if (group == schedule.groups.end() || s < group->begin) {
-      if (schedule.steps[s].kind == StepKind::kRun)
-        checker.run(s);
-      else
-        checker.pass(s);
-      continue;
-    }
-    const Guests guests = guests_of(*group);
-    for (const SlabRun& run : runs_of(*group)) {
-      if (group->stages[run.stage].host >= 0) continue;
-      for (const ChunkRun& part : chunk_runs_of(*group, guests, run)) checker.run(*group, part);
-    }
-    s = group->end - 1;
-    ++group;
-  }
-  checker.finish();
+  run_on(checker, schedule);
 }
 
 }  // namespace arenac

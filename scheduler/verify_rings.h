@@ -20,8 +20,8 @@ namespace arenac {
 //
 // Only the numbers of rows and columns in rings are checked of storages whose chunks touch more columns than
 // their own, that hold elements of several sizes, or that have more parts than are worth telling apart.
-// Storages that overlap are not told apart. Of what a branch or a loop writes nothing is known behind it, nor
-// at the beginning of a loop's body.
+// Storages that lie over each other are verify_bytes.h's. Of what a branch or a loop writes nothing is known
+// behind it, nor at the beginning of a loop's body.
 void verify_rings(const Schedule& schedule);
 
 }  // namespace arenac

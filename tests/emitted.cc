@@ -13,6 +13,7 @@
 #include "frontend/rewrites.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
+#include "planner/verify_bytes.h"
 #include "scheduler/storage.h"
 
 namespace arenac {
@@ -86,6 +87,7 @@ Compilation compile_schedule(std::unique_ptr<const Graph> graph, Schedule schedu
   c.plan = plan(c.lifetimes.problem);
   const auto wrong = verify(c.lifetimes.problem, c.plan);
   ARENAC_CHECK(!wrong, *wrong);
+  verify_bytes(c.schedule, c.lifetimes, c.plan);
   const Target& target = targets().at(way.target);
   const Lowered lowered = lower(c.schedule, c.lifetimes, c.plan);
   c.map = make_map(c.schedule, c.lifetimes, c.plan, way.io);
