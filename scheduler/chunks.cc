@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "scheduler/columns.h"
+#include "scheduler/hash_of.h"
 
 namespace arenac {
 namespace {
@@ -54,6 +55,20 @@ std::vector<Interval> last_seen(std::vector<Interval> parts) {
   }
   return parts;
 }
+
+bool is_empty(const Interval& interval) { return interval.begin >= interval.end; }
+
+// Of elements as they are written and touched, one after the other: the most from one that is touched to the
+// last that has been written by then, which is what slots_for() says of their lives.
+struct Extent {
+  int64_t written = 0, kept = 1;  // the end of what has been written; elements
+
+  void write(const Interval& elements) {
+    written = std::max(written, elements.end);
+    touch(elements.begin);
+  }
+  void touch(int64_t first) { kept = std::max(kept, written - first); }
+};
 
 const RowAccess& read_of(const Slabs& slabs, TensorId storage, const std::vector<Layout>& layouts) {
   return *std::find_if(slabs.reads.begin(), slabs.reads.end(),
@@ -485,35 +500,54 @@ Ring Chunks::kept_of(TensorId storage) const {
 // The ring of columns, rows one after the other, that the family of the pair keeps at a time. Slabs and
 // chunks go forward, so that an element is touched last by the last ones that see its row and its column.
 Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const {
-  const Rows &rows = facts_.rows[storage], &columns = facts_.columns[storage];
+  const Rows& columns = facts_.columns[storage];
   const auto& written = slabs(pair.writer).write.rows;
-  const auto& read = read_of(slabs(pair.reader), storage, layouts_).rows;
   const int64_t width = columns.count / group_.stages[pair.writer].chunks;
-  const std::vector<Interval> last_rows = last_seen(read), last_columns = last_seen(seen);
-  std::vector<Life> lives(rows.count * columns.count);
-  int64_t now = 0;
-  const int root = root_of(pair.reader);
-  // Of all that runs within the root, only the two and what they run within matter.
+  const std::vector<Interval> last_rows = last_seen(read_of(slabs(pair.reader), storage, layouts_).rows);
+  const std::vector<Interval> last_columns = last_seen(seen);
+  const std::vector<int> turning = turning_with(pair);
+  const size_t key = hash_of(hash_of_turns(turning, pair), columns.count, hash_of(written),
+                             hash_of(last_rows), hash_of(last_columns));
+  const auto [known, is_new] = facts_.kept_by_turns->try_emplace(key);
+  if (!is_new) return {columns.size, known->second, 0, 0};
+  const int root = turning.back();
   Guests guests(group_.stages.size());
-  for (int k = 0; k < count(); ++k)
-    if (const int host = group_.stages[k].host;
-        host >= 0 && (runs_within(pair.writer, k) || runs_within(pair.reader, k)))
-      guests[host].push_back(k);
+  for (int k : turning)
+    if (k != root) guests[group_.stages[k].host].push_back(k);
+  Extent extent;
   const auto run = [&](const ChunkRun& at) {
     const auto& [stage, slab, chunk] = at;
-    ++now;
-    if (stage == pair.writer)
-      for (int64_t y = written[slab].begin; y < written[slab].end; ++y)
-        for (int64_t x = 0; x < width; ++x) lives[y * columns.count + chunk * width + x].write(now);
-    if (stage == pair.reader)
-      for (int64_t y = last_rows[slab].begin; y < last_rows[slab].end; ++y)
-        for (int64_t x = last_columns[chunk].begin; x < last_columns[chunk].end; ++x)
-          lives[y * columns.count + x].touch(now);
+    if (stage == pair.writer && written[slab].begin < written[slab].end)
+      extent.write({written[slab].begin * columns.count + chunk * width,
+                    (written[slab].end - 1) * columns.count + (chunk + 1) * width});
+    if (stage == pair.reader && !is_empty(last_rows[slab]) && !is_empty(last_columns[chunk]))
+      extent.touch(last_rows[slab].begin * columns.count + last_columns[chunk].begin);
   };
   for (int64_t t = 0; t < group_.stages[root].slabs; ++t)
     for (int64_t chunk = 0; chunk < group_.stages[root].chunks; ++chunk)
       for_each_run_of({root, t, chunk}, group_, guests, run);
-  return {columns.size, slots_for(lives), 0, 0};
+  known->second = extent.kept;
+  return {columns.size, extent.kept, 0, 0};
+}
+
+// Of all that runs within the root of the pair: the two and what they run within, ascending.
+std::vector<int> Chunks::turning_with(const Pair& pair) const {
+  std::vector<int> turning;
+  for (int k = 0; k <= root_of(pair.reader); ++k)
+    if (runs_within(pair.writer, k) || runs_within(pair.reader, k)) turning.push_back(k);
+  return turning;
+}
+
+// Of all that says in which order their slabs and chunks run.
+size_t Chunks::hash_of_turns(const std::vector<int>& turning, const Pair& pair) const {
+  size_t hash = turning.size();
+  for (int k : turning) {
+    const Stage& stage = group_.stages[k];
+    const auto host = std::ranges::lower_bound(turning, stage.host) - turning.begin();
+    hash = hash_of(hash, host, stage.slabs, stage.chunks, k == pair.writer, k == pair.reader,
+                   hash_of(stage.slabs_at), hash_of(stage.chunks_at));
+  }
+  return hash;
 }
 
 // The ring of as many rows as are computed for a slab, and of their columns as many as the family keeps at a
@@ -525,17 +559,13 @@ Ring Chunks::window_kept(TensorId storage, const Pair& pair, const std::vector<I
   const auto& written = slabs(pair.writer).write.rows;
   for (const auto& [begin, end] : group_.stages[pair.writer].slabs_at)
     most = std::max(most, written[end - 1].end - written[begin].begin);
-  std::vector<Life> lives(columns.count);
-  int64_t now = 0;
+  Extent extent;
   for (const auto& [stage, slab, chunk] :
        chunk_runs_of(group_, guests_of(group_), {root_of(pair.reader), 0})) {
-    ++now;
-    if (stage == pair.writer)
-      for (int64_t x = 0; x < width; ++x) lives[chunk * width + x].write(now);
-    if (stage == pair.reader)
-      for (int64_t x = seen[chunk].begin; x < seen[chunk].end; ++x) lives[x].touch(now);
+    if (stage == pair.writer) extent.write({chunk * width, (chunk + 1) * width});
+    if (stage == pair.reader && !is_empty(seen[chunk])) extent.touch(seen[chunk].begin);
   }
-  return {rows.size, most, columns.size, slots_for(lives)};
+  return {rows.size, most, columns.size, extent.kept};
 }
 
 }  // namespace arenac

@@ -104,6 +104,8 @@ class Chunks {
   bool place_window(TensorId storage, const Pair& pair, int host);
   std::vector<Interval> columns_seen(TensorId storage, const Pair& pair) const;
   Ring kept_of(TensorId storage) const;
+  std::vector<int> turning_with(const Pair& pair) const;
+  size_t hash_of_turns(const std::vector<int>& turning, const Pair& pair) const;
   Ring elements_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const;
   Ring window_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const;
 

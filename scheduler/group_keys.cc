@@ -1,26 +1,15 @@
 #include "scheduler/group_keys.h"
 
 #include <algorithm>
-#include <boost/container_hash/hash.hpp>
 #include <unordered_map>
 
 #include "frontend/nest_hash.h"
+#include "scheduler/hash_of.h"
 
 namespace arenac {
 namespace {
 
-template <typename... T>
-size_t hash_of(const T&... all) {
-  size_t seed = 0;
-  (boost::hash_combine(seed, all), ...);
-  return seed;
-}
-
-size_t hash_of(const std::vector<Interval>& parts) {
-  size_t seed = parts.size();
-  for (const auto& [begin, end] : parts) boost::hash_combine(seed, begin), boost::hash_combine(seed, end);
-  return seed;
-}
+using arenac::hash_of;
 
 size_t hash_of(const Rows& rows) { return hash_of(rows.size, rows.count); }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <vector>
 
 #include "scheduler/slabs.h"
@@ -32,6 +33,9 @@ struct StepFacts {
   std::vector<int64_t> bytes;                      // per storage
   std::vector<bool> callers;                       // per storage: that of an input or output
   std::vector<bool> one_by_one;                    // per step: the caller passes or takes its rows
+  // Elements that a ring of columns keeps, by a hash of all that says so (chunks.cc): groups that are formed
+  // have most of their windows in common.
+  std::shared_ptr<std::map<size_t, int64_t>> kept_by_turns = std::make_shared<std::map<size_t, int64_t>>();
 };
 // A producer is pulled as far as any of its readers asks.
 void add(std::vector<Pull>& pulls, Pull pull);
