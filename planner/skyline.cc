@@ -15,7 +15,7 @@ namespace arenac {
 namespace {
 
 constexpr int kLooks = 32;  // at most so many candidates, so that a valley takes O(log n)
-constexpr int kNever = std::numeric_limits<int>::max();
+constexpr int kNoSlot = std::numeric_limits<int>::max();
 
 // The buffers not yet placed, by the slot at which their lives begin, and there by end.
 class Waiting {
@@ -34,20 +34,20 @@ class Waiting {
     head_.assign(first_.begin(), first_.end() - 1);
     before_.resize(ids_.size());
     for (int k = 0; k < int(ids_.size()); ++k) before_[k] = k;
-    least_end_.assign(2 * leaves_, kNever);
+    least_end_.assign(2 * leaves_, kNoSlot);
     for (int slot = 0; slot < slots; ++slot)
       if (first_[slot] < first_[slot + 1]) least_end_[leaves_ + slot] = end_at(first_[slot]);
     for (int node = leaves_ - 1; node > 0; --node)
       least_end_[node] = std::min(least_end_[2 * node], least_end_[2 * node + 1]);
   }
 
-  // The first slot from `from` on where a life begins that ends by `end`; kNever if there is none.
+  // The first slot from `from` on where a life begins that ends by `end`; kNoSlot if there is none.
   int next_begin(int from, int end) const {
-    if (from >= end) return kNever;
+    if (from >= end) return kNoSlot;
     int node = leaves_ + from;
     while (least_end_[node] > end) {
       while (node & 1) node /= 2;  // up while a right child
-      if (node == 0) return kNever;
+      if (node == 0) return kNoSlot;
       ++node;
     }
     while (node < leaves_) node = least_end_[2 * node] <= end ? 2 * node : 2 * node + 1;
@@ -76,7 +76,7 @@ class Waiting {
     int& head = head_[slot];
     while (head < first_[slot + 1] && before_[head] != head) ++head;
     int node = leaves_ + slot;
-    least_end_[node] = head < first_[slot + 1] ? end_at(head) : kNever;
+    least_end_[node] = head < first_[slot + 1] ? end_at(head) : kNoSlot;
     for (node /= 2; node > 0; node /= 2)
       least_end_[node] = std::min(least_end_[2 * node], least_end_[2 * node + 1]);
   }
@@ -224,7 +224,7 @@ int best_filling(Waiting& waiting, const std::vector<Rectangle>& rectangles, con
   const int64_t left = skyline.left_wall(valley), right = skyline.right_wall(valley);
   const int match = filling == Filling::kMatching ? width : 0;  // what a level top is worth
   int best = -1, most = 0, looks = 0;
-  for (int begin = waiting.next_begin(valley, end); begin != kNever && looks < kLooks;
+  for (int begin = waiting.next_begin(valley, end); begin != kNoSlot && looks < kLooks;
        begin = waiting.next_begin(begin + 1, end), ++looks) {
     if (begin > valley && end - begin + match <= most) break;
     waiting.each(begin, end, filling == Filling::kMatching ? kLooks : 1, [&](int place) {

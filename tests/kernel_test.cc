@@ -12,7 +12,7 @@
 #include "frontend/kernels.h"
 #include "tests/values.h"
 
-namespace arenac {
+namespace arenac::kernel_test {
 namespace {
 
 using testing::ElementsAre;
@@ -184,4 +184,4 @@ TEST(Classical, LinearSvmScalerLabels) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::kernel_test

@@ -8,7 +8,7 @@
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 
-namespace arenac {
+namespace arenac::lists_test {
 namespace {
 
 using testing::ElementsAre;
@@ -248,4 +248,4 @@ TEST(Optional, IsWhatItHoldsOrNothing) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::lists_test

@@ -10,7 +10,7 @@
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 
-namespace arenac {
+namespace arenac::microsoft_test {
 namespace {
 
 using testing::ElementsAre;
@@ -260,4 +260,4 @@ TEST(ConvTransposeWithDynamicPads, TakesPadsAsAnOperand) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::microsoft_test

@@ -10,7 +10,7 @@
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 
-namespace arenac {
+namespace arenac::operators_test {
 namespace {
 
 Value random_value(Shape shape, int seed) {
@@ -238,4 +238,4 @@ TEST(Operators, RefuseNonsense) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::operators_test

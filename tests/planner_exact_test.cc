@@ -11,7 +11,7 @@
 #include "planner/timeline.h"
 #include "planner/verify.h"
 
-namespace arenac {
+namespace arenac::planner_exact_test {
 namespace {
 
 constexpr int64_t kNone = std::numeric_limits<int64_t>::max();
@@ -237,4 +237,4 @@ TEST(Exact, ChoosesPoolsAsBruteForceDoes) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::planner_exact_test

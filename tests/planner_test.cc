@@ -15,7 +15,7 @@
 #include "planner/timeline.h"
 #include "planner/verify.h"
 
-namespace arenac {
+namespace arenac::planner_test {
 namespace {
 
 using ::testing::AllOf;
@@ -335,4 +335,4 @@ TEST(Planners, SharedProblems) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::planner_test

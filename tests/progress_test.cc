@@ -44,7 +44,7 @@ class Terminal {
     std::array<char, 4096> bytes = {};
     fcntl(screen_, F_SETFL, O_NONBLOCK);
     std::string all;
-    for (ssize_t n = 0; (n = read(screen_, bytes.data(), bytes.size())) > 0;) all.append(bytes.data(), n);
+    for (ssize_t n = 0; (n = ::read(screen_, bytes.data(), bytes.size())) > 0;) all.append(bytes.data(), n);
     return all;
   }
 

@@ -10,7 +10,7 @@
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 
-namespace arenac {
+namespace arenac::random_test {
 namespace {
 
 // y of the graph `signature` { body }.
@@ -199,4 +199,4 @@ TEST(Dropout, DropsInTrainingOnly) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::random_test

@@ -10,7 +10,7 @@
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 
-namespace arenac {
+namespace arenac::recurrent_test {
 namespace {
 
 struct Case {
@@ -238,4 +238,4 @@ TEST(Recurrent, NumbersBelongInOrderToTheFunctionsThatTakeOne) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::recurrent_test

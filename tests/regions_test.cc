@@ -14,7 +14,7 @@
 #include "frontend/interpret.h"
 #include "tests/values.h"
 
-namespace arenac {
+namespace arenac::regions_test {
 namespace {
 
 using testing::ElementsAre;
@@ -308,4 +308,4 @@ TEST(TreeEnsemble, AsksForMembersOfSets) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::regions_test

@@ -16,7 +16,7 @@
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 
-namespace arenac {
+namespace arenac::requantize_test {
 namespace {
 
 int64_t as_floats(int32_t sum, float scale) {
@@ -234,4 +234,4 @@ TEST(Requantize, TakesSaneScalesOnly) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::requantize_test

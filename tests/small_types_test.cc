@@ -14,7 +14,7 @@
 #include "frontend/onnx_tensor.h"
 #include "tests/emitted.h"
 
-namespace arenac {
+namespace arenac::small_types_test {
 namespace {
 
 constexpr Type kSmallFloats[] = {Type::kFloat8E4M3FN, Type::kFloat8E4M3FNUZ, Type::kFloat8E5M2,
@@ -272,4 +272,4 @@ TEST(SmallTypes, AreQuantisedAndDequantised) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::small_types_test

@@ -13,7 +13,7 @@
 #include "scheduler/liveness.h"
 #include "scheduler/schedule.h"
 
-namespace arenac {
+namespace arenac::storage_test {
 namespace {
 
 using testing::ElementsAre;
@@ -269,4 +269,4 @@ TEST(Storage, IsSharedByTypesThatMayMeetOnly) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::storage_test

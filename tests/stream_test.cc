@@ -17,7 +17,7 @@
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 
-namespace arenac {
+namespace arenac::stream_test {
 namespace {
 
 using testing::AllOf;
@@ -325,4 +325,4 @@ TEST(Stream, SummariesAreOfOneCall) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::stream_test

@@ -13,7 +13,7 @@
 #include "tests/random_graph.h"
 #include "tests/same_bits.h"
 
-namespace arenac {
+namespace arenac::sums_test {
 namespace {
 
 using testing::HasSubstr;
@@ -96,4 +96,4 @@ TEST(Sums, OfRandomTreesKeepTheirBits) {
 }
 
 }  // namespace
-}  // namespace arenac
+}  // namespace arenac::sums_test

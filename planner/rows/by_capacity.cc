@@ -7,7 +7,7 @@
 namespace arenac {
 namespace {
 
-constexpr double kWork = 4e9;           // steps in all, about a nanosecond each
+constexpr double kWorkOfAll = 4e9;      // steps in all, about a nanosecond each
 constexpr int kShares = 2;              // capacities that may use up their share
 constexpr size_t kMostBuffers = 3'000;  // each step down the trees keeps a list of the remaining ones
 
@@ -31,7 +31,7 @@ Plan by_capacity(const Problem& original, const Search& search, const TryCapacit
   const bool only_fits = search.goal == Goal::kFits && problem.pools[0].capacity;
   if (only_fits) low = std::max(low, *problem.pools[0].capacity);
 
-  const auto work = int64_t(kWork * search.effort);
+  const auto work = int64_t(kWorkOfAll * search.effort);
   int64_t left = ids.size() > kMostBuffers ? 0 : work;
   Effort effort;
   if (search.seconds < 1e9)

@@ -27,7 +27,7 @@ namespace arenac {
 namespace {
 
 constexpr int kDraws = 400;
-constexpr double kWork = 1e8;  // buffers times live ones, in all draws; one draw at least
+constexpr double kWorkOfDraws = 1e8;  // buffers times live ones, in all draws; one draw at least
 
 // A buffer, or a box of rows from the bottom up, in each of which no two lives meet.
 struct Job {
@@ -233,8 +233,8 @@ Plan idealloc(const Problem& problem, const Search& search) {
   int64_t spans = 0;
   for (const Span& span : timeline.spans) spans += span.end - span.begin;
   const double live = double(spans) / std::max(1, timeline.slots);
-  const int draws = int(
-      std::clamp(search.effort * kWork / (double(ids.size()) * (live + 20)), 1.0, search.effort * kDraws));
+  const int draws = int(std::clamp(search.effort * kWorkOfDraws / (double(ids.size()) * (live + 20)), 1.0,
+                                   search.effort * kDraws));
   Boxing boxing(problem, timeline, search.seed);
   Plan best;
   for (int draw = 0; draw < std::max(1, draws); ++draw) {

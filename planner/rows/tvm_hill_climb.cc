@@ -19,7 +19,7 @@ namespace arenac {
 namespace {
 
 constexpr int kAttempts = 500;
-constexpr double kWork = 5e8;  // pairs of buffers that meet, looked at in all: some ten seconds
+constexpr double kMostPairs = 5e8;  // pairs of buffers that meet, looked at in all: some ten seconds
 
 // glibc's rand_r.
 struct Random {
@@ -48,7 +48,7 @@ class HillClimb {
     int64_t kept_total = 0;
     const int64_t bound = problem_.pools.size() == 1 ? lower_bound(problem_, 0, order_) : 0;
     for (int attempt = 0; attempt < kAttempts * search_.effort; ++attempt) {
-      if (attempt > 0 && (work_ > kWork * search_.effort ||
+      if (attempt > 0 && (work_ > kMostPairs * search_.effort ||
                           (search_.seconds < 1e9 && std::chrono::steady_clock::now() > deadline)))
         break;
       placements = pack(problem_, order_, Fit::kLowest);
