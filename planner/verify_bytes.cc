@@ -47,15 +47,11 @@ class Owners {
 };
 
 // Per buffer, whether it lies over another one by an overlap.
-std::vector<bool> lying_over_another(const Problem& problem, const Plan& plan) {
-  std::vector<bool> result(problem.buffers.size());
-  for (const Overlap& overlap : problem.overlaps) {
-    const Placement above = plan.placements[overlap.above], below = plan.placements[overlap.below];
-    if (above.pool != below.pool || above.offset >= below.offset + problem.buffers[overlap.below].size ||
-        below.offset >= above.offset + problem.buffers[overlap.above].size)
-      continue;
-    result[overlap.above] = result[overlap.below] = true;
-  }
+std::vector<bool> lying_over_another(const Lifetimes& lifetimes, const Plan& plan) {
+  std::vector<bool> result(lifetimes.problem.buffers.size());
+  for (const auto& [above, below, distance] : lifetimes.problem.overlaps)
+    if (share_bytes(lifetimes, plan, lifetimes.tensor_of[above], lifetimes.tensor_of[below]))
+      result[above] = result[below] = true;
   return result;
 }
 
@@ -67,28 +63,28 @@ class ByteChecker {
         graph_(*schedule.graph),
         lifetimes_(lifetimes),
         plan_(plan),
-        is_watched_(lying_over_another(lifetimes.problem, plan)),
+        is_watched_(lying_over_another(lifetimes, plan)),
         cuts_(cuts_of(schedule)),
         slots_(schedule, cuts_),
         owners_(lifetimes.problem.pools.size()) {}
 
   void run(int step) {
-    for (const StepPart& part : slots_.parts(step)) {
+    for (const StepPart& part : slots_.parts(step))
       for (TensorId id : part.reads) each_run(id, id, kAll, kAll, [&](const Run& run) { read(step, run); });
+    for (const StepPart& part : slots_.parts(step))
       if (part.written >= 0)
         each_run(part.written, part.area, kAll, kAll, [&](const Run& run) { write(run); });
-    }
   }
 
   void run(const Group& group, const ChunkRun& run) {
     const Stage& stage = group.stages[run.stage];
-    for (const StepPart& part : slots_.parts(stage.step)) {
+    for (const StepPart& part : slots_.parts(stage.step))
       for (const RowAccess* access : part.slabs_read)
         each_run(access->tensor, stage, run, *access, [&](const Run& bytes) { read(stage.step, bytes); });
+    for (const StepPart& part : slots_.parts(stage.step))
       if (part.written >= 0)
         each_run(part.area, stage, run, cuts_.slabs[stage.step].write,
                  [&](const Run& bytes) { write(bytes); });
-    }
   }
 
   void pass(int) {
@@ -166,7 +162,7 @@ class ByteChecker {
 }  // namespace
 
 void verify_bytes(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan) {
-  if (std::ranges::count(lying_over_another(lifetimes.problem, plan), true) == 0) return;
+  if (std::ranges::count(lying_over_another(lifetimes, plan), true) == 0) return;
   ByteChecker checker(schedule, lifetimes, plan);
   run_on(checker, schedule);
 }
