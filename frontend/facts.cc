@@ -197,7 +197,7 @@ std::optional<Division> divided(const Expr& e, int64_t d, const std::vector<Inte
   collect(e, 1, all);
   Affine quotient, rest;
   quotient.constant = floor_div(all.form.constant, d);
-  rest.constant = all.form.constant - quotient.constant * d;
+  rest.constant = static_cast<int64_t>(all.form.constant - Wide{quotient.constant} * d);
   for (const auto& [atom, c] : all.form.terms)
     (c % d == 0 ? quotient : rest).terms.emplace_back(atom, c % d == 0 ? c / d : c);
   const Division result = {to_expr(quotient, all.atoms), to_expr(rest, all.atoms)};
