@@ -127,12 +127,10 @@ class Partition {
   }
 
   LimitsHit limits_hit() const {
-    LimitsHit hit;
+    LimitsHit hit = facts_.limits_hit;
     if (runs_ > kMostRuns) hit.insert({"groups of layers", kMostRuns, "slab"});
     if (formed_ > most_formed_) hit.insert({"groups of layers", most_formed_, "stage"});
     if (might_be_longer_) hit.insert({"longer groups of layers", kLongestGroup, "step"});
-    if (std::ranges::any_of(facts_.steps, [](const auto& step) { return step.slabs.too_many; }))
-      hit.insert({"rows of a layer", kMostAccesses, "access"});
     for (const int64_t count : trials_cut_at_) hit.insert({"what to compute again", count, "slab"});
     return hit;
   }

@@ -29,31 +29,34 @@ int64_t bound_of(const OrderProblem& problem, Interval segment, const std::vecto
     for (const auto before : boost::make_iterator_range(inv_adjacent_vertices(op, problem.operators)))
       if (inside(before)) (descendants[local(before)] |= descendants[local(op)]).set(local(op));
 
+  std::vector<int64_t> bytes(n);
+  for (const Seen& s : seen) {
+    Set writes(n), begun(n), used(n);  // an operator, or before it, or at or after it
+    for (const int op : s.tensor->writers)
+      if (inside(op)) begun |= descendants[local(op)], writes.set(local(op));
+    for (const auto* users : {&s.tensor->writers, &s.tensor->readers})
+      for (const int op : *users)
+        if (inside(op)) (used |= ancestors[local(op)]).set(local(op));
+    if (s.before) begun.set();
+    if (s.after) used.set();
+    const Set alive = writes | (begun & used);
+    for (size_t v = alive.find_first(); v != Set::npos; v = alive.find_next(v)) bytes[v] += s.tensor->bytes;
+  }
+
   int64_t bound = 0;
   for (size_t v = 0; v < n; ++v) {
-    const int op = static_cast<int>(segment.begin + static_cast<int64_t>(v));
-    int64_t bytes = problem.operators[op].workspace;
+    const OrderOperator& of = problem.operators[segment.begin + static_cast<int64_t>(v)];
     const auto later = [&](int user) {
       return user >= segment.end || (inside(user) && descendants[v].test(local(user)));
     };
-    for (const Seen& s : seen) {
-      const auto now_or_later = [&](int user) { return user == op || later(user); };
-      const auto begun = [&](int writer) { return inside(writer) && ancestors[v].test(local(writer)); };
-      const auto& [writers, readers] = std::tie(s.tensor->writers, s.tensor->readers);
-      const bool writes = std::find(writers.begin(), writers.end(), op) != writers.end();
-      const bool alive = (s.before || std::any_of(writers.begin(), writers.end(), begun)) &&
-                         (s.after || std::any_of(readers.begin(), readers.end(), now_or_later) ||
-                          std::any_of(writers.begin(), writers.end(), now_or_later));
-      if (writes || alive) bytes += s.tensor->bytes;
-    }
     int64_t saved = 0;
-    for (const InPlace& in_place : problem.operators[op].in_place) {
+    for (const InPlace& in_place : of.in_place) {
       const OrderTensor& tensor = problem.tensors[in_place.tensor];
       if (std::none_of(tensor.readers.begin(), tensor.readers.end(), later) &&
           std::none_of(tensor.writers.begin(), tensor.writers.end(), later))
         saved = std::max(saved, in_place.bytes);
     }
-    bound = std::max(bound, bytes - saved);
+    bound = std::max(bound, of.workspace + bytes[v] - saved);
   }
   return bound;
 }

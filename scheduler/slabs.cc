@@ -125,8 +125,13 @@ std::optional<Cut> cut_rows(const Nests& nests, const std::vector<Expr>& row_of_
 class Facts {
  public:
   Facts(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
-        const std::vector<Rows>& rows)
-      : node_(node), nests_(std::get<Nests>(node.body)), graph_(graph), layouts_(layouts), rows_(rows) {
+        const std::vector<Rows>& rows, int64_t most_accesses)
+      : node_(node),
+        nests_(std::get<Nests>(node.body)),
+        graph_(graph),
+        layouts_(layouts),
+        rows_(rows),
+        most_accesses_(most_accesses) {
     for (TensorId id : node.reads) operands_.push_back(&graph.tensors[id]);
   }
 
@@ -204,7 +209,7 @@ class Facts {
   }
 
   Slabs accesses(const Cut& cut) const {
-    if (cut.slabs > 1 && cut.slabs > kMostAccesses / std::max<int64_t>(1, std::ssize(node_.reads))) {
+    if (cut.slabs > 1 && cut.slabs > most_accesses_ / (1 + std::ssize(node_.reads))) {
       Slabs whole = accesses(uncut(nests_));
       whole.too_many = true;
       return whole;
@@ -248,6 +253,7 @@ class Facts {
   const Graph& graph_;
   const std::vector<Layout>& layouts_;
   const std::vector<Rows>& rows_;
+  int64_t most_accesses_;
   std::vector<const Tensor*> operands_;
 };
 
@@ -280,8 +286,8 @@ Expr row_index(const Layout& layout, const Rows& rows, const Shape& shape, const
 }
 
 Slabs slabs_of(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
-               const std::vector<Rows>& rows) {
-  return Facts(node, graph, layouts, rows).run();
+               const std::vector<Rows>& rows, int64_t most_accesses) {
+  return Facts(node, graph, layouts, rows, most_accesses).run();
 }
 
 bool adds_rows(const Nests& nests, const std::vector<NestSlabs>& parts) {

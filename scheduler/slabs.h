@@ -49,15 +49,16 @@ struct Slabs {
   bool too_many = false;                 // accesses of rows, so that all of it is one
 };
 
-constexpr int64_t kMostAccesses = 1 << 19;  // of a step: operands times slabs; beyond, it stays whole
+constexpr int64_t kMostAccesses = 1 << 19;  // of a step: operands times slabs
 
 // Whether a slab adds several rows to sums. These go on along a row: of several, cut into columns, the first
 // columns of all rows would come before the next ones.
 bool adds_rows(const Nests& nests, const std::vector<NestSlabs>& parts);
 
-// Of a step that runs nests. Where its rows cannot be told apart, all of it is one slab.
+// Of a step that runs nests. Where its rows cannot be told apart, or touch more than `most_accesses`, all of
+// it is one slab.
 Slabs slabs_of(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
-               const std::vector<Rows>& rows);
+               const std::vector<Rows>& rows, int64_t most_accesses = kMostAccesses);
 
 // The slabs of a step taken `strip` at a time; nothing where that does not come out even.
 std::optional<Slabs> in_strips(const Slabs& slabs, const Node& node, int64_t strip);

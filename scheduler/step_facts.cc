@@ -21,6 +21,7 @@ void add(std::vector<Pull>& pulls, Pull pull) {
 
 namespace {
 
+constexpr int64_t kMostOfAll = 1 << 23;     // accesses of slabs, and as many pulls and waits, of all steps
 constexpr int64_t kMostCompared = 1 << 24;  // intervals, to tell the tensors in a storage apart
 
 // The slabs of a producer that write the rows which each slab of a reader needs.
@@ -169,6 +170,29 @@ std::vector<bool> can_be_cut(const Graph& graph, const std::vector<Step>& steps)
   return all;
 }
 
+// A step that stays whole.
+StepInSlabs whole_step() {
+  StepInSlabs step;
+  step.slabs.count = 0;
+  return step;
+}
+
+// What all steps together may list, an entry per slab, before those that come later stay whole: what each of
+// a thousand steps reads of all that came before is a square of them.
+class Entries {
+ public:
+  int64_t left() const { return left_; }
+  bool take(int64_t slabs, int64_t each) {
+    const int64_t all = slabs > 1 ? slabs * each : 0;
+    if (all > left_) return false;
+    left_ -= all;
+    return true;
+  }
+
+ private:
+  int64_t left_ = kMostOfAll;
+};
+
 }  // namespace
 
 StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts) {
@@ -203,11 +227,16 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
     facts.columns.push_back(columns_of(layouts[id], facts.rows[id], graph.tensors[id].shape));
 
   const auto cut = can_be_cut(graph, steps);
+  const Limit in_all = {"rows of all layers", kMostOfAll, "touched row"};
+  Entries of_accesses;
   for (int s = 0; s < end; ++s) {
-    Slabs& slabs = facts.steps.emplace_back().slabs;
-    slabs.count = 0;
+    Slabs& slabs = facts.steps.emplace_back(whole_step()).slabs;
     if (!cut[s]) continue;
-    slabs = slabs_of(*steps[s].node, graph, layouts, facts.rows);
+    const int64_t most = std::min(kMostAccesses, of_accesses.left());
+    slabs = slabs_of(*steps[s].node, graph, layouts, facts.rows, most);
+    of_accesses.take(slabs.count, 1 + std::ssize(slabs.reads));
+    if (slabs.too_many)
+      facts.limits_hit.insert(most < kMostAccesses ? in_all : Limit{"rows of a layer", most, "touched row"});
     std::set<TensorId> known;
     const auto find_columns = [&](const RowAccess& access) {
       const TensorId storage = layouts[access.tensor].root;
@@ -218,10 +247,15 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
     std::ranges::for_each(slabs.reads, find_columns);
     find_columns(slabs.write);
   }
+  Entries of_order;
   for (int s = 0; s < end; ++s) {
     const auto all = [](int) { return true; };
-    add_pulls(s, {facts}, all, facts.steps[s].pulls);
-    add_waits(s, {facts}, all, facts.steps[s].waits);
+    auto& [slabs, pulls, waits] = facts.steps[s];
+    add_pulls(s, {facts}, all, pulls);
+    add_waits(s, {facts}, all, waits);
+    if (of_order.take(slabs.count, std::ssize(pulls) + std::ssize(waits))) continue;
+    facts.steps[s] = whole_step();
+    facts.limits_hit.insert(in_all);
   }
 
   facts.bytes = storage_bytes(graph, layouts);

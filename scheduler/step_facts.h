@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "scheduler/deadline.h"
 #include "scheduler/slabs.h"
 
 namespace arenac {
@@ -33,6 +34,7 @@ struct StepFacts {
   std::vector<int64_t> bytes;                      // per storage
   std::vector<bool> callers;                       // per storage: that of an input or output
   std::vector<bool> one_by_one;                    // per step: the caller passes or takes its rows
+  LimitsHit limits_hit = {};                       // steps that stay whole for what their rows touch
   // Elements that a ring of columns keeps, by a hash of all that says so (chunks.cc): groups that are formed
   // have most of their windows in common.
   std::shared_ptr<std::map<size_t, int64_t>> kept_by_turns = std::make_shared<std::map<size_t, int64_t>>();

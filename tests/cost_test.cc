@@ -222,16 +222,16 @@ std::string chain_of_parts(int length, const std::vector<int64_t>& shape) {
 }
 
 // As a cache of keys grows: each step appends to all that is there.
-std::string growing_concat(int length) {
+std::string growing_concat(int length, int64_t width) {
   Net net;
-  std::string last = net.input({1, kRow}), all = last;
+  std::string last = net.input({1, width}), all = last;
   for (int k = 0; k < length; ++k) {
     last = net.apply("Tanh", {last});
     onnx::NodeProto& concat = net.node("Concat", {all, last});
     set(concat, "axis", 1);
     all = concat.output(0);
   }
-  net.output(all, {1, kRow * (length + 1)});
+  net.output(all, {1, width * (length + 1)});
   return net.bytes();
 }
 
@@ -469,7 +469,8 @@ const std::vector<Case>& cases() {
        [] {
          return chain_of_parts(60, {1, 8, 16, 16});
        }},
-      {"growing_concat", [] { return growing_concat(scaled(500)); }},
+      {"growing_concat", [] { return growing_concat(scaled(500), kRow); }},
+      {"growing_concat_wide", [] { return growing_concat(scaled(2'000), 64); }},
       {"stacked", [] { return stacked(scaled(4'000), "Relu"); }},
       {"split_softmax", [] { return wide_split(scaled(1'000), "Softmax"); }},
       {"split_relu", [] { return wide_split(scaled(1'000), "Relu"); }},
