@@ -161,7 +161,8 @@ void qlinear_global_average_pool(Lowering& node) {
   node.out(0, f.emit(y.type, shape));
 }
 
-// Padding is a real 0: it contributes nothing, and counts only on request.
+// Padding is a real 0: it contributes nothing, and counts only on request. Then so does what lies beyond it, as
+// onnxruntime, whose operator it is, divides by the whole window.
 void qlinear_average_pool(Lowering& node) {
   const Quantized x = quantized_input(node, 0);
   const Quantization y = quantization_at(node, 3, node.type(x.q));
@@ -177,7 +178,7 @@ void qlinear_average_pool(Lowering& node) {
   const auto taps = tap_axes(f, window);
   for (const Expr& index : window_indices(f, window, spatial, taps)) in.push_back(index);
   f.sum(centred(f.read(x.q, in), single_zero(node, f, x.zero_point)));
-  const Counted counted = node.int_attr("count_include_pad", 0) ? Counted::kPadding : Counted::kInput;
+  const Counted counted = node.int_attr("count_include_pad", 0) ? Counted::kAll : Counted::kInput;
   const Expr mean =
       real(f.acc()) * read_single(node, f, ratio) / real(averaged_taps(window, spatial, counted));
   f.finish(saturated(y.type, mean, single_zero(node, f, y.zero_point)));

@@ -114,8 +114,9 @@ Expr averaged_taps(const Window& window, const std::vector<Expr>& out, Counted c
   Expr count = integer(1);
   for (size_t k = 0; k < window.size(); ++k) {
     const WindowDim& d = window[k];
-    const bool padding = counted == Counted::kPadding;
-    count = count * taps_inside(d, out[k], padding ? -d.begin : 0, padding ? d.input + d.end : d.input);
+    if (counted == Counted::kAll) count = count * integer(d.kernel);
+    if (counted == Counted::kPadding) count = count * taps_inside(d, out[k], -d.begin, d.input + d.end);
+    if (counted == Counted::kInput) count = count * taps_inside(d, out[k], 0, d.input);
   }
   return count;
 }

@@ -40,8 +40,8 @@ std::vector<Expr> window_indices(Formula& f, const Window& window, const std::ve
                                  const std::vector<Expr>& taps);
 
 // How many taps at output position `out` an average divides by: those on the input, or also those on the
-// padding (never those beyond it, which ceil_mode brings).
-enum class Counted { kInput, kPadding };
+// padding, or also those beyond it, which ceil_mode brings.
+enum class Counted { kInput, kPadding, kAll };
 Expr averaged_taps(const Window& window, const std::vector<Expr>& out, Counted counted);
 
 // The channel axes of a grouped convolution with M output channels: axis g if there are several groups, axis

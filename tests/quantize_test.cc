@@ -40,6 +40,10 @@ constexpr Equivalence kEquivalences[] = {
      "got = com.microsoft.QLinearAveragePool<kernel_shape = [2, 4], pads = [1, 0, 0, 1], strides = [1, 2]>"
      "(a, sa, za, sy, zy)",
      "real = AveragePool<kernel_shape = [2, 4], pads = [1, 0, 0, 1], strides = [1, 2]>(da)"},
+    {"QLinearAveragePoolBeyond",
+     "got = com.microsoft.QLinearAveragePool<kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1, "
+     "count_include_pad = 1>(a, sa, za, sy, zy)",
+     "real = AveragePool<kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1], count_include_pad = 1>(da)"},
     {"QLinearConv", "got = QLinearConv<pads = [1, 1, 1, 1]>(a, sa, za, k, sk, zk, wide, zy, bias)",
      "r = Conv<pads = [1, 1, 1, 1]>(da, dk, dbias)  want = QuantizeLinear(r, wide, zy)"},
     {"QLinearMatMul", "got = QLinearMatMul(a, sa, za, s, sb, zb, wide, zy)",
