@@ -161,8 +161,8 @@ void qlinear_global_average_pool(Lowering& node) {
   node.out(0, f.emit(y.type, shape));
 }
 
-// Padding is a real 0: it contributes nothing, and counts only on request. Then so does what lies beyond it, as
-// onnxruntime, whose operator it is, divides by the whole window.
+// Padding is a real 0: it contributes nothing, and counts only on request. Then so does what lies beyond it,
+// as onnxruntime, whose operator it is, divides by the whole window.
 void qlinear_average_pool(Lowering& node) {
   const Quantized x = quantized_input(node, 0);
   const Quantization y = quantization_at(node, 3, node.type(x.q));

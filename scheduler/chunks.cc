@@ -105,14 +105,14 @@ bool in_turn(const Pull& pull) {
   return true;
 }
 
-Chunks::Chunks(Group& group, std::span<const StepInSlabs> cut, int64_t width, const std::vector<Step>& steps,
-               const std::vector<Layout>& layouts, const Graph& graph, const StepFacts& facts)
+Chunks::Chunks(Group& group, std::span<const StepInSlabs> cut, int64_t width, const Schedule& whole,
+               const StepFacts& facts)
     : group_(group),
       cut_(cut),
       width_(width),
-      steps_(steps),
-      layouts_(layouts),
-      graph_(graph),
+      steps_(whole.steps),
+      layouts_(whole.layouts),
+      graph_(*whole.graph),
       facts_(facts),
       pulled_by_(group.stages.size()) {
   for (int k = 0; k < count(); ++k) {

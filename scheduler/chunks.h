@@ -51,8 +51,8 @@ bool in_turn(const Pull& pull);
 class Chunks {
  public:
   // `cut`: the steps of the group as it takes them.
-  Chunks(Group& group, std::span<const StepInSlabs> cut, int64_t width, const std::vector<Step>& steps,
-         const std::vector<Layout>& layouts, const Graph& graph, const StepFacts& facts);
+  Chunks(Group& group, std::span<const StepInSlabs> cut, int64_t width, const Schedule& whole,
+         const StepFacts& facts);
 
   // The writer of the storage computes what a slab of its reader sees for each slab. False: it cannot.
   bool compute_again(TensorId storage);

@@ -68,14 +68,15 @@ class Partition {
 
  public:
   Partition(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline, FormedGroups& known)
-      : graph_(*whole.graph),
+      : whole_(whole),
+        graph_(*whole.graph),
         deadline_(deadline),
         most_formed_(kMostFormed / static_cast<int64_t>(searches)),
         steps_(whole.steps),
         layouts_(whole.layouts),
         facts_(in_turns(step_facts(graph_, steps_, layouts_), turns, steps_)),
         bytes_(counted(facts_, whole.io)),
-        keys_(graph_, steps_, layouts_, facts_, bytes_),
+        keys_(whole, facts_, bytes_),
         known_(known),
         count_(static_cast<int>(steps_.size())),
         begun_(count_ + 1),
@@ -254,7 +255,7 @@ class Partition {
   }
 
   std::optional<GroupPlan> form(int begin, int end, const Keep& keep) const {
-    return form_group(begin, end, steps_, layouts_, graph_, facts_, keep);
+    return form_group(whole_, facts_, begin, end, keep);
   }
 
   // A group that fits `peak`: with whole rows if they do, else in the widest chunks.
@@ -550,6 +551,7 @@ class Partition {
     return groups;
   }
 
+  const Schedule& whole_;
   const Graph& graph_;
   const Deadline deadline_;
   const int64_t most_formed_;
@@ -582,14 +584,13 @@ int64_t constant_bytes(const Node& node, const Graph& graph) {
 }
 
 std::vector<GroupPlan> longest_groups(const Schedule& whole, const Keep& keep) {
-  const auto& [graph, steps, layouts] = std::tie(*whole.graph, whole.steps, whole.layouts);
-  const StepFacts facts = step_facts(graph, steps, layouts);
-  const int count = static_cast<int>(steps.size());
+  const StepFacts facts = step_facts(*whole.graph, whole.steps, whole.layouts);
+  const int count = static_cast<int>(whole.steps.size());
   std::vector<GroupPlan> groups;
   for (int begin = 0; begin < count;) {
     std::optional<GroupPlan> longest;
     for (int end = begin + 2; end <= std::min(count, begin + kLongestGroup); ++end)
-      if (auto plan = form_group(begin, end, steps, layouts, graph, facts, keep)) longest = std::move(plan);
+      if (auto plan = form_group(whole, facts, begin, end, keep)) longest = std::move(plan);
     begin = longest ? longest->group.end : begin + 1;
     if (longest) groups.push_back(std::move(*longest));
   }
@@ -597,14 +598,13 @@ std::vector<GroupPlan> longest_groups(const Schedule& whole, const Keep& keep) {
 }
 
 std::vector<GroupPlan> thinnest_groups(const Schedule& whole, int64_t strip) {
-  const auto& [graph, steps, layouts] = std::tie(*whole.graph, whole.steps, whole.layouts);
-  const StepFacts facts = step_facts(graph, steps, layouts);
+  const StepFacts facts = step_facts(*whole.graph, whole.steps, whole.layouts);
   std::vector<GroupPlan> groups = longest_groups(whole, Keep{});
   for (GroupPlan& plan : groups) {
     Keep keep;
     for (const KeptRing& ring : GroupPlan(plan).rings) {
       keep.again.push_back({ring.storage, strip});
-      auto thinner = form_group(plan.group.begin, plan.group.end, steps, layouts, graph, facts, keep);
+      auto thinner = form_group(whole, facts, plan.group.begin, plan.group.end, keep);
       if (thinner)
         plan = std::move(*thinner);
       else

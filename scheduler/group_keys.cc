@@ -43,9 +43,9 @@ class Places {
 
 }  // namespace
 
-GroupKeys::GroupKeys(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts,
-                     const StepFacts& facts, const std::vector<int64_t>& bytes)
-    : layouts_(layouts), facts_(facts) {
+GroupKeys::GroupKeys(const Schedule& whole, const StepFacts& facts, const std::vector<int64_t>& bytes)
+    : layouts_(whole.layouts), facts_(facts) {
+  const auto& [graph, steps, layouts] = std::tie(*whole.graph, whole.steps, whole.layouts);
   NestHash nests;
   for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
     const Slabs& slabs = facts.steps[s].slabs;

@@ -17,8 +17,7 @@ namespace arenac {
 class GroupKeys {
  public:
   // `bytes`: per storage, as the search counts them. All outlives this.
-  GroupKeys(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts,
-            const StepFacts& facts, const std::vector<int64_t>& bytes);
+  GroupKeys(const Schedule& whole, const StepFacts& facts, const std::vector<int64_t>& bytes);
 
   struct Key {
     size_t hash;

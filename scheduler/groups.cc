@@ -27,12 +27,12 @@ struct RowLives {
 class Former {
  public:
   // `cut`: the steps [begin, end) as the group takes them.
-  Former(int begin, std::span<const StepInSlabs> cut, const std::vector<Step>& steps,
-         const std::vector<Layout>& layouts, const Graph& graph, const StepFacts& facts)
+  Former(const Schedule& whole, const StepFacts& facts, int begin, std::span<const StepInSlabs> cut)
       : cut_(cut),
-        steps_(steps),
-        layouts_(layouts),
-        graph_(graph),
+        whole_(whole),
+        steps_(whole.steps),
+        layouts_(whole.layouts),
+        graph_(*whole.graph),
         facts_(facts),
         group_{begin, begin + static_cast<int>(cut.size()), {}, {}, {}} {}
 
@@ -46,7 +46,7 @@ class Former {
       if (!runs_in_order()) return std::nullopt;
     }
     if (!keep.columns) return plan(storage_lives());
-    Chunks chunks(group_, cut_, keep.width, steps_, layouts_, graph_, facts_);
+    Chunks chunks(group_, cut_, keep.width, whole_, facts_);
     for (const WindowKept& window : keep.again)
       if (!chunks.compute_again(window.storage)) return std::nullopt;
     if (!keep.again.empty()) {
@@ -325,6 +325,7 @@ class Former {
   }
 
   const std::span<const StepInSlabs> cut_;
+  const Schedule& whole_;
   const std::vector<Step>& steps_;
   const std::vector<Layout>& layouts_;
   const Graph& graph_;
@@ -436,19 +437,18 @@ std::vector<ChunkRun> chunk_runs_of(const Group& group, const Guests& guests, co
   return runs;
 }
 
-std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>& steps,
-                                    const std::vector<Layout>& layouts, const Graph& graph,
-                                    const StepFacts& facts, const Keep& keep) {
+std::optional<GroupPlan> form_group(const Schedule& whole, const StepFacts& facts, int begin, int end,
+                                    const Keep& keep) {
   const auto one = [](const WindowKept& window) { return window.strip == 1; };
   std::span<const StepInSlabs> cut = std::span(facts.steps).subspan(begin, end - begin);
   std::optional<std::vector<StepInSlabs>> cut_in_strips;
   if (!std::all_of(keep.again.begin(), keep.again.end(), one)) {
     const auto strips = strips_of(end, keep.again, facts);
-    if (strips) cut_in_strips = in_strips(begin, end, *strips, facts, steps);
+    if (strips) cut_in_strips = in_strips(begin, end, *strips, facts, whole.steps);
     if (!cut_in_strips) return std::nullopt;
     cut = *cut_in_strips;
   }
-  return Former(begin, cut, steps, layouts, graph, facts).run(keep);
+  return Former(whole, facts, begin, cut).run(keep);
 }
 
 }  // namespace arenac

@@ -41,11 +41,10 @@ struct Keep {
   std::vector<WindowKept> again = {};
 };
 
-// The steps [begin, end) as a group; nothing where they cannot run row by row, one would overwrite what
-// another still reads, or what is to be computed again cannot.
-std::optional<GroupPlan> form_group(int begin, int end, const std::vector<Step>& steps,
-                                    const std::vector<Layout>& layouts, const Graph& graph,
-                                    const StepFacts& facts, const Keep& keep);
+// The steps [begin, end) of a schedule of whole nodes as a group; nothing where they cannot run row by row,
+// one would overwrite what another still reads, or what is to be computed again cannot.
+std::optional<GroupPlan> form_group(const Schedule& whole, const StepFacts& facts, int begin, int end,
+                                    const Keep& keep);
 
 // One slab of a stage runs. The order in which a group's slabs run is the same in the emitted C; a guest's
 // are here before those of its host that they take turns with.

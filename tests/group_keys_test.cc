@@ -45,15 +45,14 @@ Outcome outcome(const std::optional<GroupPlan>& plan, const std::vector<TensorId
 int repeated_groups(const Graph& graph) {
   const Schedule whole = schedule_layerwise(graph);
   const StepFacts facts = step_facts(graph, whole.steps, whole.layouts);
-  const GroupKeys keys(graph, whole.steps, whole.layouts, facts, facts.bytes);
+  const GroupKeys keys(whole, facts, facts.bytes);
   std::map<size_t, Outcome> known;
   int repeated = 0;
   const int count = static_cast<int>(whole.steps.size());
   for (int begin = 0; begin < count; ++begin)
     for (int end = begin + 1; end <= count && facts.steps[end - 1].slabs.count > 0; ++end) {
       const GroupKeys::Key key = keys.of(begin, end);
-      const Outcome found =
-          outcome(form_group(begin, end, whole.steps, whole.layouts, graph, facts, {}), key.tensors);
+      const Outcome found = outcome(form_group(whole, facts, begin, end, {}), key.tensors);
       const auto [at, is_new] = known.try_emplace(key.hash, found);
       EXPECT_EQ(at->second, found) << begin << " to " << end << "\n" << dump(whole);
       repeated += !is_new;

@@ -43,7 +43,8 @@ constexpr Equivalence kEquivalences[] = {
     {"QLinearAveragePoolBeyond",
      "got = com.microsoft.QLinearAveragePool<kernel_shape = [3, 3], strides = [2, 2], ceil_mode = 1, "
      "count_include_pad = 1>(a, sa, za, sy, zy)",
-     "real = AveragePool<kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1], count_include_pad = 1>(da)"},
+     "real = AveragePool<kernel_shape = [3, 3], strides = [2, 2], pads = [0, 0, 1, 1], count_include_pad = "
+     "1>(da)"},
     {"QLinearConv", "got = QLinearConv<pads = [1, 1, 1, 1]>(a, sa, za, k, sk, zk, wide, zy, bias)",
      "r = Conv<pads = [1, 1, 1, 1]>(da, dk, dbias)  want = QuantizeLinear(r, wide, zy)"},
     {"QLinearMatMul", "got = QLinearMatMul(a, sa, za, s, sb, zb, wide, zy)",

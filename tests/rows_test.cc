@@ -302,13 +302,13 @@ TEST(Groups, WaitForWhatReadsTheRowsThatTheyOverwrite) {
   const Graph graph = after_pointwise(
       kRows, "1, 2, 17, 5", floats("w", 2, 2, 3),
       "b = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, w)\n  c = Neg(a)\n  y = Mul(b, c)");
-  const Storage storage = assign_storage(graph);
-  ASSERT_EQ(storage.steps.size(), 5u) << dump(graph);
-  const auto root_of = [&](size_t step) { return storage.layouts[storage.steps[step].node->writes[0]].root; };
+  const Schedule whole = schedule_layerwise(graph);
+  ASSERT_EQ(whole.steps.size(), 5u) << dump(graph);
+  const auto root_of = [&](size_t step) { return whole.layouts[whole.steps[step].node->writes[0]].root; };
   ASSERT_EQ(root_of(2), root_of(0)) << "c is in place";
-  const StepFacts facts = step_facts(graph, storage.steps, storage.layouts);
+  const StepFacts facts = step_facts(graph, whole.steps, whole.layouts);
   const auto group = [&](int begin, int end) {
-    return form_group(begin, end, storage.steps, storage.layouts, graph, facts, Keep{.columns = false});
+    return form_group(whole, facts, begin, end, Keep{.columns = false});
   };
   for (const auto& [begin, end] : {std::pair(0, 4), {1, 4}, {1, 3}, {0, 2}, {2, 4}})
     EXPECT_TRUE(group(begin, end)) << begin << " to " << end;
