@@ -301,7 +301,7 @@ class Former {
   // How far above the output the input must lie: while bytes are written, the lowest that are still to be
   // read are not below their end.
   int64_t distance(std::vector<Touch> reads, const std::vector<Touch>& writes, TensorId in) const {
-    std::ranges::sort(reads, {}, &Touch::last);
+    if (!std::ranges::is_sorted(reads, {}, &Touch::last)) std::ranges::sort(reads, {}, &Touch::last);
     std::vector<int64_t> lowest(reads.size());  // of this one and those after it
     for (size_t r = reads.size(); r-- > 0;)
       lowest[r] = std::min(reads[r].bytes.begin, r + 1 < reads.size() ? lowest[r + 1] : INT64_MAX);

@@ -250,13 +250,19 @@ Result in_child(const std::function<Result()>& attempt) {
 int run_cases(int argc, char** argv, Suite suite, const TryAll& try_all) {
   CLI::App app("Runs test cases; see tests/conformance.h.");
   std::string only;
+  std::vector<std::string> without;
   bool update = false, list = false;
   app.add_option("--only", only, "only cases whose id contains this");
+  app.add_option("--without", without, "no cases whose id contains one of these");
   app.add_flag("--update", update, "rewrite the list of known failures");
   app.add_flag("--list", list, "print the outcome of every case");
   CLI11_PARSE(app, argc, argv);
 
-  std::erase_if(suite.cases, [&](const Case& c) { return c.id.find(only) == std::string::npos; });
+  const auto names = [](const std::string& part) {
+    return [&](const Case& c) { return c.id.find(part) != std::string::npos; };
+  };
+  std::erase_if(suite.cases, std::not_fn(names(only)));
+  for (const std::string& part : without) std::erase_if(suite.cases, names(part));
   if (suite.cases.empty()) {
     fmt::print("{}: Skipped\nno case to run: install libonnx-testdata, or mend --only\n", argv[0]);
     return 77;
