@@ -181,15 +181,18 @@ std::string read_file(const fs::path& path) {
 }
 
 void write_files(const fs::path& folder, const std::vector<File>& files, const std::vector<File>& elsewhere) {
-  const fs::path made = make_folders(folder);
   std::vector<Named> all;
   append(all, folder, files);
   append(all, "", elsewhere);
+  std::vector<fs::path> made;
   try {
+    made.push_back(make_folders(folder));
+    for (const File& file : files) made.push_back(make_folders((folder / file.name).parent_path()));
     write_all(all);
   } catch (...) {
     std::error_code ignored;
-    if (!made.empty()) fs::remove_all(made, ignored);
+    for (const fs::path& path : made)
+      if (!path.empty()) fs::remove_all(path, ignored);
     throw;
   }
 }

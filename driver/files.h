@@ -18,9 +18,9 @@ std::string read_file(const std::filesystem::path& path);
 // Puts every file into `folder`, which is made if missing, with the folders above it: first all of them under
 // temporary names, then each renamed into place. A link stays: what it leads to is replaced. What is there
 // already and is no regular file (a device, a FIFO, a terminal) is written to; so is standard output under
-// any of its names. UserError, and nothing left behind, when one cannot be written. A file's name may hold
-// folders ("sub/kws.c") only if they exist. So may those of `elsewhere`, which are paths of their own, or "-"
-// for standard output.
+// any of its names. UserError, and nothing left behind, when one cannot be written. Folders in a file's name
+// ("sub/kws.c") are made, too; those of `elsewhere`, which are paths of their own or "-" for standard output,
+// have to exist.
 void write_files(const std::filesystem::path& folder, const std::vector<File>& files,
                  const std::vector<File>& elsewhere = {});
 

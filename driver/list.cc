@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/reports.h"
+#include "driver/exports.h"
 #include "frontend/error.h"
 #include "frontend/kernels.h"
 #include "frontend/lower.h"
@@ -52,6 +53,7 @@ Listing listing(const std::string& table) {
   if (table == "schedulers") return named(schedulers());
   if (table == "targets") return named(targets());
   if (table == "planners") return list_planners();
+  if (table == "ecosystems") return named(kEcosystems);
   if (table == "pools") return named(kPoolKinds);
   if (table == "kernels") return list_kernels();
   if (table == "reports") return named(kReports);

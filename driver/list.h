@@ -20,7 +20,7 @@ struct Listing {
   std::vector<std::vector<std::string>> rows;
 };
 
-// operators, schedulers, planners, pools, kernels, reports or rewrites.
+// operators, schedulers, planners, ecosystems, pools, kernels, reports, rewrites or targets.
 Listing listing(const std::string& table);
 
 std::string to_text(const Listing& listing);

@@ -17,6 +17,7 @@
 #include "codegen/reports.h"
 #include "driver/compile.h"
 #include "driver/explanation.h"
+#include "driver/exports.h"
 #include "driver/files.h"
 #include "driver/list.h"
 #include "driver/options.h"
@@ -53,6 +54,13 @@ std::vector<File> depfiles(const Options& options, const Compilation& c) {
   return {{options.depfile, make_rule(target, model_files(options.compile.model))}};
 }
 
+void print_totals(const std::vector<Compilation>& models, const Together& together, const MemoryMap& map) {
+  for (const Compilation& c : models)
+    fmt::print(stderr, "{}: arena {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
+               bytes_words(c.map.totals.weights), counted(c.map.steps.size(), "step"));
+  fmt::print(stderr, "{}: arena {} for all\n", together.name, bytes_words(map.totals.arena));
+}
+
 Exit compile_several(const Options& options) {
   const CompiledTogether all = compile_together(options.models, options.together);
   write_files(options.output, all.files);
@@ -63,12 +71,23 @@ Exit compile_several(const Options& options) {
     const std::string target = (fs::path(options.output) / all.files.front().name).string();
     write_text(options.depfile, make_rule(target, dependencies));
   }
-  if (options.models[0].verbosity == Verbosity::kQuiet) return Exit::kDone;
-  for (const Compilation& c : all.models)
-    fmt::print(stderr, "{}: arena {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
-               bytes_words(c.map.totals.weights), counted(c.map.steps.size(), "step"));
-  fmt::print(stderr, "{}: arena {} for all\n", options.together.name, bytes_words(all.map.totals.arena));
+  if (options.models[0].verbosity != Verbosity::kQuiet) print_totals(all.models, options.together, all.map);
   return Exit::kDone;
+}
+
+void print_totals(const Compilation& c, const CompileOptions& options) {
+  if (options.verbosity == Verbosity::kQuiet) return;
+  fmt::print(stderr, "{}: arena {}; {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
+             placement_words(c.map.pools), bytes_words(c.map.totals.weights),
+             counted(c.map.steps.size(), "step"));
+  if (c.name.size() > kReadByLinkers)
+    fmt::print(stderr,
+               "note: every C name begins with the {} letters of '{}'; with a --name of up to {} they differ "
+               "within the 31 that C promises linkers read\n",
+               c.name.size(), c.name, kReadByLinkers);
+  if (options.name.empty() && c.name == "model")
+    fmt::print(stderr,
+               "note: every C name begins with 'model', like another model.onnx's; --name gives a prefix\n");
 }
 
 Exit run_compile(const Options& options) {
@@ -76,19 +95,24 @@ Exit run_compile(const Options& options) {
   const Compilation c = compile(options.compile);
   if (options.output.empty()) return Exit::kDone;
   write_files(options.output, c.files, depfiles(options, c));
-  if (options.compile.verbosity != Verbosity::kQuiet)
-    fmt::print(stderr, "{}: arena {}; {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
-               placement_words(c.map.pools), bytes_words(c.map.totals.weights),
-               counted(c.map.steps.size(), "step"));
-  const bool own_name = options.compile.name.empty();
-  if (options.compile.verbosity != Verbosity::kQuiet && c.name.size() > kReadByLinkers)
-    fmt::print(stderr,
-               "note: every C name begins with the {} letters of '{}'; with a --name of up to {} they differ "
-               "within the 31 that C promises linkers read\n",
-               c.name.size(), c.name, kReadByLinkers);
-  if (options.compile.verbosity != Verbosity::kQuiet && own_name && c.name == "model")
-    fmt::print(stderr,
-               "note: every C name begins with 'model', like another model.onnx's; --name gives a prefix\n");
+  print_totals(c, options.compile);
+  return Exit::kDone;
+}
+
+Exit run_export(const Options& options) {
+  const auto write = [&](const std::string& name, const MemoryMap& map, const std::vector<File>& files) {
+    if (options.output.empty()) return;
+    write_files(options.output, exported({name, map.totals.arena, files}, options.ecosystem));
+  };
+  if (options.models.empty()) {
+    const Compilation c = compile(options.compile);
+    write(c.name, c.map, c.files);
+    print_totals(c, options.compile);
+    return Exit::kDone;
+  }
+  const CompiledTogether all = compile_together(options.models, options.together);
+  write(options.together.name, all.map, all.files);
+  if (options.models[0].verbosity != Verbosity::kQuiet) print_totals(all.models, options.together, all.map);
   return Exit::kDone;
 }
 
@@ -213,6 +237,8 @@ Exit run_command(const Options& options) {
   switch (options.command) {
     case Command::kCompile:
       return run_compile(options);
+    case Command::kExport:
+      return run_export(options);
     case Command::kExplain:
       return run_explain(options);
     case Command::kMap:

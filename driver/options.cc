@@ -11,6 +11,7 @@
 #include "codegen/c_text.h"
 #include "codegen/emit.h"
 #include "codegen/reports.h"
+#include "driver/exports.h"
 #include "driver/list.h"
 #include "driver/mistyped.h"
 #include "driver/option_words.h"
@@ -37,6 +38,7 @@ constexpr Example kExamples[] = {
     {"compile", "bert.onnx --dim sequence=128", "a symbolic dimension becomes a number"},
     {"compile", "kws.onnx --target cortex-m --io arena",
      "for a microcontroller, inputs and outputs in the arena"},
+    {"export", "kws.onnx --for zephyr -o modules/kws", "a module that west builds"},
     {"map", "kws.onnx", "where every buffer lies, and when"},
     {"map", "gen/kws_map.json --html kws.html", "the same as a page to explore"},
     {"map", "kws.onnx --pareto", "how small the arena can be, and at what price"},
@@ -250,6 +252,15 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   compile->add_option("--depfile", options.depfile, "write a Make rule: which files the outputs depend on");
   add_compile_options(*compile, options.compile, raw);
 
+  CLI::App* component = add("export", "the same as a component of an ecosystem", Command::kExport);
+  component->add_option("MODEL.onnx", options.files, "one, or several that run --together")->required();
+  component->add_option("--for", options.ecosystem, "a row of `arenac list ecosystems`")
+      ->required()
+      ->check(one_of(names_in(kEcosystems)));
+  add_together_options(*component, raw);
+  component->add_option("-o,--output", raw.output, "folder of the component (default: this one)");
+  add_compile_options(*component, options.compile, raw);
+
   CLI::App* map = add("map", "the memory map on the terminal, or as a file", Command::kMap);
   map->add_option("MODEL.onnx|MAP.json", options.files)->required();
   add_together_options(*map, raw);
@@ -290,8 +301,8 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   CLI::App* list = add("list", "what this arenac can do", Command::kList);
   list->add_option("TABLE", options.table)
       ->required()
-      ->check(one_of(
-          {"operators", "schedulers", "planners", "pools", "kernels", "reports", "rewrites", "targets"}));
+      ->check(one_of({"operators", "schedulers", "planners", "ecosystems", "pools", "kernels", "reports",
+                      "rewrites", "targets"}));
   list->add_flag("--json", raw.json, "as JSON");
 }
 
@@ -406,6 +417,12 @@ void interpret_raw(const Raw& raw, Options& options) {
                                                               {"bin", WeightsForm::kBin},
                                                               {"pointer", WeightsForm::kPointer}};
   compile.weights = kWeights.at(raw.weights);
+  if (options.command == Command::kExport) {
+    if (compile.weights == WeightsForm::kAuto) compile.weights = WeightsForm::kC;
+    if (compile.weights != WeightsForm::kC && compile.weights != WeightsForm::kPointer)
+      wrong_usage(
+          fmt::format("export --weights {}: components have constants as c or take a pointer", raw.weights));
+  }
   if (compile.step_cycles && !compile.fed.empty())
     wrong_usage("--step-cycles and --feed exclude each other: rows divide the run");
   if (compile.weights == WeightsForm::kPointer)

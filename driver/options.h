@@ -15,7 +15,7 @@
 
 namespace arenac {
 
-enum class Command { kCompile, kMap, kExplain, kRun, kPlan, kVerify, kList, kPrint };
+enum class Command { kCompile, kExport, kMap, kExplain, kRun, kPlan, kVerify, kList, kPrint };
 
 // A report to write: --html map.html. The file "-" is standard output.
 struct ReportRequest {
@@ -28,11 +28,13 @@ struct Options {
   std::string text;                // kPrint: help or version, for standard output
   std::vector<std::string> files;  // MODEL.onnx, MAP.json or, of verify, PROBLEM.csv
   CompileOptions compile;
-  std::vector<CompileOptions> models;  // compile and map: of several models, each; empty: there is one
-  Together together = {};              // of these
+  std::vector<CompileOptions>
+      models;              // compile, export and map: of several models, each; empty: there is one
+  Together together = {};  // of these
 
-  std::string output = ".";            // compile: folder of the files; empty: none are written
+  std::string output = ".";            // compile, export: folder of the files; empty: none are written
   std::string depfile;                 // compile; empty: none
+  std::string ecosystem;               // export: a row of kEcosystems
   std::vector<ReportRequest> reports;  // map; empty: the text report on standard output
   std::string inputs, outputs, keep;   // run: folders; empty: none, of inputs made-up ones
   Tolerance tolerance;                 // run
