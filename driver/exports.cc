@@ -72,7 +72,8 @@ std::vector<File> exported(const Generated& generated, std::string_view name) {
   const std::string own = std::string(name) + "/";
   for (const auto& [path, text] : kExportTemplates)
     if (path.starts_with(own))
-      files.push_back({with_name(std::string(path.substr(own.size())), generated.name), filled(text, values)});
+      files.push_back(
+          {with_name(std::string(path.substr(own.size())), generated.name), filled(text, values)});
   return files;
 }
 

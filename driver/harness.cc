@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "codegen/c_text.h"
+#include "driver/board_clock_text.h"
 
 namespace arenac {
 namespace {
@@ -31,12 +32,44 @@ static void save(const char *name, const void *memory, size_t size)
     FILE *file = fopen(name, "wb");
     if (file == NULL || fwrite(memory, 1, size, file) != size || fclose(file) != 0) exit(FILE_FAULT);
 }
+)";
 
-static double now_ms(void)
+// Microcontrollers count instructions or cycles (driver/board_clock.h), systems nanoseconds.
+constexpr const char* kIfBoard = R"(
+#if (defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M') || (defined(__riscv) && !defined(__linux__))
+)";
+constexpr const char* kClock = R"(
+static void start_clock(void) { start_counting(); }
+static double now(void) { return (double)instructions(); }
+#else
+static void start_clock(void) {}
+static double now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+#endif
+)";
+
+// What a run took: of all of it, then of each step.
+constexpr const char* kSpent = R"(
+static double spent[1 + STEPS];
+static int step_now = -1;
+static double step_began;
+void arenac_step(int step);
+void arenac_step(int step)
+{
+    const double time = now();
+    if (step_now >= 0) spent[1 + step_now] += time - step_began;
+    step_now = step;
+    step_began = now();
+}
+static void save_spent(double runs)
+{
+    int k;
+    for (k = 0; k <= STEPS; ++k) spent[k] /= runs;
+    save("spent.bin", spent, sizeof spent);
 }
 )";
 
@@ -44,21 +77,30 @@ constexpr const char* kMain = R"({functions}
 int main(int argc, char **argv)
 {{
 {declarations}    {name}_workspace workspace;
-{structs}    int repeat = argc > 1 ? atoi(argv[1]) : 0;
-    double best = 1e300;
+{structs}    int repeat = ELSEWHERE || argc < 2 ? 0 : atoi(argv[1]), runs = repeat > 0 ? repeat : 1;
+    double best = 1e300, begin;
     int status;
-    (void)load;
+    (void)load, (void)argv;
     memset(&workspace, 0, sizeof workspace);
-{workspace}{fill}    status = {run};
+    start_clock();
+{workspace}{fill}    begin = now();
+    status = {run};
+    spent[0] = now() - begin;
+    arenac_step(-1);
 {take}    if (repeat > 0) {{
+        memset(spent, 0, sizeof spent);
         for (; repeat > 0; --repeat) {{
-            double begin;
-{fill}            begin = now_ms();
+            double took;
+{fill}            begin = now();
             status |= {run};
-            if (now_ms() - begin < best) best = now_ms() - begin;
+            took = now() - begin;
+            arenac_step(-1);
+            spent[0] += took;
+            if (took < best) best = took;
         }}
-        printf("%.6f\n", best);
+        printf("%.6f\n", best * 1e-6);
     }}
+    save_spent(runs);
 {release}    return status;
 }}
 )";
@@ -224,14 +266,27 @@ Pieces pieces_of(const Compilation& c) {
   return p;
 }
 
+constexpr const char* kNothingSpent = R"(
+static double spent[1];
+#define arenac_step(step) ((void)(step))
+#define save_spent(runs) ((void)(runs))
+)";
+
 }  // namespace
 
-std::string harness_source(const Compilation& c) {
+std::vector<std::string> step_hook(const Compilation& c) {
+  const std::string hook = fmt::format("-D{}_HOOK", upper_case(c.name));
+  return {hook + "(step)=arenac_step(step)", hook + "_HEADER=\"arenac_step.h\""};
+}
+
+std::string harness_source(const Compilation& c, const HarnessOptions& options) {
   const Pieces p = pieces_of(c);
   return fmt::format(
              "#define _POSIX_C_SOURCE 200809L\n#include <stdio.h>\n#include <stdlib.h>\n"
-             "#include <string.h>\n#include <time.h>\n\n#include \"{}.h\"\n#define FILE_FAULT {}\n{}",
-             c.name, kFileFault, kSupport) +
+             "#include <string.h>\n#include <time.h>\n\n#include \"{}.h\"\n#define FILE_FAULT {}\n"
+             "#define STEPS {}\n#define ELSEWHERE {}\n{}{}{}{}{}",
+             c.name, kFileFault, c.schedule.steps.size(), options.elsewhere ? 1 : 0, kSupport, kIfBoard,
+             kBoardClock, kClock, options.elsewhere || options.profile ? kSpent : kNothingSpent) +
          fmt::format(kMain, fmt::arg("name", c.name), fmt::arg("functions", p.functions),
                      fmt::arg("run", p.run), fmt::arg("declarations", p.declarations),
                      fmt::arg("workspace", p.workspace), fmt::arg("structs", p.structs),

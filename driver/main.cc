@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -23,6 +24,8 @@
 #include "driver/options.h"
 #include "driver/outputs.h"
 #include "driver/plan.h"
+#include "driver/process.h"
+#include "driver/profile.h"
 #include "driver/run.h"
 #include "driver/standard_streams.h"
 #include "frontend/error.h"
@@ -184,8 +187,23 @@ CompileOptions bound(CompileOptions options, const std::vector<Declaration>& dec
   return options;
 }
 
+// Where a model runs, and what is counted there. A runner's clock is that of what it runs on.
+struct Place {
+  std::string name, unit;
+};
+Place place_of(const Options& options) {
+  if (!options.board.empty()) return {options.board, "instructions"};
+  if (!options.runner.empty()) return {words_of(options.runner)[0], "ticks"};
+  return {"this machine", "nanoseconds"};
+}
+
 Exit report_run(const Options& options, const Compilation& c, const RunResult& result) {
   if (result.best_ms) fmt::print("{:.6f} ms\n", *result.best_ms);
+  const Place place = place_of(options);
+  if (options.profile)
+    fmt::print("{}", profile_text(c.map, result.spent, place.unit, place.name));
+  else if (!result.spent.empty())
+    fmt::print("{} {} on {}\n", grouped(std::llround(result.spent[0])), place.unit, place.name);
   const ModelOutputs outputs = {declared_outputs(options.compile.model),
                                 held_outputs(*c.graph, result.outputs)};
   if (!options.outputs.empty()) write_outputs(outputs, options.outputs);
@@ -194,9 +212,21 @@ Exit report_run(const Options& options, const Compilation& c, const RunResult& r
   return compare_with_files(outputs, options.inputs, options.tolerance, options.compile.verbosity);
 }
 
+ProgramOptions program_of(const Options& options) {
+  ProgramOptions program{.board = nullptr, .runner = options.runner, .profile = options.profile};
+  if (options.board.empty()) return program;
+  program.board = find_core(options.board.substr(kQemu.size()));
+  if (!is_installed(*program.board))
+    throw UserError(fmt::format("--on {}: {} with picolibc, or {}, is not installed", options.board,
+                                program.board->compiler, words_of(program.board->emulator)[0]));
+  return program;
+}
+
 Exit run_run(const Options& options) {
-  const RunOptions how = {
-      .repeat = options.repeat, .keep = options.keep, .progress = progress_of(options.compile.verbosity)};
+  const RunOptions how = {.repeat = options.repeat,
+                          .program = program_of(options),
+                          .keep = options.keep,
+                          .progress = progress_of(options.compile.verbosity)};
   if (options.inputs.empty()) {
     const Compilation c = compile(options.compile);
     if (options.compile.verbosity != Verbosity::kQuiet)

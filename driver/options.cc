@@ -11,10 +11,12 @@
 #include "codegen/c_text.h"
 #include "codegen/emit.h"
 #include "codegen/reports.h"
+#include "driver/boards.h"
 #include "driver/exports.h"
 #include "driver/list.h"
 #include "driver/mistyped.h"
 #include "driver/option_words.h"
+#include "driver/process.h"
 #include "frontend/bindings.h"
 #include "frontend/error.h"
 #include "frontend/nearest.h"
@@ -47,6 +49,7 @@ constexpr Example kExamples[] = {
     {"run", "kws.onnx --inputs test_data_set_0", "on input_0.pb, ...; compares with output_0.pb, ..."},
     {"run", "kws.onnx --inputs data --outputs results", "on data/NAME.npy; writes results/output_0.pb, ..."},
     {"run", "kws.onnx --inputs data --repeat 100", "also how long a run takes at best"},
+    {"run", "kws.onnx --on qemu-m4 --profile", "on an emulated Cortex-M4, instructions of each step"},
     {"plan", "problem.csv -o solution.csv", "the smallest makespan that it finds"},
     {"plan", "problem.csv --capacity 1M", "any plan within 1 MB, else exit status 3"},
     {"plan", "problem.csv --planner all", "what each known algorithm makes of it"},
@@ -234,6 +237,12 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   command.add_flag("--quiet", raw.quiet, "no progress on the terminal");
 }
 
+std::vector<std::string> board_names() {
+  std::vector<std::string> names;
+  for (const Core& core : cores()) names.push_back(std::string(kQemu) + std::string(core.name));
+  return names;
+}
+
 void add_commands(CLI::App& app, Options& options, Raw& raw) {
   app.require_subcommand(1);
   app.footer(examples(""));
@@ -288,6 +297,13 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
       ->check(number_from_0());
   run->add_option("--repeat", options.repeat, "run N times more and print the best time")
       ->check(CLI::Range(1, 1000000));
+  run->add_option("--on", options.board, "a board that QEMU emulates; its instructions are counted")
+      ->check(one_of(board_names()));
+  run->add_option(
+         "--runner", options.runner,
+         "runs elsewhere what $CC built ({} of the command), in a folder whose files it reads and writes")
+      ->type_name("COMMAND");
+  run->add_flag("--profile", options.profile, "what each step takes: instructions of a board, or time here");
   run->add_option("--keep", options.keep, "leave the generated files in this folder");
   add_compile_options(*run, options.compile, raw);
 
@@ -432,6 +448,14 @@ void interpret_raw(const Raw& raw, Options& options) {
             "--pool name=weights: with --weights pointer that member of the workspace is the constants");
   compile.verbosity = raw.quiet ? Verbosity::kQuiet : raw.verbose ? Verbosity::kVerbose : Verbosity::kNormal;
   options.output = raw.output.value_or(compile.dump_after.empty() ? "." : "");
+  if (!options.runner.empty() && words_of(options.runner).empty()) wrong_usage("--runner is blank");
+  if (!options.board.empty() && !options.runner.empty()) wrong_usage("--on and --runner exclude each other");
+  if (options.repeat > 0 && (!options.board.empty() || !options.runner.empty()))
+    wrong_usage("--repeat is for this machine, not for --on and --runner");
+  if (!options.board.empty()) {
+    const Core& core = *find_core(options.board.substr(kQemu.size()));
+    if (compile.target.empty()) compile.target = core.target;
+  }
   options.format = raw.json ? Options::Format::kJson : Options::Format::kText;
   for (const auto& [report, file] : raw.reports)
     if (!file.empty()) options.reports.push_back({report, file});

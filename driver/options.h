@@ -39,6 +39,9 @@ struct Options {
   std::string inputs, outputs, keep;   // run: folders; empty: none, of inputs made-up ones
   Tolerance tolerance;                 // run
   int repeat = 0;                      // run; 0: no timing
+  std::string board;                   // run: "qemu-m4"; empty: this machine
+  std::string runner;                  // run: a command that runs the program elsewhere; empty: none
+  bool profile = false;                // run
   PlanOptions plan;                    // plan, and verify of two files
   std::string table;                   // list
   enum class Format { kText, kJson } format = Format::kText;  // list

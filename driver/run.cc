@@ -29,10 +29,26 @@ std::vector<std::string> words_from(const char* variable, const char* fallback) 
   return words_of(value ? value : fallback);
 }
 
-std::vector<std::string> compiler_command(const std::vector<File>& files) {
-  std::vector<std::string> command = words_from("CC", "cc");
+bool is_elsewhere(const ProgramOptions& options) { return options.board || !options.runner.empty(); }
+
+// "qemu-aarch64 {}": the program is where the braces are, or else at the end.
+std::vector<std::string> runner_command(const std::string& runner) {
+  std::vector<std::string> command = words_of(runner);
+  if (std::ranges::find(command, "{}") == command.end()) command.emplace_back("{}");
+  std::ranges::replace(command, std::string("{}"), std::string("./program"));
+  return command;
+}
+
+std::vector<std::string> build_command(const Compilation& c, const std::vector<File>& files,
+                                       const ProgramOptions& options) {
+  std::vector<std::string> command =
+      options.board ? words_of(compiler_command(*options.board)) : words_from("CC", "cc");
   if (command.empty()) throw UserError("CC is empty: set it to a C compiler", Exit::kUsage);
   for (const std::string& flag : words_from("CFLAGS", "-O2")) command.push_back(flag);
+  if (options.board)
+    for (const std::string& flag : words_of(program_flags(*options.board))) command.push_back(flag);
+  if (options.profile)
+    for (const std::string& flag : step_hook(c)) command.push_back(flag);
   for (const char* word : {"-o", "program"}) command.emplace_back(word);
   for (const File& file : files)
     if (file.name.ends_with(".c") || file.name.ends_with(".S")) command.push_back(file.name);
@@ -90,7 +106,7 @@ Scalar drawn(Type type, std::mt19937_64& random) {
 
 // The model's files and what runs it. With --weights bin the user places the constants; here an assembler
 // file does.
-std::vector<File> sources_of(const Compilation& c) {
+std::vector<File> sources_of(const Compilation& c, const ProgramOptions& options) {
   std::vector<File> files = c.files;
   const auto named = [&](const std::string& file) {
     return std::any_of(files.begin(), files.end(), [&](const File& f) { return f.name == file; });
@@ -100,7 +116,9 @@ std::vector<File> sources_of(const Compilation& c) {
                                                     ".incbin \"{0}_weights.bin\"\n"
                                                     ".section .note.GNU-stack, \"\"\n",
                                                     c.name)});
-  files.push_back({"main.c", harness_source(c)});
+  files.push_back(
+      {"main.c", harness_source(c, {.elsewhere = is_elsewhere(options), .profile = options.profile})});
+  if (options.profile) files.push_back({"arenac_step.h", "void arenac_step(int step);\n"});
   return files;
 }
 
@@ -191,10 +209,11 @@ std::vector<Value> parts_of(const std::vector<Held>& inputs) {
   return all;
 }
 
-Program::Program(const Compilation& compilation) : compilation_(compilation) {
-  const std::vector<File> sources = sources_of(compilation);
+Program::Program(const Compilation& compilation, const ProgramOptions& options)
+    : compilation_(compilation), options_(options) {
+  const std::vector<File> sources = sources_of(compilation, options);
   write_files(folder_.path(), sources);
-  const std::vector<std::string> command = compiler_command(sources);
+  const std::vector<std::string> command = build_command(compilation, sources, options);
   const Finished done = run_process(command, folder_.path(), kBuildSeconds);
   if (done.status != 0)
     throw UserError(fmt::format("the C compiler failed with status {}: {}\n{}", done.status,
@@ -205,6 +224,8 @@ RunResult Program::run(const std::vector<Value>& inputs, int repeat) const {
   const Compilation& c = compilation_;
   write_files(folder_.path(), input_files(c, inputs));
   std::vector<std::string> command = {"./program"};
+  if (options_.board) command = words_of(emulator_command(*options_.board, "program"));
+  if (!options_.runner.empty()) command = runner_command(options_.runner);
   if (repeat > 0) command.push_back(std::to_string(repeat));
   const Finished done = run_process(command, folder_.path(), kRunSeconds);
   if (done.status == kBranchLeftOut)
@@ -222,19 +243,26 @@ RunResult Program::run(const std::vector<Value>& inputs, int repeat) const {
         read_output(folder_.path() / fmt::format("output_{}.bin", k), c.graph->tensors[c.graph->outputs[k]]));
   result.outputs = model_outputs(*c.graph, std::move(result.outputs));
   if (repeat > 0) result.best_ms = std::strtod(done.output.c_str(), nullptr);
+  if (options_.profile || is_elsewhere(options_)) {
+    const std::string bytes = read_file(folder_.path() / "spent.bin");
+    result.spent.resize(1 + c.schedule.steps.size());
+    ARENAC_CHECK(bytes.size() == result.spent.size() * sizeof(double),
+                 "a double for the run and for each step");
+    std::memcpy(result.spent.data(), bytes.data(), bytes.size());
+  }
   return result;
 }
 
 RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, const RunOptions& options) {
   std::vector<File> files = input_files(c, inputs);
   if (!options.keep.empty()) {
-    const std::vector<File> sources = sources_of(c);
+    const std::vector<File> sources = sources_of(c, options.program);
     files.insert(files.end(), sources.begin(), sources.end());
     write_files(options.keep, files);
   }
   ProgressLine line(options.progress);
   line.stage("build");
-  const Program program(c);
+  const Program program(c, options.program);
   line.stage("run");
   return program.run(inputs, options.repeat);
 }

@@ -9,20 +9,32 @@
 #include <optional>
 #include <vector>
 
+#include "driver/boards.h"
 #include "driver/compile.h"
 #include "driver/files.h"
 
 namespace arenac {
 
+// Where a program runs, and what it counts.
+struct ProgramOptions {
+  const Core* board = nullptr;  // none: this machine
+  std::string runner = {};      // the command that takes the program elsewhere, "flash.sh {}"; empty: none
+  bool profile = false;
+};
+
 struct RunOptions {
-  int repeat = 0;              // timed runs after the first
-  std::filesystem::path keep;  // leave all generated files here; empty: nowhere
+  int repeat = 0;  // timed runs after the first; on this machine alone
+  ProgramOptions program = {};
+  std::filesystem::path keep = {};  // leave all generated files here; empty: nowhere
   ProgressLine::Shown progress = ProgressLine::Shown::kNever;
 };
 
 struct RunResult {
   std::vector<Value> outputs;
   std::optional<double> best_ms;  // of one run; with repeat > 0
+  // Of a run, instructions on a board and nanoseconds here: all of it, then of each step before which a hook
+  // stands (a group's steps are its first one's); on a board, or with a profile.
+  std::vector<double> spent = {};
 };
 
 // For each input: input_K.pb, else NAME.npy, else input_K.npy. UserError naming what is missing.
@@ -44,9 +56,9 @@ ImportOptions with_bound_input(ImportOptions options, const Declaration& declare
 // The program of a compiled model, in a private temporary folder; the compilation outlives it.
 class Program {
  public:
-  // Builds with $CC (default cc) and $CFLAGS (default -O2), both split at spaces. UserError when the compiler
-  // fails or takes too long.
-  explicit Program(const Compilation& compilation);
+  // Builds with $CC (default cc, of a board its compiler) and $CFLAGS (default -O2), both split at spaces.
+  // UserError when the compiler fails or takes too long.
+  explicit Program(const Compilation& compilation, const ProgramOptions& options = {});
 
   // Runs it as a child process and reads back what it computed; then `repeat` timed runs more. `inputs` may
   // lack the states of streams, which then are as before the first call. UserError when an input has not the
@@ -55,6 +67,7 @@ class Program {
 
  private:
   const Compilation& compilation_;
+  const ProgramOptions options_;
   TemporaryFolder folder_;
 };
 

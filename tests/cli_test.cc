@@ -359,6 +359,20 @@ TEST_F(Cli, RunInTheArenaAndRepeated) {
   EXPECT_GT(std::strtod(timed.output.c_str(), nullptr), 0) << timed.output;
 }
 
+TEST_F(Cli, AProfileSaysWhatEachStepTakesHereOrElsewhere) {
+  const Finished here = arenac({"run", kModel, "--profile", "--repeat", "3", "--quiet"});
+  EXPECT_EQ(here.status, 0);
+  EXPECT_THAT(here.output, AllOf(HasSubstr("Nanoseconds of a run on this machine: "),
+                                 HasSubstr("logits (Gemm)"), HasSubstr("probabilities (Softmax)")));
+  const Finished elsewhere = arenac({"run", kModel, "--runner", "nice {}", "--quiet"});
+  EXPECT_EQ(elsewhere.status, 0);
+  EXPECT_THAT(elsewhere.output, HasSubstr(" ticks on nice\n"));
+  EXPECT_THAT(arenac({"run", kModel, "--runner", " "}).output, HasSubstr("blank"));
+  EXPECT_THAT(arenac({"run", kModel, "--runner", "nice", "--repeat", "3"}).output, HasSubstr("--repeat"));
+  EXPECT_THAT(arenac({"run", kModel, "--runner", "nice", "--on", "qemu-m4"}).output, HasSubstr("exclude"));
+  EXPECT_THAT(arenac({"run", kModel, "--on", "qemu-m5"}).output, HasSubstr("did you mean qemu-m55?"));
+}
+
 TEST_F(Cli, BuffersLieInSeveralPools) {
   make_inputs("data");
   ASSERT_EQ(arenac({"run", kModel, "--inputs", "data", "--outputs", "data"}).status, 0);

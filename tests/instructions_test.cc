@@ -133,6 +133,22 @@ INSTANTIATE_TEST_SUITE_P(Of, SmallCode,
                                   (std::get<1>(test.param) == Optimize::kSpeed ? "_speed" : "_balanced");
                          });
 
+// A run on a board says what it and each of its steps takes, as `arenac run --on` prints it: the same that a
+// program without hooks counts, and what is outside of all steps is little.
+TEST(Profile, SumsUpToTheInstructionsOfARun) {
+  const Core& core = *find_core("m4");
+  if (!is_installed(core)) GTEST_SKIP() << core.compiler << " or " << core.emulator << " is not installed";
+  const Compilation c = compile_for_board(model_named("ds_cnn_int8").make(), core.target, Optimize::kSpeed);
+  const std::vector<Value> inputs = seeded_inputs(c, {});
+  const RunResult board = build_and_run(c, inputs, {.program = {.board = &core, .profile = true}});
+  const RunResult here = build_and_run(c, inputs, {});
+  EXPECT_EQ(difference(board.outputs[0], here.outputs[0], kSameResult), std::nullopt);
+  const auto run = static_cast<double>(measure(c, inputs[0], core, "-O2").instructions);
+  const double steps = std::accumulate(board.spent.begin() + 1, board.spent.end(), 0.0);
+  EXPECT_NEAR(board.spent[0] / run, 1, 0.01);
+  EXPECT_NEAR(steps / run, 1, 0.01);
+}
+
 // Without floating point in hardware an int8 network calls none in software.
 struct SoftFloat : testing::TestWithParam<std::string> {};
 

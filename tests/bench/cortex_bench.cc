@@ -83,7 +83,7 @@ int main(int argc, char** argv) {
   using namespace arenac;
   Choice choice;
   std::vector<std::string> names, known;
-  for (const Core& core : cores()) known.push_back(core.name);
+  for (const Core& core : cores()) known.emplace_back(core.name);
   CLI::App app("instructions per multiply-accumulate, code and stack on microcontrollers");
   app.add_option("--core", names, "cores to run (default: all)")->check(CLI::IsMember(known));
   app.add_option("--model", choice.model, "part of the names to run");

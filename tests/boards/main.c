@@ -1,5 +1,6 @@
 /* Runs `model`, which has one input and one output, once on a board of QEMU: reads input.bin, writes
- * output.bin and prints "INSTRUCTIONS STACK" (see boards.h). Files and text travel by semihosting.
+ * output.bin and prints "INSTRUCTIONS STACK" (see boards.h); driver/board_clock.h stands before it. Files and
+ * text travel by semihosting.
  *
  *   cc -DHEADER='"model.h"' -DSTACK_BYTES=... -DPICOSECONDS_PER_TICK=... main.c model.c ...
  */
@@ -24,47 +25,9 @@ static union {
 } output;
 
 #ifdef __riscv
-
 #define MOVE "mv"
-
-/* Counts instructions by itself when the machine runs on -icount. */
-static void start_counting(void) {}
-static uint64_t instructions(void) {
-  uint32_t low, high, again;
-  do {
-    __asm__ volatile(".option arch, +zicsr\n\tcsrr %0, minstreth" : "=r"(high));
-    __asm__ volatile(".option arch, +zicsr\n\tcsrr %0, minstret" : "=r"(low));
-    __asm__ volatile(".option arch, +zicsr\n\tcsrr %0, minstreth" : "=r"(again));
-  } while (high != again);
-  return (uint64_t)high << 32 | low;
-}
-
 #else
-
 #define MOVE "mov"
-
-/* SysTick counts down: 0, kReload, ..., 1, 0, ...; -icount shift=0 makes an instruction a nanosecond. Each
- * return to 0, after some 670 million instructions, is an interrupt of a few. */
-enum { kReload = 0xFFFFFF };
-static volatile uint32_t* const systick = (volatile uint32_t*)0xE000E010u; /* control, reload, current */
-static volatile uint32_t wraps;
-void arm_systick_isr(void) { ++wraps; }
-
-static void start_counting(void) {
-  systick[1] = kReload;
-  systick[2] = 0;
-  systick[0] = 7; /* on, with interrupt, the clock of the processor */
-}
-static uint64_t instructions(void) {
-  uint32_t before, left;
-  do {
-    before = wraps;
-    left = systick[2];
-  } while (before != wraps);
-  return ((uint64_t)before * (kReload + 1u) + (left == 0 ? 0 : kReload + 1u - left)) * PICOSECONDS_PER_TICK /
-         1000;
-}
-
 #endif
 
 static int run(uint32_t* executed, uint32_t* stack) {

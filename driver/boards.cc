@@ -1,0 +1,72 @@
+#include "driver/boards.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "driver/process.h"
+#include "frontend/error.h"
+
+namespace arenac {
+namespace {
+
+constexpr int kProbeSeconds = 60;
+constexpr uint32_t kMB = 1 << 20;
+
+#define ARM(m) "arm-none-eabi-gcc", "-mthumb -mcpu=cortex-" m
+#define RISCV(march, mabi) "riscv64-unknown-elf-gcc", "-march=" march " -mabi=" mabi " -mcmodel=medany"
+// clang-format off
+constexpr Core kCores[] = {
+    {"m0", ARM("m0"), "qemu-system-arm -M mps2-an385", "cortex-m0", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
+    {"m3", ARM("m3"), "qemu-system-arm -M mps2-an385", "cortex-m3", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
+    {"m4", ARM("m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an386", "cortex-m4", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
+    {"m7", ARM("m7 -mfpu=fpv5-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an500", "cortex-m7", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
+    {"m33", ARM("m33 -mfpu=fpv5-sp-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an505", "cortex-m33", 0x10000000, 0x38000000, 4 * kMB, 2 * kMB, 50000},
+    {"m55", ARM("m55 -mfloat-abi=hard"), "qemu-system-arm -M mps3-an547", "cortex-m55", 0, 0x31000000, kMB / 2, 4 * kMB, 31250},
+    {"rv32imac", RISCV("rv32imac", "ilp32"), "qemu-system-riscv32 -M virt -bios none", "rv32imc", 0x80000000, 0x80400000, 4 * kMB, 4 * kMB, 1},
+    {"rv32imafc", RISCV("rv32imafc", "ilp32f"), "qemu-system-riscv32 -M virt -bios none", "rv32imafc", 0x80000000, 0x80400000, 4 * kMB, 4 * kMB, 1},
+};
+// clang-format on
+
+bool succeeds(const std::string& command) {
+  try {
+    return run_process(words_of(command), ".", kProbeSeconds).status == 0;
+  } catch (const UserError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::span<const Core> cores() { return kCores; }
+
+const Core* find_core(const std::string& name) {
+  const auto found = std::ranges::find(kCores, name, &Core::name);
+  return found == std::end(kCores) ? nullptr : found;
+}
+
+// The C library's specs are found only where it is installed, too.
+bool is_installed(const Core& core) {
+  return succeeds(fmt::format("{} --specs=picolibc.specs --version", core.compiler)) &&
+         succeeds(words_of(core.emulator)[0] + " --version");
+}
+
+std::string compiler_command(const Core& core) {
+  return fmt::format("{} {} --specs=picolibc.specs -std=c99", core.compiler, core.flags);
+}
+
+std::string program_flags(const Core& core) {
+  return fmt::format(
+      "--oslib=semihost --crt0=hosted -DPICOSECONDS_PER_TICK={} -Wl,--defsym=__flash={},--defsym=__flash_size={}"
+      ",--defsym=__ram={},--defsym=__ram_size={},--defsym=__stack_size={}",
+      core.picoseconds_per_tick, core.code, core.code_bytes, core.ram, core.ram_bytes, kBoardStackBytes);
+}
+
+std::string emulator_command(const Core& core, const std::string& program) {
+  return fmt::format(
+      "{} -display none -monitor none -serial none -icount shift=0 -semihosting-config "
+      "enable=on,target=native -kernel {}",
+      core.emulator, program);
+}
+
+}  // namespace arenac

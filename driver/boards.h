@@ -1,0 +1,48 @@
+// The boards that QEMU has, on which compiled models run and are counted.
+//
+//   arenac run kws.onnx --on qemu-m4
+//
+// How instructions are counted: with `-icount shift=0` QEMU's clock advances by a nanosecond for each
+// instruction that the guest executes, so that a timer of the board counts instructions and nothing else:
+// SysTick on Cortex-M (a tick is 31 to 50 instructions), minstret on RISC-V (exact); driver/board_clock.h reads
+// them. The same program gives the same number in every run, on every machine, however busy. These are
+// instructions, not cycles: QEMU has no pipeline, no cache and no flash. Files and text travel by semihosting.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace arenac {
+
+// One row of the table of cores. ARMv6-M code runs on the board of an M3, which executes it as it is.
+inline constexpr std::string_view kQemu = "qemu-";  // before a core's name, the board's
+
+struct Core {
+  std::string_view name;  // "m4"
+  const char* compiler;  // "arm-none-eabi-gcc"
+  const char* flags;     // which code it makes
+  const char* emulator;  // "qemu-system-arm -M mps2-an386"
+  const char* target;    // of --target
+  uint32_t code, ram;    // where they begin
+  uint32_t code_bytes, ram_bytes;
+  int picoseconds_per_tick;  // of its timer
+};
+
+std::span<const Core> cores();
+const Core* find_core(const std::string& name);  // none: nullptr
+
+// Whether the core's compiler and emulator are installed.
+bool is_installed(const Core& core);
+
+inline constexpr int kBoardStackBytes = 0x4000;
+
+// Compiles C for the core, with a C library.
+std::string compiler_command(const Core& core);
+// What that command takes to link a program that the emulator runs.
+std::string program_flags(const Core& core);
+// Runs such a program; what it exits with, the emulator does.
+std::string emulator_command(const Core& core, const std::string& program);
+
+}  // namespace arenac
