@@ -57,7 +57,8 @@ std::string compiler_command(const Core& core) {
 
 std::string program_flags(const Core& core) {
   return fmt::format(
-      "--oslib=semihost --crt0=hosted -DPICOSECONDS_PER_TICK={} -Wl,--defsym=__flash={},--defsym=__flash_size={}"
+      "--oslib=semihost --crt0=hosted -DPICOSECONDS_PER_TICK={} "
+      "-Wl,--defsym=__flash={},--defsym=__flash_size={}"
       ",--defsym=__ram={},--defsym=__ram_size={},--defsym=__stack_size={}",
       core.picoseconds_per_tick, core.code, core.code_bytes, core.ram, core.ram_bytes, kBoardStackBytes);
 }

@@ -4,9 +4,10 @@
 //
 // How instructions are counted: with `-icount shift=0` QEMU's clock advances by a nanosecond for each
 // instruction that the guest executes, so that a timer of the board counts instructions and nothing else:
-// SysTick on Cortex-M (a tick is 31 to 50 instructions), minstret on RISC-V (exact); driver/board_clock.h reads
-// them. The same program gives the same number in every run, on every machine, however busy. These are
-// instructions, not cycles: QEMU has no pipeline, no cache and no flash. Files and text travel by semihosting.
+// SysTick on Cortex-M (a tick is 31 to 50 instructions), minstret on RISC-V (exact); driver/board_clock.h
+// reads them. The same program gives the same number in every run, on every machine, however busy. These are
+// instructions, not cycles: QEMU has no pipeline, no cache and no flash. Files and text travel by
+// semihosting.
 #pragma once
 
 #include <cstdint>
@@ -21,11 +22,11 @@ inline constexpr std::string_view kQemu = "qemu-";  // before a core's name, the
 
 struct Core {
   std::string_view name;  // "m4"
-  const char* compiler;  // "arm-none-eabi-gcc"
-  const char* flags;     // which code it makes
-  const char* emulator;  // "qemu-system-arm -M mps2-an386"
-  const char* target;    // of --target
-  uint32_t code, ram;    // where they begin
+  const char* compiler;   // "arm-none-eabi-gcc"
+  const char* flags;      // which code it makes
+  const char* emulator;   // "qemu-system-arm -M mps2-an386"
+  const char* target;     // of --target
+  uint32_t code, ram;     // where they begin
   uint32_t code_bytes, ram_bytes;
   int picoseconds_per_tick;  // of its timer
 };

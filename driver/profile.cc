@@ -30,9 +30,8 @@ std::string profile_text(const MemoryMap& map, const std::vector<double>& spent,
                          const std::string& where) {
   std::string title = unit;
   title[0] = static_cast<char>(std::toupper(static_cast<unsigned char>(title[0])));
-  std::string text =
-      fmt::format("{} of a run on {}: {}\n  {:>7}  {:>14}  {:>6}  {:>14}  node\n", title, where,
-                  grouped(std::llround(spent[0])), "step", unit, "share", "cycles");
+  std::string text = fmt::format("{} of a run on {}: {}\n  {:>7}  {:>14}  {:>6}  {:>14}  node\n", title,
+                                 where, grouped(std::llround(spent[0])), "step", unit, "share", "cycles");
   for (int64_t step = 0; step < std::ssize(map.steps);) {
     const MapGroup steps = together_with(map, step);
     const double took = spent[1 + steps.begin];

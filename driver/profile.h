@@ -13,8 +13,8 @@
 
 namespace arenac {
 
-// `spent` is RunResult's; `unit` "instructions" or "nanoseconds"; cycles are those of the cost model. Steps that
-// took nothing are left out.
+// `spent` is RunResult's; `unit` "instructions" or "nanoseconds"; cycles are those of the cost model. Steps
+// that took nothing are left out.
 std::string profile_text(const MemoryMap& map, const std::vector<double>& spent, const std::string& unit,
                          const std::string& where);
 

@@ -62,7 +62,7 @@ external_data_project "$work"/external
 
 for generator in Ninja "Unix Makefiles"; do
   app=$work/"app $generator" external=$work/"external $generator"
-  configure "$root"/tests/examples/cmake_app "$app" "$generator" -DMODEL="$work"/model.onnx
+  configure "$root"/examples/cmake_app "$app" "$generator" -DMODEL="$work"/model.onnx
   configure "$work"/external "$external" "$generator"
   quietly cmake --build "$app"
   quietly cmake --build "$external"
@@ -83,6 +83,6 @@ done
 flags=$(PKG_CONFIG_LIBDIR=$(dirname "$(find "$work"/installed -name arenac_plan.pc)") pkg-config --cflags --libs arenac_plan)
 flags+=" $(sed -n 's/^CMAKE_C_FLAGS:STRING=//p' "$build"/CMakeCache.txt)"  # a sanitized library needs a sanitized program
 read -ra flags <<<"$flags"
-quietly cc -std=c99 -Wall -Wextra -pedantic "$root"/tests/examples/plan_app/main.c "${flags[@]}" -o "$work"/plan_app
+quietly cc -std=c99 -Wall -Wextra -pedantic "$root"/examples/plan_app/main.c "${flags[@]}" -o "$work"/plan_app
 LD_LIBRARY_PATH=$(dirname "$(find "$work"/installed -name libarenac_plan.so)") "$work"/plan_app | tee "$work"/output
 grep -q '^12 bytes, no placement is smaller$' "$work"/output || fail "the planner's example does not need 12 bytes"

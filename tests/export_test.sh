@@ -5,7 +5,7 @@
 set -euo pipefail
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 arenac=$1 models=$2 work=$(realpath -m "$3") update=${4:-}
-golden=$tests/exports main=$tests/examples/cmake_app/main.c
+golden=$tests/exports main=$tests/../examples/cmake_app/main.c
 
 fail() { echo "export_test.sh: $*"; exit 1; }
 quietly() { "$@" >"$work/log" 2>&1 || { cat "$work/log"; fail "this fails: $*"; }; }
