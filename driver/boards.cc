@@ -11,6 +11,7 @@ namespace arenac {
 namespace {
 
 constexpr int kProbeSeconds = 60;
+const std::string kQemu = "qemu-", kLeastRiscv = "qemu-rv32";
 constexpr uint32_t kMB = 1 << 20;
 
 #define ARM(m) "arm-none-eabi-gcc", "-mthumb -mcpu=cortex-" m
@@ -43,6 +44,19 @@ std::span<const Core> cores() { return kCores; }
 const Core* find_core(const std::string& name) {
   const auto found = std::ranges::find(kCores, name, &Core::name);
   return found == std::end(kCores) ? nullptr : found;
+}
+
+std::vector<std::string> board_names() {
+  std::vector<std::string> names;
+  for (const Core& core : kCores) names.push_back(kQemu + std::string(core.name));
+  names.push_back(kLeastRiscv);
+  return names;
+}
+
+const Core& find_board(const std::string& name) {
+  const Core* core = find_core(name == kLeastRiscv ? "rv32imac" : name.substr(kQemu.size()));
+  ARENAC_CHECK(core, "the command line knows the boards");
+  return *core;
 }
 
 // The C library's specs are found only where it is installed, too.

@@ -14,12 +14,11 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace arenac {
 
 // One row of the table of cores. ARMv6-M code runs on the board of an M3, which executes it as it is.
-inline constexpr std::string_view kQemu = "qemu-";  // before a core's name, the board's
-
 struct Core {
   std::string_view name;  // "m4"
   const char* compiler;   // "arm-none-eabi-gcc"
@@ -33,6 +32,10 @@ struct Core {
 
 std::span<const Core> cores();
 const Core* find_core(const std::string& name);  // none: nullptr
+
+// What --on takes: "qemu-m4", ..., and "qemu-rv32", the least of RISC-V. Of no other name is there a board.
+std::vector<std::string> board_names();
+const Core& find_board(const std::string& name);
 
 // Whether the core's compiler and emulator are installed.
 bool is_installed(const Core& core);

@@ -23,8 +23,8 @@ std::vector<std::string> step_hook(const Compilation& compilation);
 // With an argument N > 0 it then runs N times more and prints the best time of one run in ms. Elsewhere and
 // with a profile spent.bin has what a run took: doubles, of all of it and of each step that a hook stands
 // before (steps of one group are the first one's), of N runs the mean: nanoseconds, on a microcontroller what
-// driver/board_clock.h counts. Exit
-// status: what the model returns; kFileFault when a file fails.
+// driver/board_clock.h counts.
+// Exit status: what the model returns; kFileFault when a file fails.
 inline constexpr int kFileFault = 100;
 // What a model returns; see the enum in its header.
 inline constexpr int kBranchLeftOut = 3, kOtherValue = 4;

@@ -215,7 +215,7 @@ Exit report_run(const Options& options, const Compilation& c, const RunResult& r
 ProgramOptions program_of(const Options& options) {
   ProgramOptions program{.board = nullptr, .runner = options.runner, .profile = options.profile};
   if (options.board.empty()) return program;
-  program.board = find_core(options.board.substr(kQemu.size()));
+  program.board = &find_board(options.board);
   if (!is_installed(*program.board))
     throw UserError(fmt::format("--on {}: {} with picolibc, or {}, is not installed", options.board,
                                 program.board->compiler, words_of(program.board->emulator)[0]));

@@ -237,12 +237,6 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   command.add_flag("--quiet", raw.quiet, "no progress on the terminal");
 }
 
-std::vector<std::string> board_names() {
-  std::vector<std::string> names;
-  for (const Core& core : cores()) names.push_back(std::string(kQemu) + std::string(core.name));
-  return names;
-}
-
 void add_commands(CLI::App& app, Options& options, Raw& raw) {
   app.require_subcommand(1);
   app.footer(examples(""));
@@ -453,8 +447,7 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (options.repeat > 0 && (!options.board.empty() || !options.runner.empty()))
     wrong_usage("--repeat is for this machine, not for --on and --runner");
   if (!options.board.empty()) {
-    const Core& core = *find_core(options.board.substr(kQemu.size()));
-    if (compile.target.empty()) compile.target = core.target;
+    if (compile.target.empty()) compile.target = find_board(options.board).target;
   }
   options.format = raw.json ? Options::Format::kJson : Options::Format::kText;
   for (const auto& [report, file] : raw.reports)
