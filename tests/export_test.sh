@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # export_test.sh ARENAC MODELS_DIR WORK_DIR [--update]: what `arenac export` writes for each ecosystem is what lies in
-# tests/exports (generated C apart), and builds: with make and meson as they are; with CMake for Zephyr, ESP-IDF and STM32Cube,
-# whose functions stand-ins have here; Arduino's sketch as C++. --update writes tests/exports anew.
+# tests/exports (generated C apart), and builds: with make and meson as they are; with CMake for ESP-IDF, whose function a
+# stand-in has here, and STM32Cube (Zephyr's: examples_test.sh); Arduino's sketch as C++. --update writes tests/exports anew.
 set -euo pipefail
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 arenac=$1 models=$2 work=$(realpath -m "$3") update=${4:-}
@@ -64,22 +64,6 @@ component stm32cube "$work"/stm32cube/Middlewares/tiny_cnn
 cmake_app "$work"/stm32cube <<'TEXT'
 add_subdirectory(Middlewares/tiny_cnn)
 target_link_libraries(app PRIVATE tiny_cnn)
-TEXT
-component zephyr "$work"/zephyr/module
-cmake_app "$work"/zephyr <<'TEXT'
-function(zephyr_library_named name)
-  set(library ${name} PARENT_SCOPE)
-  add_library(${name} STATIC)
-endfunction()
-function(zephyr_library_sources)
-  target_sources(${library} PRIVATE ${ARGN})
-endfunction()
-function(zephyr_include_directories folder)
-  target_include_directories(${library} PUBLIC ${folder})
-endfunction()
-set(CONFIG_TINY_CNN y)
-add_subdirectory(module)
-target_link_libraries(app PRIVATE tiny_cnn m)
 TEXT
 component esp-idf "$work"/esp-idf/components/tiny_cnn
 cmake_app "$work"/esp-idf <<'TEXT'
