@@ -281,12 +281,14 @@ std::vector<std::string> step_hook(const Compilation& c) {
 
 std::string harness_source(const Compilation& c, const HarnessOptions& options) {
   const Pieces p = pieces_of(c);
+  const bool counts = options.elsewhere || options.profile;
+  const std::string spent =
+      counts ? fmt::format("#define STEPS {}\n{}", c.schedule.steps.size(), kSpent) : kNothingSpent;
   return fmt::format(
              "#define _POSIX_C_SOURCE 200809L\n#include <stdio.h>\n#include <stdlib.h>\n"
              "#include <string.h>\n#include <time.h>\n\n#include \"{}.h\"\n#define FILE_FAULT {}\n"
-             "#define STEPS {}\n#define ELSEWHERE {}\n{}{}{}{}{}",
-             c.name, kFileFault, c.schedule.steps.size(), options.elsewhere ? 1 : 0, kSupport, kIfBoard,
-             kBoardClock, kClock, options.elsewhere || options.profile ? kSpent : kNothingSpent) +
+             "#define ELSEWHERE {}\n{}{}{}{}{}",
+             c.name, kFileFault, options.elsewhere ? 1 : 0, kSupport, kIfBoard, kBoardClock, kClock, spent) +
          fmt::format(kMain, fmt::arg("name", c.name), fmt::arg("functions", p.functions),
                      fmt::arg("run", p.run), fmt::arg("declarations", p.declarations),
                      fmt::arg("workspace", p.workspace), fmt::arg("structs", p.structs),

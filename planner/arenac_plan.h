@@ -81,6 +81,7 @@ enum {
   ARENAC_BAD_PROBLEM = 1,
   ARENAC_BAD_CALL = 2, /* no such planner, or a null pointer */
   ARENAC_DOES_NOT_FIT = 3,
+  ARENAC_WRONG = 4, /* of arenac_plan_verify */
   ARENAC_FAULT = 70 /* of arenac itself, or out of memory */
 };
 
@@ -89,6 +90,15 @@ enum {
  * be NULL. `options` may be NULL. */
 int arenac_plan(const arenac_problem* problem, const arenac_plan_options* options,
                 arenac_placement* placements, arenac_pool_use* uses, char* message, size_t message_size);
+
+/* What no plan of a problem with one pool can beat, in bytes, without looking for one: O(n log n) for n
+ * buffers. arenac_plan's lower bound is at least this. Of several pools: ARENAC_BAD_CALL. */
+int arenac_plan_bound(const arenac_problem* problem, int64_t* bound, char* message, size_t message_size);
+
+/* Whether such placements, one per buffer and from wherever, are a plan of the problem: ARENAC_DONE, or
+ * ARENAC_WRONG and the first fault as the message. Shares no code with what plans. */
+int arenac_plan_verify(const arenac_problem* problem, const arenac_placement* placements, char* message,
+                       size_t message_size);
 
 #ifdef __cplusplus
 }

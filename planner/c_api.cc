@@ -8,6 +8,7 @@
 #include "frontend/error.h"
 #include "planner/arenac_plan.h"
 #include "planner/planners.h"
+#include "planner/verify.h"
 
 namespace arenac {
 namespace {
@@ -72,22 +73,11 @@ void say(const char* text, char* message, size_t size) {
   message[length] = '\0';
 }
 
-}  // namespace
-}  // namespace arenac
-
-int arenac_plan(const arenac_problem* problem, const arenac_plan_options* options,
-                arenac_placement* placements, arenac_pool_use* uses, char* message, size_t message_size) {
-  using namespace arenac;
+// Runs what an entry does; what it throws becomes a status and a message.
+template <typename Entry>
+int answered(const Entry& entry, char* message, size_t message_size) {
   try {
-    require(problem && uses && (placements || problem->buffer_count == 0), "arenac_plan: a pointer is null");
-    const arenac_plan_options chosen = options ? *options : arenac_plan_options{};
-    const Plan made =
-        plan(problem_from(*problem), chosen.planner ? chosen.planner : kDefaultPlanner, search_from(chosen));
-    for (size_t id = 0; id < made.placements.size(); ++id)
-      placements[id] = {made.placements[id].pool, made.placements[id].offset};
-    for (size_t pool = 0; pool < made.pools.size(); ++pool)
-      uses[pool] = {made.pools[pool].size, made.pools[pool].lower_bound};
-    return ARENAC_DONE;
+    return entry();
   } catch (const UserError& error) {
     say(error.what(), message, message_size);
     return static_cast<int>(error.status);
@@ -97,4 +87,67 @@ int arenac_plan(const arenac_problem* problem, const arenac_plan_options* option
     say(error.what(), message, message_size);
   }
   return ARENAC_FAULT;
+}
+
+// The placements with the sizes that pools then have. A pool that is not there is left to the judge.
+Plan plan_from(const Problem& problem, const arenac_placement* placements) {
+  Plan made;
+  made.pools.resize(problem.pools.size());
+  for (size_t id = 0; id < problem.buffers.size(); ++id) {
+    const auto [pool, offset] = placements[id];
+    made.placements.push_back({pool, offset});
+    int64_t end;
+    if (pool < 0 || static_cast<size_t>(pool) >= made.pools.size()) continue;
+    if (__builtin_add_overflow(offset, problem.buffers[id].size, &end)) continue;
+    made.pools[pool].size = std::max(made.pools[pool].size, end);
+  }
+  return made;
+}
+
+}  // namespace
+}  // namespace arenac
+
+int arenac_plan(const arenac_problem* problem, const arenac_plan_options* options,
+                arenac_placement* placements, arenac_pool_use* uses, char* message, size_t message_size) {
+  using namespace arenac;
+  const auto entry = [&] {
+    require(problem && uses && (placements || problem->buffer_count == 0), "arenac_plan: a pointer is null");
+    const arenac_plan_options chosen = options ? *options : arenac_plan_options{};
+    const Plan made =
+        plan(problem_from(*problem), chosen.planner ? chosen.planner : kDefaultPlanner, search_from(chosen));
+    for (size_t id = 0; id < made.placements.size(); ++id)
+      placements[id] = {made.placements[id].pool, made.placements[id].offset};
+    for (size_t pool = 0; pool < made.pools.size(); ++pool)
+      uses[pool] = {made.pools[pool].size, made.pools[pool].lower_bound};
+    return ARENAC_DONE;
+  };
+  return answered(entry, message, message_size);
+}
+
+int arenac_plan_bound(const arenac_problem* problem, int64_t* bound, char* message, size_t message_size) {
+  using namespace arenac;
+  const auto entry = [&] {
+    require(problem && bound, "arenac_plan_bound: a pointer is null");
+    require(problem->pool_count <= 1, "arenac_plan_bound: a bound is of one pool");
+    const Problem own = problem_from(*problem);
+    check(own);
+    *bound = least_makespan(own);
+    return ARENAC_DONE;
+  };
+  return answered(entry, message, message_size);
+}
+
+int arenac_plan_verify(const arenac_problem* problem, const arenac_placement* placements, char* message,
+                       size_t message_size) {
+  using namespace arenac;
+  const auto entry = [&] {
+    require(problem && (placements || problem->buffer_count == 0), "arenac_plan_verify: a pointer is null");
+    const Problem own = problem_from(*problem);
+    check(own);
+    const auto fault = verify(own, plan_from(own, placements));
+    if (!fault) return ARENAC_DONE;
+    say(fault->c_str(), message, message_size);
+    return ARENAC_WRONG;
+  };
+  return answered(entry, message, message_size);
 }

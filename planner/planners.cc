@@ -216,12 +216,16 @@ std::optional<std::string> passed_capacities(const Problem& problem, const Plan&
   return fmt::format("{}", fmt::join(too_small, "; "));
 }
 
+int64_t least_makespan(const Problem& problem) {
+  const Problem merged = merge_groups(problem).problem;
+  return lower_bound(merged, 0, all_buffers(merged));
+}
+
 Plan plan(const Problem& problem, std::string_view planner, const Search& search) {
   find_planner(planner);
   check(problem);
   if (problem.pools.size() == 1 && problem.pools[0].capacity) {
-    const Problem merged = merge_groups(problem).problem;
-    const int64_t bound = lower_bound(merged, 0, all_buffers(merged));
+    const int64_t bound = least_makespan(problem);
     if (bound > *problem.pools[0].capacity)
       throw UserError(impossible(problem.pools[0], bound), Exit::kDoesNotFit);
   }

@@ -60,6 +60,9 @@ enum class Growth {
   kSearch,      // by effort
 };
 
+// What no plan of a checked problem with one pool can beat, in bytes.
+int64_t least_makespan(const Problem& problem);
+
 struct Planner {
   std::string_view name;
   std::string_view description;  // one line

@@ -40,8 +40,8 @@ std::string usage_error(std::vector<const char*> words) {
 TEST(Options, MistypedWordsAreToldWithTheNearestOne) {
   const std::pair<std::vector<const char*>, const char*> cases[] = {
       {{"complie", "m.onnx"}, "there is no command 'complie'; did you mean compile?"},
-      {{"frobnicate"}, "there are: compile, map"},
-      {{}, "a command is missing: one of compile, map"},
+      {{"frobnicate"}, "there are: compile, export, map"},
+      {{}, "a command is missing: one of compile, export, map"},
       {{"--versoin"}, "did you mean --version?"},
       {{"compile", "m.onnx", "--optmize", "ram"},
        "compile has no option '--optmize'; did you mean --optimize?"},
@@ -230,8 +230,15 @@ TEST(Files, NothingIsLeftWhenOneCannotBeWritten) {
   fs::create_directory(scratch.path() / "y.h");
   EXPECT_THROW(write_files(scratch.path(), {{"x.c", "1"}, {"y.h", "2"}}), UserError);
   EXPECT_THAT(names_in(scratch.path()), ElementsAre("y.h"));
-  EXPECT_THROW(write_files(scratch.path() / "new", {{"x.c", "1"}, {"none/y.h", "2"}}), UserError);
+  EXPECT_THROW(write_files(scratch.path() / "new", {{"x.c", "1"}, {"x.c/y.h", "2"}}), UserError);
   EXPECT_THAT(names_in(scratch.path()), ElementsAre("y.h"));
+}
+
+TEST(Files, FoldersInTheirNamesAreMade) {
+  const TemporaryFolder scratch;
+  write_files(scratch.path() / "gen", {{"src/x.c", "1"}, {"include/deep/x.h", "2"}});
+  EXPECT_EQ(read_file(scratch.path() / "gen/include/deep/x.h"), "2");
+  EXPECT_EQ(read_file(scratch.path() / "gen/src/x.c"), "1");
 }
 
 TEST(Files, AFileInTheWayOfTheFolderIsAnError) {

@@ -39,7 +39,8 @@ std::string program_source(const std::vector<Emitted>& batch) {
   std::string harnesses, calls;
   for (const Emitted& e : batch) {
     const std::string& name = e.compilation.name;
-    for (const char* function : {"allocate", "load", "save", "now_ms", "feed_all", "run_parts", "main"})
+    for (const char* function :
+         {"allocate", "load", "save", "start_clock", "now", "spent", "feed_all", "run_parts", "main"})
       harnesses += fmt::format("#undef {0}\n#define {0} {1}_{0}\n", function, name);
     harnesses += fmt::format("#include \"{}/main.c\"\n", name);
     calls += fmt::format(

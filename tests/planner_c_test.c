@@ -63,8 +63,41 @@ static int mistakes(void) {
   return 0;
 }
 
+static int bounds_and_plans_of_others(void) {
+  const arenac_pool pool = {.capacity = 12};
+  arenac_buffer buffers[] = {{.size = 8, .begin = 0, .end = 2}, {.size = 4, .begin = 1, .end = 5}};
+  arenac_problem problem = {.buffers = buffers, .buffer_count = 2, .pools = &pool, .pool_count = 1};
+  arenac_placement at[] = {{0, 4}, {0, 0}};
+  const arenac_pool two[2] = {{0, 0}, {0, 0}};
+  int64_t bound = 0;
+  char message[100] = "";
+  REQUIRE(arenac_plan_bound(&problem, &bound, NULL, 0) == ARENAC_DONE && bound == 12);
+  REQUIRE(arenac_plan_verify(&problem, at, NULL, 0) == ARENAC_DONE);
+  at[1].offset = 1;
+  REQUIRE(arenac_plan_verify(&problem, at, message, sizeof message) == ARENAC_WRONG && message[0] != 0);
+  at[1].offset = INT64_MAX;
+  REQUIRE(arenac_plan_verify(&problem, at, NULL, 0) == ARENAC_WRONG);
+  at[1].offset = INT64_MIN;
+  REQUIRE(arenac_plan_verify(&problem, at, NULL, 0) == ARENAC_WRONG);
+  at[1].offset = 0;
+  for (int32_t nowhere = -1; nowhere < 2; nowhere += 2) {
+    at[1].pool = nowhere;
+    REQUIRE(arenac_plan_verify(&problem, at, NULL, 0) == ARENAC_WRONG);
+  }
+  at[1].pool = 0, at[0].offset = 8; /* beyond the capacity */
+  REQUIRE(arenac_plan_verify(&problem, at, NULL, 0) == ARENAC_WRONG);
+  REQUIRE(arenac_plan_verify(&problem, NULL, NULL, 0) == ARENAC_BAD_CALL);
+  REQUIRE(arenac_plan_bound(&problem, NULL, NULL, 0) == ARENAC_BAD_CALL);
+  problem.pools = two, problem.pool_count = 2;
+  REQUIRE(arenac_plan_bound(&problem, &bound, NULL, 0) == ARENAC_BAD_CALL);
+  problem.pool_count = 1, buffers[0].end = 0;
+  REQUIRE(arenac_plan_bound(&problem, &bound, NULL, 0) == ARENAC_BAD_PROBLEM);
+  return 0;
+}
+
 int planner_c_test(void) {
   int line = the_example_in_the_header();
   if (!line) line = everything_at_once();
+  if (!line) line = bounds_and_plans_of_others();
   return line ? line : mistakes();
 }
