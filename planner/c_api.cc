@@ -89,21 +89,6 @@ int answered(const Entry& entry, char* message, size_t message_size) {
   return ARENAC_FAULT;
 }
 
-// The placements with the sizes that pools then have. A pool that is not there is left to the judge.
-Plan plan_from(const Problem& problem, const arenac_placement* placements) {
-  Plan made;
-  made.pools.resize(problem.pools.size());
-  for (size_t id = 0; id < problem.buffers.size(); ++id) {
-    const auto [pool, offset] = placements[id];
-    made.placements.push_back({pool, offset});
-    int64_t end;
-    if (pool < 0 || static_cast<size_t>(pool) >= made.pools.size()) continue;
-    if (__builtin_add_overflow(offset, problem.buffers[id].size, &end)) continue;
-    made.pools[pool].size = std::max(made.pools[pool].size, end);
-  }
-  return made;
-}
-
 }  // namespace
 }  // namespace arenac
 
@@ -144,7 +129,10 @@ int arenac_plan_verify(const arenac_problem* problem, const arenac_placement* pl
     require(problem && (placements || problem->buffer_count == 0), "arenac_plan_verify: a pointer is null");
     const Problem own = problem_from(*problem);
     check(own);
-    const auto fault = verify(own, plan_from(own, placements));
+    std::vector<Placement> claimed;
+    for (size_t id = 0; id < problem->buffer_count; ++id)
+      claimed.push_back({placements[id].pool, placements[id].offset});
+    const auto fault = verify(own, claimed_plan(own, std::move(claimed)));
     if (!fault) return ARENAC_DONE;
     say(fault->c_str(), message, message_size);
     return ARENAC_WRONG;

@@ -19,6 +19,7 @@
 #pragma GCC diagnostic pop
 
 #include "frontend/error.h"
+#include "planner/verify.h"
 
 namespace arenac {
 namespace {
@@ -228,15 +229,14 @@ Problem problem_from_csv(const std::string& text, const std::string& file, std::
 Plan plan_from_csv(const std::string& text, const std::string& file, const Problem& problem) {
   std::unordered_map<std::string, int> ids;
   for (size_t id = 0; id < problem.buffers.size(); ++id) ids.emplace(problem.buffers[id].name, int(id));
-  Plan plan{std::vector<Placement>(problem.buffers.size(), {-1, 0}),
-            std::vector<PoolUse>(problem.pools.size())};
+  std::vector<Placement> placements(problem.buffers.size(), {-1, 0});
   read_rows(text, file, {{&Row::id}, {&Row::offset}}, [&](const Row& row) {
     if (!is_given(row.id)) row.fail("column 'id' is empty");
     if (!is_given(row.offset)) row.fail("column 'offset' is empty");
     const auto at = ids.find(row.id);
     if (at == ids.end()) row.fail(fmt::format("'{}' is no buffer of the problem", row.id));
     const Buffer& b = problem.buffers[at->second];
-    Placement& place = plan.placements[at->second];
+    Placement& place = placements[at->second];
     if (place.pool >= 0) row.fail(fmt::format("buffer '{}' is placed twice", row.id));
     place = {b.pools.front(), row.number(row.offset, "offset")};
     if (is_given(row.pool)) {
@@ -247,14 +247,11 @@ Plan plan_from_csv(const std::string& text, const std::string& file, const Probl
       else if (problem.pools.size() > 1)
         row.fail(fmt::format("pool '{}' does not exist", row.pool));
     }
-    PoolUse& use = plan.pools[place.pool];
-    int64_t top = 0;
-    if (!__builtin_add_overflow(place.offset, b.size, &top)) use.size = std::max(use.size, top);
   });
   for (size_t id = 0; id < problem.buffers.size(); ++id)
-    if (plan.placements[id].pool < 0)
+    if (placements[id].pool < 0)
       throw UserError(fmt::format("{}: buffer '{}' is not placed", file, problem.buffers[id].name));
-  return plan;
+  return claimed_plan(problem, std::move(placements));
 }
 
 namespace {

@@ -248,4 +248,16 @@ std::optional<std::string> verify(const Problem& p, const Plan& plan) {
   return {};
 }
 
+Plan claimed_plan(const Problem& problem, std::vector<Placement> placements) {
+  Plan plan{std::move(placements), std::vector<PoolUse>(problem.pools.size())};
+  for (size_t id = 0; id < problem.buffers.size(); ++id) {
+    const auto [pool, offset] = plan.placements[id];
+    int64_t top;
+    if (pool < 0 || static_cast<size_t>(pool) >= plan.pools.size()) continue;
+    if (__builtin_add_overflow(offset, problem.buffers[id].size, &top)) continue;
+    plan.pools[pool].size = std::max(plan.pools[pool].size, top);
+  }
+  return plan;
+}
+
 }  // namespace arenac

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "planner/problem.h"
 
@@ -21,5 +22,9 @@ inline constexpr int64_t kMaxBytes = int64_t{1} << 60;
 // end of its topmost buffer and at least its lower bound. O(n log n) for n buffers that share with nobody;
 // each of the others costs O(those of its kind that live). Throws UserError as check() does.
 [[nodiscard]] std::optional<std::string> verify(const Problem& problem, const Plan& plan);
+
+// What verify() judges, of placements from wherever, one per buffer: with the sizes that the pools then have,
+// as far as they can be said.
+Plan claimed_plan(const Problem& problem, std::vector<Placement> placements);
 
 }  // namespace arenac
