@@ -22,6 +22,7 @@ void add(std::vector<Pull>& pulls, Pull pull) {
 namespace {
 
 constexpr int64_t kMostOfAll = 1 << 23;     // accesses of slabs, and as many pulls and waits, of all steps
+constexpr int64_t kFewTimes = 16;           // as many slabs as turns were asked for, or a step stays whole
 constexpr int64_t kMostCompared = 1 << 24;  // intervals, to tell the tensors in a storage apart
 
 // The slabs of a producer that write the rows which each slab of a reader needs.
@@ -310,6 +311,8 @@ StepFacts in_turns(StepFacts facts, int64_t turns, const std::vector<Step>& step
   if (strips.empty()) return facts;
   auto all = in_strips(0, static_cast<int>(steps.size()), strips, facts, steps);
   if (all) facts.steps = std::move(*all);
+  for (StepInSlabs& step : facts.steps)
+    if (step.slabs.count > kFewTimes * turns) step = whole_step();
   return facts;
 }
 

@@ -50,7 +50,7 @@ std::optional<std::vector<StepInSlabs>> in_strips(int begin, int end, const std:
                                                   const StepFacts& facts, const std::vector<Step>& steps);
 
 // The same with the slabs of every step taken so many at a time that there are at most `turns` of them, as
-// far as that comes out even.
+// far as that comes out even; those that keep many times more stay whole.
 StepFacts in_turns(StepFacts facts, int64_t turns, const std::vector<Step>& steps);
 
 }  // namespace arenac
