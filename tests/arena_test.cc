@@ -19,9 +19,9 @@
 namespace arenac {
 namespace {
 
-class Bound {
+class LivenessBound {
  public:
-  explicit Bound(const Graph& graph) : graph_(graph), group_(graph.tensors.size()) {
+  explicit LivenessBound(const Graph& graph) : graph_(graph), group_(graph.tensors.size()) {
     std::iota(group_.begin(), group_.end(), 0);
     flatten(graph.block);
     for (const Node* node : nodes_)
@@ -187,7 +187,7 @@ TEST(Arena, OfTheModelsIsNearTheLivenessBound) {
     const Graph graph = import_model(model.model().string(), data.import);
     const Graph precise = with_free_precision(graph, layerwise_peak);
     const Arenas arena = planned_arenas(with_inlined_elements(precise)), before = planned_arenas(precise);
-    const int64_t bound = Bound(graph).bytes();
+    const int64_t bound = LivenessBound(graph).bytes();
     EXPECT_LE(static_cast<double>(arena.apart - kSlackBytes), kSlack * static_cast<double>(before.apart))
         << model.id;
     EXPECT_LE(static_cast<double>(arena.apart - kSlackBytes), kSlack * static_cast<double>(bound))
@@ -205,7 +205,7 @@ TEST(Arena, OfTheModelsIsNearTheLivenessBound) {
 // The bound itself: one tensor of 400 bytes is live at a time, or h beside its successors.
 TEST(Bound, CountsViewsAndInPlaceOperatorsAsNothing) {
   const auto bound = [](const std::string& last) {
-    return Bound(import_text(fmt::format(
+    return LivenessBound(import_text(fmt::format(
                      R"(<ir_version: 8, opset_import: ["" : 17]>
       g (float[100] x) => (float[1, 1] y) <int64[2] s = {{4, 25}}, int64[2] k = {{0, 1}}> {{
         h = Sin(x) a = Reshape(h, s) b = Cos(a) c = Tan(b) d = Add(c, {}) y = ReduceSum(d, k) }})",

@@ -23,7 +23,7 @@ namespace {
 constexpr const char* kSchedulers[] = {"file-order", "fused",   "smallest", "rows",
                                        "columns",    "windows", "strips"};
 constexpr size_t kWays = std::size(kSchedulers);
-constexpr unsigned kBatch = 16;  // models of a program
+constexpr unsigned kFusedBatch = 16;  // models of a program
 // Sums of dozens of values up to 8 that are not whole, in another order. Wrong bytes are further off.
 constexpr double kWithin = 1e-3;
 
@@ -206,9 +206,9 @@ TEST_P(FusedC, GivesTheSameBytes) {
   unsigned number = 0;
   while (std::string(compilers()[number].name) != GetParam().name) ++number;
   const unsigned from = 100000 * (1 + number), count = seeds(5);
-  for (unsigned begin = from; begin < from + count && !HasFailure(); begin += kBatch) {
+  for (unsigned begin = from; begin < from + count && !HasFailure(); begin += kFusedBatch) {
     std::vector<Emitted> batch;
-    for (unsigned seed = begin; seed < std::min(begin + kBatch, from + count); ++seed)
+    for (unsigned seed = begin; seed < std::min(begin + kFusedBatch, from + count); ++seed)
       for (const char* scheduler : kSchedulers) {
         Emitted& e = batch.emplace_back(Emitted{compile_graph(
             import_text(model_text(seed)), fmt::format("m{}", batch.size()), way_of(seed, scheduler))});
