@@ -42,6 +42,13 @@ enum class WeightsForm : uint8_t { kAuto, kC, kIncbin, kBin, kPointer };
 // table.
 enum class Code : uint8_t { kFast, kSmall };
 
+// Memories for constants, the fastest first; none: with the program's other constant data.
+struct ConstantPools {
+  std::vector<Pool> pools = {};
+  std::vector<std::string> sections = {};  // of the linker, for each; "": the compiler's own
+  std::vector<Pin> pins = {};              // of constants, into pools that there are
+};
+
 struct EmitOptions {
   std::string name;  // a C identifier
   Io io = Io::kExternal;
@@ -52,6 +59,7 @@ struct EmitOptions {
   std::string features = {};                 // of the target
   Registers registers = Registers::kVector;  // the target's
   std::optional<int64_t> step_cycles = {};   // a run comes in parts of at most so many, where layers allow it
+  ConstantPools constants = {};
   std::string memory_of = {};  // the C prefix of what defines the static arena (shared_memory); empty: NAME.c
 };
 
@@ -87,5 +95,8 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
                    std::optional<int64_t> layerwise_arena = {});
 // The map with the cycles of its steps (cycles.h) on the target of that name.
 MemoryMap with_cycles(MemoryMap map, const std::vector<double>& cycles, const std::string& target);
+
+// The map with the memories of its constants, which may be other than "flash".
+MemoryMap with_constant_pools(MemoryMap map, const Schedule& schedule, const EmitOptions& options);
 
 }  // namespace arenac

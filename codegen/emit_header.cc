@@ -55,7 +55,7 @@ void what_it_is(CText& c, const CProgram& p, const std::string& token) {
     c.line(
         "#define {0}_WEIGHTS_ALIGN {1}u\n#define {0}_WEIGHTS_FILE_SIZE {2} /* bytes of {3}_weights.bin */\n"
         "#define {0}_WEIGHTS_TOKEN 0x{4}u /* which it ends in; sets of the same token can be exchanged */",
-        p.upper, kConstantAlign, c_unsigned(p.weights.total + 4), p.name, token);
+        p.upper, kConstantAlign, c_unsigned(p.weights.total() + 4), p.name, token);
   c.line("#define {}_MODEL_SHA256 \"{}\"", p.upper, p.map.sha256);
   c.line("#define {}_ARENAC_VERSION {}", p.upper, c_string(p.options.version));
   c.line("#define {}_OPTIONS_GIVEN {}", p.upper, c_string(p.map.options));
@@ -166,6 +166,10 @@ std::string header_text(const CProgram& p, const std::string& token) {
   for (size_t k = 0; k < p.pools.size(); ++k)
     pool_size_macros(c, p.name, p.upper + "_" + p.pool_macros[k], p.plan.pools[k].size,
                      p.lifetimes.problem.pools[k]);
+  for (size_t k = 0; k < p.options.constants.pools.size(); ++k) {
+    const Pool& pool = p.options.constants.pools[k];
+    pool_size_macros(c, p.name, p.upper + "_" + upper_case(pool.name), p.weights.blobs[k].total, pool);
+  }
   what_it_is(c, p, token);
   if (const std::string text = text_type(p.graph); !text.empty()) c.put(text);
   io_macros(c, p, p.inputs);

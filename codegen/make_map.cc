@@ -185,6 +185,13 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   return map;
 }
 
+MemoryMap with_constant_pools(MemoryMap map, const Schedule& schedule, const EmitOptions& options) {
+  const Weights weights = collect_weights(schedule, options);
+  for (size_t k = 0; k < map.constants.size() && !options.constants.pools.empty(); ++k)
+    map.constants[k].pool = options.constants.pools[weights.all[k].blob].name;
+  return map;
+}
+
 MemoryMap with_cycles(MemoryMap map, const std::vector<double>& cycles, const std::string& target) {
   int64_t left = kMapNumberLimit - 1;  // of what the steps may add up to
   for (size_t s = 0; s < map.steps.size(); ++s) {

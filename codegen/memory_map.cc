@@ -158,6 +158,37 @@ std::optional<size_t> group_at(const MemoryMap& map, int64_t time) {
   return {};
 }
 
+std::vector<MapRegion> regions_of(const MemoryMap& map) {
+  std::vector<MapRegion> all;
+  const auto add = [&](std::string_view use, const std::string& memory, int64_t size,
+                       std::string_view permission, std::string_view life) {
+    for (MapRegion& region : all)
+      if (region.use == use && region.memory == memory) {
+        region.size += size;
+        return;
+      }
+    all.push_back({use, memory, size, permission, life});
+  };
+  for (const MapConstant& constant : map.constants)
+    add("constants", constant.pool, constant.size, "read", "program");
+  for (const MapIo& io : map.io)
+    if (io.kind == IoKind::kInput)
+      add("inputs", "caller", io.size, "read", "run");
+    else
+      add("outputs", "caller", io.size, "write", "run");
+  std::map<std::string, int64_t> states;  // bytes of each pool
+  for (const MapBuffer& buffer : map.buffers) {
+    if (buffer.kind == BufferKind::kInput) add("inputs", buffer.pool, buffer.size, "read-write", "run");
+    if (buffer.kind == BufferKind::kOutput) add("outputs", buffer.pool, buffer.size, "read-write", "run");
+    if (buffer.kind != BufferKind::kState) continue;
+    add("states", buffer.pool, buffer.size, "read-write", "program");
+    states[buffer.pool] += buffer.size;
+  }
+  for (const MapPool& pool : map.pools)
+    add("internal", pool.name, std::max<int64_t>(pool.size - states[pool.name], 0), "read-write", "run");
+  return all;
+}
+
 LiveBytes live_bytes(const MemoryMap& map, std::string_view pool) {
   std::map<int64_t, int64_t> change;  // time -> bytes that come or go
   const auto add = [&](int64_t begin, int64_t end, int64_t bytes) {

@@ -193,9 +193,21 @@ struct MemoryMap {
   bool operator==(const MemoryMap&) const = default;
 };
 
+// A part of the memory of one use, as runtimes divide it: what holds constants, what the caller passes and
+// takes, what is kept from call to call, and the rest of each pool.
+struct MapRegion {
+  std::string_view use;         // "constants", "inputs", "outputs", "states" or "internal"
+  std::string memory;           // "caller", a pool, or where constants lie
+  int64_t size = 0;             // bytes; inputs and outputs within a pool lie in what is internal, too
+  std::string_view permission;  // "read", "write" or "read-write", of a run
+  std::string_view life;        // whose content it is: of one "run", or of the "program", from call to call
+};
+std::vector<MapRegion> regions_of(const MemoryMap& map);
+
 // The file format: keys in the order of the structures above, one array element a line. Bytes that are not
-// UTF-8 become U+FFFD, so the result is always valid JSON. `groups`, `order`, `frontier`, `cut_off`,
-// `tool`, `options`, `target`, cycles and the stack are left out where there are none.
+// UTF-8 become U+FFFD, so the result is always valid JSON. `regions` follows from the rest. `groups`,
+// `order`, `frontier`, `cut_off`, `tool`, `options`, `target`, cycles and the stack are left out where there
+// are none.
 std::string to_json(const MemoryMap& map);
 
 // Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `writer`,

@@ -61,6 +61,14 @@ Json json_of(const MapConstant& constant) {
   return {{"name", constant.name}, {"size", constant.size}, {"pool", constant.pool}};
 }
 
+Json json_of(const MapRegion& region) {
+  return {{"use", region.use},
+          {"memory", region.memory},
+          {"size", region.size},
+          {"permission", region.permission},
+          {"life", region.life}};
+}
+
 Json json_of(const MapOverlap& overlap) {
   return {{"above", overlap.above}, {"below", overlap.below}, {"distance", overlap.distance}};
 }
@@ -325,6 +333,7 @@ std::string to_json(const MemoryMap& map) {
                                       json_list("constants", map.constants),
                                       json_list("overlaps", map.overlaps),
                                       json_list("io", map.io),
+                                      json_list("regions", regions_of(map)),
                                       fmt::format(" \"totals\": {}", dump(json_of(map.totals)))};
   if (!map.groups.empty()) entries.push_back(json_list("groups", map.groups));
   if (map.order) entries.push_back(fmt::format(" \"order\": {}", dump(json_of(*map.order))));

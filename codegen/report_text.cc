@@ -8,9 +8,11 @@
 //             ▂▂▂▂████▄▄▄▄        bytes in use
 //                 ^ peak: step 4, conv2 (Conv)
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <unordered_map>
 
@@ -393,6 +395,17 @@ std::string step_section(const MemoryMap& map, int columns) {
   return text;
 }
 
+// "; 432 in itcm, 9,216 in qspi" where constants lie in several memories.
+std::string constant_pools_words(const MemoryMap& map) {
+  std::map<std::string, int64_t> bytes;
+  for (const MapConstant& constant : map.constants) bytes[constant.pool] += constant.size;
+  if (bytes.size() < 2) return "";
+  std::vector<std::string> words;
+  for (const auto& [pool, size] : bytes)
+    words.push_back(fmt::format("{} in {}", grouped(size), printable(pool)));
+  return fmt::format("; {}", fmt::join(words, ", "));
+}
+
 std::string header(const MemoryMap& map) {
   const MapTotals& totals = map.totals;
   std::string arena = bytes_words(totals.arena);
@@ -402,9 +415,9 @@ std::string header(const MemoryMap& map) {
                          grouped(totals.layerwise_arena));
   }
   return fmt::format(
-             "{}\nsha256   {}\narena    {}\nweights  {} in {}\nwork     {} multiply-accumulates{} in {}\n",
+             "{}\nsha256   {}\narena    {}\nweights  {} in {}{}\nwork     {} multiply-accumulates{} in {}\n",
              printable(map.model), printable(map.sha256), arena, bytes_words(totals.weights),
-             counted(map.constants.size(), "constant"), short_count(totals.macs),
+             counted(map.constants.size(), "constant"), constant_pools_words(map), short_count(totals.macs),
              totals.macs_again > 0 ? fmt::format(", {} of them again,", short_count(totals.macs_again)) : "",
              counted(map.steps.size(), "step")) +
          cycles_line(map) + stack_line(map) + order_line(map) + search_line(map) + tool_line(map) +

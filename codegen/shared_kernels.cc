@@ -297,7 +297,7 @@ std::vector<int> place_of(const std::vector<Member>& family, size_t place) {
   return numbers;
 }
 
-Columns columns_of(const std::vector<Member>& family) {
+Columns open_columns_of(const std::vector<Member>& family) {
   Columns columns;
   for (size_t place = 0; place < family[0].numbers.size(); ++place) {
     const std::vector<int> numbers = place_of(family, place);
@@ -310,7 +310,7 @@ Columns columns_of(const std::vector<Member>& family) {
 // The kernel for all of the family, if one text does for each of its members.
 std::optional<SharedKernel> shared(const std::vector<Member>& family, const std::string& prefix,
                                    Helpers& helpers) {
-  const Columns columns = columns_of(family);
+  const Columns columns = open_columns_of(family);
   if (columns.empty() || columns.size() * kLettersANumber > family[0].signature.size()) return std::nullopt;
   const auto place_at = [&](size_t place) { return place_in(columns, place_of(family, place)); };
   const auto before = [](const Member& a, const Member& b) { return a.order < b.order; };

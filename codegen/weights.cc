@@ -7,6 +7,8 @@
 #include <set>
 
 #include "codegen/c_text.h"
+#include "codegen/constant_pools.h"
+#include "planner/packing.h"
 
 namespace arenac {
 namespace {
@@ -52,11 +54,12 @@ std::set<TensorId> constants_read(const Schedule& schedule) {
   return used;
 }
 
-std::string readable_array(const Weight& weight, const Tensor& tensor, const std::string& name) {
+std::string readable_array(const Weight& weight, const Blob& blob, const Tensor& tensor,
+                           const std::string& name) {
   const int64_t count = static_cast<int64_t>(weight.bytes.size()) / size_of(tensor.type);
-  std::string text = fmt::format("\n/* {} {} */\n{}_CONST {} {}_{}[{}] = {{", c_comment(tensor.name),
-                                 to_string(tensor.shape), upper_case(name), info(tensor.type).c_name, name,
-                                 weight.name, count);
+  std::string text =
+      fmt::format("\n/* {} {} */\n{}_{} {} {}_{}[{}] = {{", c_comment(tensor.name), to_string(tensor.shape),
+                  upper_case(name), blob.macro, info(tensor.type).c_name, name, weight.name, count);
   std::string line;
   for (int64_t k = 0; k < count; ++k) {
     const auto* at = reinterpret_cast<const std::byte*>(weight.bytes.data()) + k * size_of(tensor.type);
@@ -104,15 +107,15 @@ std::string in_other_order(std::string bytes, int size) {
   return bytes;
 }
 
-// The blob as strings in the machine's byte order.
-std::string blob_text(const Weights& weights, const Schedule& schedule, const std::string& upper) {
+// A blob as strings in the machine's byte order.
+std::string blob_text(const Weights& weights, size_t blob, const Schedule& schedule,
+                      const std::string& upper) {
   std::string text;
-  for (size_t k = 0; k < weights.all.size(); ++k) {
-    const Weight& weight = weights.all[k];
+  for (const Weight& weight : weights.all) {
+    if (weight.blob != blob) continue;
     const Type type = schedule.graph->tensors[weight.tensor].type;
-    const int64_t end = k + 1 < weights.all.size() ? weights.all[k + 1].offset : weights.total;
     const auto padded = [&](std::string bytes) {
-      bytes.resize(end - weight.offset);
+      bytes.resize(weights.room_for(weight));
       return octal(bytes);
     };
     const std::string swapped =
@@ -124,15 +127,35 @@ std::string blob_text(const Weights& weights, const Schedule& schedule, const st
   return text;
 }
 
-std::string blob_of(const Weights& weights) {
-  std::string blob(weights.total, '\0');
-  for (const Weight& weight : weights.all) blob.replace(weight.offset, weight.bytes.size(), weight.bytes);
-  return blob;
+// All blobs, one after the other.
+std::string binary(const Weights& weights) {
+  std::string bytes(weights.total(), '\0');
+  for (const Weight& weight : weights.all)
+    bytes.replace(weights.blobs[weight.blob].begin + weight.offset, weight.bytes.size(), weight.bytes);
+  return bytes;
 }
 
-std::string blob_type(const Weights& weights, const std::string& name) {
-  return fmt::format("union {}_weights_blob {{ unsigned char bytes[{}]; int64_t whole; double real; }}", name,
-                     weights.total + 1);
+std::string blob_type(const Blob& blob, const std::string& name) {
+  return fmt::format("union {}_{}_blob {{ unsigned char bytes[{}]; int64_t whole; double real; }}", name,
+                     blob.name, blob.total + 1);
+}
+
+// Those with constants.
+std::vector<size_t> used_blobs(const Weights& weights) {
+  std::vector<size_t> used;
+  for (size_t k = 0; k < weights.blobs.size(); ++k)
+    if (weights.blobs[k].total > 0) used.push_back(k);
+  return used;
+}
+
+// What stands before the arrays of a memory that --pool names, if the build does not say it.
+std::string place_macro(const Blob& blob, const std::string& upper) {
+  const std::string section =
+      blob.section.empty() ? "" : fmt::format(", section({})", c_string(blob.section));
+  return fmt::format(
+      "#if !defined({0}_{1}) && defined(__GNUC__)\n#define {0}_{1} const __attribute__((aligned({2}){3}))\n"
+      "#elif !defined({0}_{1})\n#define {0}_{1} const\n#endif\n",
+      upper, blob.macro, blob.align, section);
 }
 
 }  // namespace
@@ -148,9 +171,15 @@ std::string text_type(const Graph& graph) {
       kStringBytes);
 }
 
+int64_t Weights::room_for(const Weight& weight) const {
+  const int64_t align = blobs[weight.blob].align;
+  return round_up(static_cast<int64_t>(weight.bytes.size()), readable ? align : std::max(align, kBlobAlign));
+}
+
 Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
   Weights weights;
   std::map<std::pair<Type, std::string>, int> known;
+  int64_t total = 0;
   for (TensorId id : constants_read(schedule)) {
     const Tensor& tensor = schedule.graph->tensors[id];
     std::string bytes = laid_out(tensor, schedule.layouts[id]);
@@ -160,15 +189,14 @@ Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
     if (!fresh) continue;
     const std::string name = fmt::format("w_{}", weights.all.size());
     const int64_t size = static_cast<int64_t>(bytes.size());
-    weights.all.push_back({name, id, std::move(bytes), weights.total});
-    weights.total += (size + kBlobAlign - 1) / kBlobAlign * kBlobAlign;
+    weights.all.push_back({name, id, std::move(bytes)});
+    total += size;
   }
   weights.form = options.weights;
   if (weights.form == WeightsForm::kAuto)
-    weights.form = weights.total > kLiteralBytes ? WeightsForm::kIncbin : WeightsForm::kC;
-  int64_t bytes = 0;
-  for (const Weight& weight : weights.all) bytes += static_cast<int64_t>(weight.bytes.size());
-  weights.readable = weights.form == WeightsForm::kC && bytes <= kReadableBytes;
+    weights.form = total > kLiteralBytes ? WeightsForm::kIncbin : WeightsForm::kC;
+  weights.readable = weights.form == WeightsForm::kC && total <= kReadableBytes;
+  place_constants(weights, schedule, options.constants);
   return weights;
 }
 
@@ -202,40 +230,44 @@ std::string weight_check(const Weights& weights, const std::string& name) {
       "  const unsigned char *const token = weights + {2};\n"
       "  return token[0] == ({1}_WEIGHTS_TOKEN & 255u) && token[1] == ({1}_WEIGHTS_TOKEN >> 8 & 255u) &&\n"
       "         token[2] == ({1}_WEIGHTS_TOKEN >> 16 & 255u) && token[3] == {1}_WEIGHTS_TOKEN >> 24;\n}}\n",
-      name, upper, weights.total);
+      name, upper, weights.total());
 }
 
 std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name,
                                 const std::string& token) {
   if (weights.all.empty() || weights.form == WeightsForm::kPointer) return "";
   const std::string upper = upper_case(name);
+  const std::vector<size_t> used = used_blobs(weights);
   std::string text = fmt::format(
-      "\n/* The constants, for {1}.c and {1}_weights.c. {0}_CONST stands before each of them: define it to "
-      "place "
-      "them,\n   -D'{0}_CONST=const __attribute__((section(\".qspi\")))'. */\n"
-      "#if defined({0}_INTERNAL) && !defined({0}_CONSTANTS_H)\n#define {0}_CONSTANTS_H\n"
-      "#if !defined({0}_CONST) && defined(__GNUC__)\n#define {0}_CONST const __attribute__((aligned({2})))\n"
-      "#elif !defined({0}_CONST)\n#define {0}_CONST const\n#endif\n"
-      "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
-      upper, name, kConstantAlign);
-  if (weights.form != WeightsForm::kBin) {
-    const std::string first = weights.readable ? weights.all[0].name : "weights";
+      "\n/* The constants, for {1}.c and {1}_weights.c. {0}_{2} stands before each{3}: define it to place "
+      "them,\n"
+      "   -D'{0}_{2}=const __attribute__((section(\".qspi\")))'. */\n"
+      "#if defined({0}_INTERNAL) && !defined({0}_CONSTANTS_H)\n#define {0}_CONSTANTS_H\n",
+      upper, name, weights.blobs[used[0]].macro, used.size() > 1 ? " of the first memory" : "");
+  for (size_t k : used) text += place_macro(weights.blobs[k], upper);
+  text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+  const auto needs_token = [&](const std::string& symbol) {
     text +=
         fmt::format("#define {0}_{1} {0}_{1}_{2} /* constants that are not those of {0}.c do not link */\n",
-                    name, first, token);
-  }
-  if (!weights.readable && weights.form == WeightsForm::kC)
-    text += fmt::format("{};\nextern {}_CONST union {}_weights_blob {}_weights;\n", blob_type(weights, name),
-                        upper, name, name);
-  else if (!weights.readable)
-    text += fmt::format("extern const unsigned char {}_weights[{}];\n", name, weights.total);
-  else
+                    name, symbol, token);
+  };
+  if (weights.readable) {
+    needs_token(weights.all[0].name);
     for (const Weight& weight : weights.all) {
       const Type type = schedule.graph->tensors[weight.tensor].type;
-      text += fmt::format("extern {}_CONST {} {}_{}[{}]; /* {} */\n", upper, info(type).c_name, name,
-                          weight.name, weight.bytes.size() / size_of(type),
+      text += fmt::format("extern {}_{} {} {}_{}[{}]; /* {} */\n", upper, weights.blobs[weight.blob].macro,
+                          info(type).c_name, name, weight.name, weight.bytes.size() / size_of(type),
                           c_comment(schedule.graph->tensors[weight.tensor].name));
     }
+  }
+  for (size_t k : weights.readable ? std::vector<size_t>{} : used) {
+    const Blob& blob = weights.blobs[k];
+    if (weights.form != WeightsForm::kBin) needs_token(blob.name);
+    text += weights.form == WeightsForm::kC
+                ? fmt::format("{0};\nextern {1}_{2} union {3}_{4}_blob {3}_{4};\n", blob_type(blob, name),
+                              upper, blob.macro, name, blob.name)
+                : fmt::format("extern const unsigned char {}_{}[{}];\n", name, blob.name, blob.total);
+  }
   return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
@@ -243,50 +275,65 @@ std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedu
                            const std::string& name) {
   const Weight& weight = weights.all[weights.of_tensor.at(tensor)];
   if (weights.readable) return fmt::format("{}_{}", name, weight.name);
+  const char* type = info(schedule.graph->tensors[tensor].type).c_name;
   if (weights.form == WeightsForm::kPointer)
-    return fmt::format("(const {} *)(const void *)(weights + {})",
-                       info(schedule.graph->tensors[tensor].type).c_name, weight.offset);
-  const char* member = weights.form == WeightsForm::kC ? ".bytes" : "";
-  return fmt::format("(const {} *)(const void *)({}_weights{} + {})",
-                     info(schedule.graph->tensors[tensor].type).c_name, name, member, weight.offset);
+    return fmt::format("(const {} *)(const void *)(weights + {})", type, weight.offset);
+  return fmt::format("(const {} *)(const void *)({}_{}{} + {})", type, name, weights.blobs[weight.blob].name,
+                     weights.form == WeightsForm::kC ? ".bytes" : "", weight.offset);
 }
+
+namespace {
+
+std::string weights_in_c(const Weights& weights, const Schedule& schedule, const std::string& name) {
+  const std::string upper = upper_case(name);
+  std::string text = fmt::format(
+      "/* Constants of {0}, written by arenac. */\n#define {1}_INTERNAL\n#include \"{0}.h\"\n\n"
+      "#include <math.h>\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
+      name, upper);
+  if (weights.all.empty()) {
+    text += fmt::format("\ntypedef int {}_has_no_weights;\n", name);
+  } else if (weights.readable) {
+    for (const Weight& weight : weights.all)
+      text +=
+          readable_array(weight, weights.blobs[weight.blob], schedule.graph->tensors[weight.tensor], name);
+  } else {
+    text +=
+        fmt::format("\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n{}",
+                    byte_order(upper));
+    for (size_t k : used_blobs(weights))
+      text += fmt::format(
+          "/* The bytes as they lie in memory. */\n{0}_{1} union {2}_{3}_blob {2}_{3} = {{\n{4}}};\n", upper,
+          weights.blobs[k].macro, name, weights.blobs[k].name, blob_text(weights, k, schedule, upper));
+  }
+  return text + "\n#ifdef __cplusplus\n}\n#endif\n";
+}
+
+std::string weights_in_assembler(const Weights& weights, const std::string& name, const std::string& token) {
+  std::string text = fmt::format(
+      "/* Constants of {0}: the bytes of {0}_weights.bin, which must lie in a folder given by -I. */\n",
+      name);
+  for (size_t k : used_blobs(weights)) {
+    const Blob& blob = weights.blobs[k];
+    const std::string symbol = fmt::format("{}_{}_{}", name, blob.name, token);
+    text += fmt::format(
+        "    .section {0}, \"a\"\n    .globl {1}\n    .balign {2}\n{1}:\n    .incbin \"{3}_weights.bin\"{4}\n"
+        "#ifdef __ELF__\n    .size {1}, . - {1}\n#endif\n",
+        blob.section.empty() ? fmt::format(".rodata.{}_{}", name, blob.name) : blob.section, symbol,
+        std::max(blob.align, kBlobAlign), name,
+        weights.blobs.size() > 1 ? fmt::format(", {}, {}", blob.begin, blob.total) : "");
+  }
+  return text + "#if defined(__linux__) && defined(__ELF__)\n    .section .note.GNU-stack, \"\"\n#endif\n";
+}
+
+}  // namespace
 
 std::vector<File> weight_files(const Weights& weights, const Schedule& schedule, const std::string& name,
                                const std::string& token) {
+  if (weights.form == WeightsForm::kC) return {{name + "_weights.c", weights_in_c(weights, schedule, name)}};
   std::vector<File> files;
-  if (weights.form == WeightsForm::kC) {
-    std::string text = fmt::format(
-        "/* Constants of {0}, written by arenac. */\n#define {1}_INTERNAL\n#include \"{0}.h\"\n\n"
-        "#include <math.h>\n\n#ifdef __cplusplus\nextern \"C\" {{\n#endif\n",
-        name, upper_case(name));
-    if (weights.all.empty()) {
-      text += fmt::format("\ntypedef int {}_has_no_weights;\n", name);
-    } else if (weights.readable) {
-      for (const Weight& weight : weights.all)
-        text += readable_array(weight, schedule.graph->tensors[weight.tensor], name);
-    } else {
-      text += fmt::format(
-          "\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n{3}"
-          "/* The bytes as they lie in memory. */\n{2}_CONST union {0}_weights_blob {0}_weights = "
-          "{{\n{1}}};\n",
-          name, blob_text(weights, schedule, upper_case(name)), upper_case(name),
-          byte_order(upper_case(name)));
-    }
-    text += "\n#ifdef __cplusplus\n}\n#endif\n";
-    files.push_back({name + "_weights.c", std::move(text)});
-    return files;
-  }
   if (weights.form == WeightsForm::kIncbin)
-    files.push_back(
-        {name + "_weights.S",
-         fmt::format(
-             "/* Constants of {0}: the bytes of {0}_weights.bin, which must lie in a folder given by -I. */\n"
-             "    .section .rodata.{0}_weights, \"a\"\n    .globl {0}_weights_{2}\n    .balign {1}\n"
-             "{0}_weights_{2}:\n    .incbin \"{0}_weights.bin\"\n"
-             "#ifdef __ELF__\n    .size {0}_weights_{2}, . - {0}_weights_{2}\n#endif\n"
-             "#if defined(__linux__) && defined(__ELF__)\n    .section .note.GNU-stack, \"\"\n#endif\n",
-             name, kBlobAlign, token)});
-  files.push_back({name + "_weights.bin", blob_of(weights)});
+    files.push_back({name + "_weights.S", weights_in_assembler(weights, name, token)});
+  files.push_back({name + "_weights.bin", binary(weights)});
   if (weights.form == WeightsForm::kPointer)
     for (int byte = 3; byte >= 0; --byte)
       files.back().bytes +=

@@ -15,15 +15,29 @@ struct Weight {
   std::string name;   // w_17: of its array, behind the prefix
   TensorId tensor;    // the first that has these bytes
   std::string bytes;  // elements in the order of the tensor's layout
-  int64_t offset;     // in the blob, a multiple of 64
+  size_t blob = 0;
+  int64_t offset = 0;  // in the blob
+};
+
+// The constants of one memory (constant_pools.h).
+struct Blob {
+  std::string name = "weights";  // behind the prefix
+  std::string macro = "CONST";   // the same in capitals: of what stands before each array
+  std::string section = "";      // of the linker; "": the compiler's own
+  int64_t align = 1;             // bytes
+  int64_t begin = 0, total = 0;  // bytes, in the .bin
 };
 
 struct Weights {
   std::vector<Weight> all;
   std::map<TensorId, int> of_tensor;
-  int64_t total = 0;  // bytes of the blob
-  WeightsForm form;   // never kAuto
-  bool readable;      // arrays of numbers rather than a blob
+  std::vector<Blob> blobs;
+  WeightsForm form;  // never kAuto
+  bool readable;     // arrays of numbers rather than a blob
+
+  // Bytes that a constant takes in its blob: in the .bin, and in strings of C, a multiple of 64.
+  int64_t room_for(const Weight& weight) const;
+  int64_t total() const { return blobs.back().begin + blobs.back().total; }  // bytes of the .bin
 };
 
 // The definition of the C type of text if the graph has any, else nothing. Several models may define it in

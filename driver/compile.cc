@@ -220,6 +220,11 @@ void write_up(Compilation& c, const CompileOptions& options, Progress& progress)
   c.map = with_cycles(make_map(c.schedule, c.lifetimes, c.plan, options.io, c.layerwise_arena),
                       cycles_of(lowered, target), target.name);
   c.map.totals.stack = stack_bound(lowered, target.registers);
+  const EmitOptions emitted = {
+      c.name,           options.io,      options.weights,  ARENAC_VERSION,      code_of(options),
+      options.sections, target.features, target.registers, options.step_cycles, options.constants,
+      options.memory_of};
+  c.map = with_constant_pools(std::move(c.map), c.schedule, emitted);
   if (options.rungs == Rungs::kListed)
     for (const Rung& rung : c.rungs) c.map.frontier.push_back(choice_of(rung, options, c.name));
   c.map.model = title_of(options);
@@ -230,9 +235,7 @@ void write_up(Compilation& c, const CompileOptions& options, Progress& progress)
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
 
-  c.files = emit(lowered, c.map,
-                 {c.name, options.io, options.weights, ARENAC_VERSION, code_of(options), options.sections,
-                  target.features, target.registers, options.step_cycles, options.memory_of});
+  c.files = emit(lowered, c.map, emitted);
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
 }
 

@@ -59,6 +59,7 @@ struct CompileOptions {
   std::vector<Pool> pools;            // fastest first; empty: one without a capacity
   std::vector<std::string> sections;  // see EmitOptions
   std::vector<Pin> pins;
+  ConstantPools constants;
   std::vector<StateNames> states;
   std::vector<CallerRows> fed, emitted;  // inputs and outputs that the caller passes row by row
   std::vector<StreamInput> streams;      // none: the model of one stretch of time that it is

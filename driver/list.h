@@ -13,6 +13,7 @@ struct PoolKind {
 };
 inline constexpr PoolKind kPoolKinds[] = {
     {"arena", "one contiguous memory; static for kws_invoke, the caller's for kws_run"},
+    {"constants", "arrays in a section of the linker; those that a run reads most often lie in the first"},
 };
 
 struct Listing {

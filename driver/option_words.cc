@@ -177,7 +177,7 @@ PoolWords pool_of(const std::string& text) {
     else if (key == "section")
       words.section = value;
     else if (key == "kind")
-      require_kind(value, option);
+      require_kind(words.kind = value, option);
     else
       wrong_usage(fmt::format("{}: '{}' is not {}{}", option, key, fmt::join(kPoolKeys, ", "),
                               did_you_mean(key, {std::begin(kPoolKeys), std::end(kPoolKeys)})));

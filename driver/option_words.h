@@ -42,6 +42,7 @@ void bind_inputs(const BindingWords& words, ImportOptions& import);
 struct PoolWords {
   Pool pool;
   std::string section;
+  std::string kind = "arena";  // one of kPoolKinds
 };
 PoolWords pool_of(const std::string& text);
 

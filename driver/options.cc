@@ -325,27 +325,30 @@ constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 // The pools of generated C, whose names and sections are in its text, and what lies in them.
 void interpret_pools(const Raw& raw, CompileOptions& compile) {
   for (const std::string& text : raw.pools) {
-    const auto [pool, section] = pool_of(text);
+    const auto [pool, section, kind] = pool_of(text);
     if (c_identifier(pool.name) != pool.name)
       wrong_usage(fmt::format("--pool {}: the name must be a C identifier; '{}' is one", text,
                               c_identifier(pool.name)));
     if (pool.name.size() > kLongestPoolName)
       wrong_usage(fmt::format("--pool {}: the name has {} letters, and {} are the most", text,
                               pool.name.size(), kLongestPoolName));
-    for (const Pool& other : compile.pools)
-      if (upper_case(other.name) == upper_case(pool.name))
-        wrong_usage(fmt::format("--pool {}: there is a pool '{}' already", text, other.name));
+    for (const auto* others : {&compile.pools, &compile.constants.pools})
+      for (const Pool& other : *others)
+        if (upper_case(other.name) == upper_case(pool.name))
+          wrong_usage(fmt::format("--pool {}: there is a pool '{}' already", text, other.name));
     if (pool.align < 1 || pool.align > kGreatestAlign || (pool.align & (pool.align - 1)) != 0)
       wrong_usage(
           fmt::format("--pool {}: the alignment must be a power of two up to {}", text, kGreatestAlign));
     if (section.find_first_not_of(kSectionLetters) != std::string::npos)
       wrong_usage(fmt::format("--pool {}: a section's name has letters, digits and '._$-'", text));
-    compile.pools.push_back(pool);
-    compile.sections.push_back(section);
+    const bool constants = kind == "constants";
+    (constants ? compile.constants.pools : compile.pools).push_back(pool);
+    (constants ? compile.constants.sections : compile.sections).push_back(section);
   }
   for (const std::string& text : raw.pins) {
     const auto [tensor, pool] = split_binding(text, "--pin", "TENSOR=POOL");
-    compile.pins.push_back({tensor, pool});
+    const bool constants = std::ranges::count(compile.constants.pools, pool, &Pool::name) > 0;
+    (constants ? compile.constants.pins : compile.pins).push_back({tensor, pool});
   }
   for (const std::string& text : raw.states) {
     const auto [output, input] = split_binding(text, "--state", "OUT=IN");
@@ -364,6 +367,18 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
   }
 }
 
+// Pools of constants are of constants that the C or its assembler file has, and no pool of the arena is
+// called as one.
+void require_placeable(const CompileOptions& compile, const std::string& weights) {
+  const std::string& name = compile.constants.pools[0].name;
+  if (compile.weights == WeightsForm::kBin || compile.weights == WeightsForm::kPointer)
+    wrong_usage(fmt::format("--pool name={},kind=constants: with --weights {} you place the bytes yourself",
+                            name, weights));
+  for (const Pool& pool : compile.constants.pools)
+    if (compile.pools.empty() && upper_case(pool.name) == "ARENA")
+      wrong_usage(fmt::format("--pool name={}: the arena has this name", pool.name));
+}
+
 // "image", or "image=2": a name of the model may hold '=', too.
 CallerRows caller_rows_of(const std::string& text) {
   const size_t equals = text.rfind('=');
@@ -376,8 +391,9 @@ CallerRows caller_rows_of(const std::string& text) {
 void interpret_plan(const Raw& raw, Options& options) {
   PlanOptions& plan = options.plan;
   for (const std::string& text : raw.pools) {
-    const auto [pool, section] = pool_of(text);
+    const auto [pool, section, kind] = pool_of(text);
     if (!section.empty()) wrong_usage(fmt::format("--pool {}: a plan has no sections", text));
+    if (kind != "arena") wrong_usage(fmt::format("--pool {}: a plan has no {}", text, kind));
     plan.pools.push_back(pool);
   }
   if (raw.capacity) {
@@ -433,6 +449,7 @@ void interpret_raw(const Raw& raw, Options& options) {
       wrong_usage(
           fmt::format("export --weights {}: components have constants as c or take a pointer", raw.weights));
   }
+  if (!compile.constants.pools.empty()) require_placeable(compile, raw.weights);
   if (compile.step_cycles && !compile.fed.empty())
     wrong_usage("--step-cycles and --feed exclude each other: rows divide the run");
   if (compile.weights == WeightsForm::kPointer)
@@ -490,6 +507,12 @@ void interpret_together(const Raw& raw, Options& options) {
   if (raw.together.empty())
     wrong_usage(fmt::format("{} models: --together exclusive, sequential or concurrent says how they run",
                             options.files.size()));
+  for (const std::string& text : raw.pools)
+    if (const PoolWords words = pool_of(text); words.kind == "constants" && words.pool.capacity)
+      wrong_usage(fmt::format(
+          "--pool {}: of several models, memories of constants have no size; --pin MODEL:TENSOR={} "
+          "says what lies there",
+          text, words.pool.name));
   Together& together = options.together;
   together.kind = raw.together == "exclusive"    ? TogetherKind::kExclusive
                   : raw.together == "sequential" ? TogetherKind::kSequential

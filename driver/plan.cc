@@ -97,6 +97,25 @@ std::string to_json(const Problem& problem, const Result& result) {
   return json.dump() + "\n";
 }
 
+// What is known of a problem whose capacities no plan keeps to, as far as was found.
+std::string to_json(const PassesCapacity& passes) {
+  nlohmann::ordered_json json = {
+      {"stopped", passes.status == Exit::kDoesNotFit ? "impossible" : "not found"}};
+  for (const PoolUse& use : passes.best.pools)
+    json["pools"].push_back({{"size", use.size}, {"lower_bound", use.lower_bound}});
+  json["message"] = passes.what();
+  return json.dump() + "\n";
+}
+
+Result timed_plan_or_json(const Problem& problem, const PlanOptions& options, const Search& search) {
+  try {
+    return timed_plan(problem, options.planner, search);
+  } catch (const PassesCapacity& passes) {
+    if (options.format == PlanOptions::Format::kJson) fmt::print("{}", to_json(passes));
+    throw;
+  }
+}
+
 // One line per row of the table; a row that refuses the problem says why.
 void print_every_planner(const PlanOptions& options, const Problem& problem) {
   fmt::print("{:<26} {:>16} {:>9} {:>16} {:>9}\n", "planner", "makespan", "of load", "above the bound",
@@ -124,7 +143,7 @@ void run_plan(const PlanOptions& options) {
                                                                            : ProgressLine::Shown::kNever);
   line.stage("plan");
   search.report = [&](const PlanProgress& progress) { line.best(progress.makespan); };
-  const Result result = timed_plan(problem, options.planner, search);
+  const Result result = timed_plan_or_json(problem, options, search);
 
   const auto pause = line.paused();
   if (!options.solution.empty()) write_text(options.solution, to_csv(problem, result.plan));

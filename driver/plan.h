@@ -20,7 +20,8 @@ struct PlanOptions {
   enum class Verbosity { kQuiet, kProgress } verbosity = Verbosity::kProgress;  // on a terminal
 };
 
-// Prints a summary, as text or JSON, on standard output. Throws UserError; nothing is written then.
+// Prints a summary, as text or JSON, on standard output. Throws UserError; nothing is written then but, as
+// JSON, what is known of a problem that does not fit.
 void run_plan(const PlanOptions& options);
 
 // The first fault of the solution, or nothing. Throws UserError for files that make no sense.

@@ -13,7 +13,15 @@
 namespace arenac {
 
 // Exit statuses of the command line; scripts rely on the numbers.
-enum class Exit { kDone = 0, kModel = 1, kUsage = 2, kDoesNotFit = 3, kDifference = 4, kInternal = 70 };
+enum class Exit {
+  kDone = 0,
+  kModel = 1,
+  kUsage = 2,
+  kDoesNotFit = 3,
+  kDifference = 4,
+  kNotFound = 5,
+  kInternal = 70
+};
 
 // Something the user can mend. The message names the file, the node, the shapes, and what to do.
 struct UserError : std::runtime_error {

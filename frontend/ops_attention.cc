@@ -352,7 +352,7 @@ void rotary_embedding(Lowering& node) {
 //   erase[d]) y[t,m] = scale * sum(d) q[d] s[d,m]
 //
 // so a loop over t carries it.
-struct Linear {
+struct LinearAttention {
   Lowering& node;
   Heads q, k, v;
   TensorId decay, beta, erase;  // kAbsent where the update rule has none
@@ -361,15 +361,15 @@ struct Linear {
   Shape state() const { return {q.batch, k.heads, k.size, v.size}; }
 };
 
-Linear linear_of(Lowering& node) {
-  Linear l{node,
-           heads_of(node, node.in(0), "q_num_heads"),
-           heads_of(node, node.in(1), "kv_num_heads"),
-           heads_of(node, node.in(2), "kv_num_heads"),
-           optional_input(node, 4),
-           optional_input(node, 5),
-           optional_input(node, 6),
-           node.float_attr("scale", 0)};
+LinearAttention linear_of(Lowering& node) {
+  LinearAttention l{node,
+                    heads_of(node, node.in(0), "q_num_heads"),
+                    heads_of(node, node.in(1), "kv_num_heads"),
+                    heads_of(node, node.in(2), "kv_num_heads"),
+                    optional_input(node, 4),
+                    optional_input(node, 5),
+                    optional_input(node, 6),
+                    node.float_attr("scale", 0)};
   if (l.scale == 0) l.scale = 1 / std::sqrt(static_cast<double>(l.q.size));
   node.require(l.q.packed && l.k.packed && l.v.packed, "queries, keys and values should have rank 3");
   node.require(l.q.heads % l.k.heads == 0 && l.q.batch == l.k.batch && l.q.batch == l.v.batch &&
@@ -400,7 +400,7 @@ Expr element(Formula& f, const Heads& x, const Expr& b, const Expr& h, const Exp
 }
 
 // The state as place t begins: decayed.
-TensorId decayed(const Linear& l, TensorId state, const Expr& t) {
+TensorId decayed(const LinearAttention& l, TensorId state, const Expr& t) {
   if (l.decay == kAbsent) return state;
   const bool shared = l.node.shape(l.decay)[2] == l.k.heads;
   Formula gate(l.node);
@@ -415,7 +415,7 @@ TensorId decayed(const Linear& l, TensorId state, const Expr& t) {
 }
 
 // What is written at place t for the key: [batch, heads, size of a value].
-TensorId update(const Linear& l, TensorId state, const Expr& t) {
+TensorId update(const LinearAttention& l, TensorId state, const Expr& t) {
   Formula f(l.node);
   const Expr b = f.axis(l.q.batch), h = f.axis(l.k.heads), m = f.axis(l.v.size);
   if (l.beta == kAbsent) {
@@ -434,7 +434,7 @@ TensorId update(const Linear& l, TensorId state, const Expr& t) {
 }
 
 // The state after place t.
-TensorId advanced(const Linear& l, TensorId before, const Expr& t) {
+TensorId advanced(const LinearAttention& l, TensorId before, const Expr& t) {
   const TensorId state = decayed(l, before, t), value = update(l, state, t);
   Formula f(l.node);
   const auto i = f.axes(l.state());
@@ -443,7 +443,7 @@ TensorId advanced(const Linear& l, TensorId before, const Expr& t) {
 }
 
 // Writes place t of the output `to`.
-void answer(const Linear& l, TensorId state, const Expr& t, TensorId to) {
+void answer(const LinearAttention& l, TensorId state, const Expr& t, TensorId to) {
   Formula f(l.node);
   const Grouped a = grouped_axes(f, l.q, l.k);
   const Expr m = f.axis(l.v.size), d = f.reduced(l.q.size);
@@ -458,7 +458,7 @@ void answer(const Linear& l, TensorId state, const Expr& t, TensorId to) {
 }
 
 void linear_attention(Lowering& node) {
-  const Linear l = linear_of(node);
+  const LinearAttention l = linear_of(node);
   Importer& importer = node.importer();
   const std::string& origin = node.onnx_node().origin;
   const Type type = node.type(l.q.id);

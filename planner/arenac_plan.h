@@ -79,15 +79,17 @@ typedef struct {
 enum {
   ARENAC_DONE = 0,
   ARENAC_BAD_PROBLEM = 1,
-  ARENAC_BAD_CALL = 2, /* no such planner, or a null pointer */
-  ARENAC_DOES_NOT_FIT = 3,
-  ARENAC_WRONG = 4, /* of arenac_plan_verify */
-  ARENAC_FAULT = 70 /* of arenac itself, or out of memory */
+  ARENAC_BAD_CALL = 2,     /* no such planner, or a null pointer */
+  ARENAC_DOES_NOT_FIT = 3, /* no plan keeps to the capacities */
+  ARENAC_WRONG = 4,        /* of arenac_plan_verify */
+  ARENAC_NOT_FOUND = 5,    /* none was found that does; there may be one */
+  ARENAC_FAULT = 70        /* of arenac itself, or out of memory */
 };
 
-/* Fills placements (one per buffer) and uses (one per pool, one in all if pools is NULL); they are untouched
- * unless it returns ARENAC_DONE. Otherwise `message` says why, cut to message_size bytes with its end; it may
- * be NULL. `options` may be NULL. */
+/* Fills placements (one per buffer) and uses (one per pool, one in all if pools is NULL): of the plan, or
+ * with ARENAC_NOT_FOUND of the best one found, which passes a capacity; else they are untouched. Unless it
+ * returns ARENAC_DONE, `message` says why, cut to message_size bytes with its end; it may be NULL. `options`
+ * may be NULL. */
 int arenac_plan(const arenac_problem* problem, const arenac_plan_options* options,
                 arenac_placement* placements, arenac_pool_use* uses, char* message, size_t message_size);
 

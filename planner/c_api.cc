@@ -73,6 +73,13 @@ void say(const char* text, char* message, size_t size) {
   message[length] = '\0';
 }
 
+void give(const Plan& plan, arenac_placement* placements, arenac_pool_use* uses) {
+  for (size_t id = 0; id < plan.placements.size(); ++id)
+    placements[id] = {plan.placements[id].pool, plan.placements[id].offset};
+  for (size_t pool = 0; pool < plan.pools.size(); ++pool)
+    uses[pool] = {plan.pools[pool].size, plan.pools[pool].lower_bound};
+}
+
 // Runs what an entry does; what it throws becomes a status and a message.
 template <typename Entry>
 int answered(const Entry& entry, char* message, size_t message_size) {
@@ -98,12 +105,14 @@ int arenac_plan(const arenac_problem* problem, const arenac_plan_options* option
   const auto entry = [&] {
     require(problem && uses && (placements || problem->buffer_count == 0), "arenac_plan: a pointer is null");
     const arenac_plan_options chosen = options ? *options : arenac_plan_options{};
-    const Plan made =
-        plan(problem_from(*problem), chosen.planner ? chosen.planner : kDefaultPlanner, search_from(chosen));
-    for (size_t id = 0; id < made.placements.size(); ++id)
-      placements[id] = {made.placements[id].pool, made.placements[id].offset};
-    for (size_t pool = 0; pool < made.pools.size(); ++pool)
-      uses[pool] = {made.pools[pool].size, made.pools[pool].lower_bound};
+    try {
+      give(plan(problem_from(*problem), chosen.planner ? chosen.planner : kDefaultPlanner,
+                search_from(chosen)),
+           placements, uses);
+    } catch (const PassesCapacity& passes) {
+      if (passes.status == Exit::kNotFound) give(passes.best, placements, uses);
+      throw;
+    }
     return ARENAC_DONE;
   };
   return answered(entry, message, message_size);

@@ -221,17 +221,34 @@ int64_t least_makespan(const Problem& problem) {
   return lower_bound(merged, 0, all_buffers(merged));
 }
 
+namespace {
+
+// Why no plan keeps to the capacities, as far as bounds tell.
+std::optional<std::string> impossible(const Problem& problem) {
+  const auto capacity = [&](int pool) { return problem.pools[pool].capacity.value_or(INT64_MAX); };
+  if (problem.pools.size() == 1) {
+    if (!problem.pools[0].capacity) return {};
+    const int64_t bound = least_makespan(problem);
+    return bound > capacity(0) ? std::optional(impossible(problem.pools[0], bound)) : std::nullopt;
+  }
+  for (const Buffer& buffer : problem.buffers)
+    if (std::ranges::none_of(buffer.pools, [&](int pool) { return buffer.size <= capacity(pool); }))
+      return fmt::format("buffer '{}' of {} bytes is larger than each of its pools: impossible", buffer.name,
+                         buffer.size);
+  return {};
+}
+
+}  // namespace
+
 Plan plan(const Problem& problem, std::string_view planner, const Search& search) {
   find_planner(planner);
   check(problem);
-  if (problem.pools.size() == 1 && problem.pools[0].capacity) {
-    const int64_t bound = least_makespan(problem);
-    if (bound > *problem.pools[0].capacity)
-      throw UserError(impossible(problem.pools[0], bound), Exit::kDoesNotFit);
-  }
+  if (const auto why = impossible(problem)) throw PassesCapacity(*why, Exit::kDoesNotFit, {});
   Plan plan = plan_at_best(problem, planner, search);
-  if (const auto passed = passed_capacities(problem, plan)) throw UserError(*passed, Exit::kDoesNotFit);
-  return plan;
+  const auto passed = passed_capacities(problem, plan);
+  if (!passed) return plan;
+  const bool proven = problem.pools.size() == 1 && plan.pools[0].lower_bound > *problem.pools[0].capacity;
+  throw PassesCapacity(*passed, proven ? Exit::kDoesNotFit : Exit::kNotFound, std::move(plan));
 }
 
 }  // namespace arenac

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "frontend/error.h"
 #include "planner/problem.h"
 
 namespace arenac {
@@ -85,14 +86,20 @@ extern const std::vector<Planner> kPlanners;
 std::optional<std::string> refusal(const Planner& row, const Problem& problem);
 inline constexpr std::string_view kDefaultPlanner = "portfolio";
 
+// No plan keeps to the capacities (Exit::kDoesNotFit), or none was found that does (Exit::kNotFound).
+struct PassesCapacity : UserError {
+  PassesCapacity(const std::string& message, Exit status, Plan best)
+      : UserError(message, status), best(std::move(best)) {}
+  Plan best;  // of those found; empty where none was looked for
+};
+
 // Runs the row of that name; the plan is verified. Throws UserError for an unknown name (listing the known
 // ones), a problem that makes no sense (see check()), asks for a feature that the row lacks or has more pairs
-// than it takes, and, with Exit::kDoesNotFit, a plan that passes a pool's capacity; at once where the only
-// pool cannot hold any.
+// than it takes; PassesCapacity for a plan that passes a pool's capacity, at once where a bound says that
+// every one does.
 Plan plan(const Problem& problem, std::string_view planner = kDefaultPlanner, const Search& search = {});
 
-// The same, also where the plan passes a capacity; and which it passes, if any, and whether any plan could
-// keep to it.
+// The same, also where the plan passes a capacity; and which it passes, if any, and what is known of that.
 Plan plan_at_best(const Problem& problem, std::string_view planner = kDefaultPlanner,
                   const Search& search = {});
 std::optional<std::string> passed_capacities(const Problem& problem, const Plan& plan);

@@ -12,7 +12,7 @@ namespace arenac {
 namespace {
 
 // What is added, an expression of one of the block's nodes.
-struct Term {
+struct Addend {
   size_t node;
   Expr value;
 };
@@ -21,7 +21,7 @@ struct SumTree {
   size_t root;                // the node that holds the last addition, maybe with more around it
   Expr last;                  // that addition
   std::vector<size_t> inner;  // the nodes of the others, which do nothing else: two less than terms
-  std::vector<Term> terms;
+  std::vector<Addend> terms;
 };
 
 // Finds the trees of additions of one element each in a graph's block.
@@ -127,12 +127,12 @@ class Finder {
 };
 
 // The additions of the tree's terms, these in another order, one by one: the last one in the root's node.
-std::vector<Node> chain_of(const SumTree& tree, const std::vector<Term>& terms, const Block& block) {
+std::vector<Node> chain_of(const SumTree& tree, const std::vector<Addend>& terms, const Block& block) {
   const Node& root = block[tree.root];
   const Nest& nest = std::get<Nests>(root.body)[0];
   std::vector<Expr> axes;
   for (size_t d = 0; d < nest.axes.size(); ++d) axes.push_back(axis(static_cast<int>(d)));
-  const auto element = [&](const Term& term, Operands& operands) {
+  const auto element = [&](const Addend& term, Operands& operands) {
     Nest alone = nest;
     alone.body = term.value;
     return element_at(block[term.node], alone, axes, operands);
@@ -162,7 +162,7 @@ Graph chained(const Graph& graph, const std::vector<SumTree>& trees, const std::
   for (size_t k = 0; k < graph.block.size(); ++k)
     for (TensorId id : graph.block[order.empty() ? k : static_cast<size_t>(order[k])].writes)
       written[id] = static_cast<int>(k);
-  const auto available = [&](const Term& term) {
+  const auto available = [&](const Addend& term) {
     int when = -1;
     any_of(term.value, [&](const Expr& e) {
       if (e->op == Op::kRead) when = std::max(when, written[graph.block[term.node].reads[e->index]]);
@@ -174,9 +174,9 @@ Graph chained(const Graph& graph, const std::vector<SumTree>& trees, const std::
   std::vector<std::vector<Node>> instead;  // per node: what takes its place
   for (const Node& node : graph.block) instead.push_back({node});
   for (const SumTree& tree : trees) {
-    std::vector<Term> terms = tree.terms;
+    std::vector<Addend> terms = tree.terms;
     std::stable_sort(terms.begin(), terms.end(),
-                     [&](const Term& a, const Term& b) { return available(a) < available(b); });
+                     [&](const Addend& a, const Addend& b) { return available(a) < available(b); });
     for (size_t inner : tree.inner) instead[inner].clear();
     instead[tree.root] = chain_of(tree, terms, graph.block);
   }

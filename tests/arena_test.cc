@@ -206,10 +206,10 @@ TEST(Arena, OfTheModelsIsNearTheLivenessBound) {
 TEST(Bound, CountsViewsAndInPlaceOperatorsAsNothing) {
   const auto bound = [](const std::string& last) {
     return LivenessBound(import_text(fmt::format(
-                     R"(<ir_version: 8, opset_import: ["" : 17]>
+                             R"(<ir_version: 8, opset_import: ["" : 17]>
       g (float[100] x) => (float[1, 1] y) <int64[2] s = {{4, 25}}, int64[2] k = {{0, 1}}> {{
         h = Sin(x) a = Reshape(h, s) b = Cos(a) c = Tan(b) d = Add(c, {}) y = ReduceSum(d, k) }})",
-                     last)))
+                             last)))
         .bytes();
   };
   EXPECT_EQ(bound("c"), 400);

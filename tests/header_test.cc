@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <tuple>
+
 #include "tests/firmware.h"
 
 namespace arenac {
@@ -170,6 +172,60 @@ TEST_F(Header, ConstantsOfAnotherProgramDoNotLink) {
     compile_text(other, {"--weights", form});
     EXPECT_EQ(shell("cc -c kws.c && ld -r kws.o old.o -o both.o && nm both.o | grep -c ' U kws_'").output,
               "1\n");
+  }
+}
+
+// 36 bytes that a run reads 16 times, and 128 that it reads once.
+constexpr const char* kConvAndDense = R"(<ir_version: 8, opset_import: ["" : 17]>
+  g (float[1, 1, 4, 4] x) => (float[1, 2] y)
+  <float[1, 1, 3, 3] kernel = {1, 2, 3, 4, 5, 6, 7, 8, 9},
+   float[16, 2] dense = {1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 2, 3, 4, 5, 6, 7, 8, 7, 6, 5, 4, 3, 2, 1, 9, 8, 7, 6, 5, 4, 3, 2}> {
+    c = Conv<pads = [1, 1, 1, 1]>(x, kernel)
+    f = Flatten(c)
+    y = MatMul(f, dense)
+  })";
+
+TEST_F(Header, ConstantsThatAreReadMostLieInTheFirstMemory) {
+  for (const char* form : {"c", "incbin"}) {
+    SCOPED_TRACE(form);
+    compile_text(kConvAndDense,
+                 {"--weights", form, "--pool", "name=itcm,kind=constants,size=64,section=.itcm", "--pool",
+                  "name=qspi,kind=constants,section=.qspi,align=32"});
+    const bool in_c = std::string(form) == "c";
+    const char* file = in_c ? "kws_weights.c" : "-I. kws_weights.S";
+    const Finished sizes = shell(fmt::format("cc -c {} -o w.o && size -A w.o", file));
+    EXPECT_THAT(sizes.output, testing::ContainsRegex(in_c ? "\\.itcm +36 " : "\\.itcm +64 "));
+    EXPECT_THAT(sizes.output, testing::ContainsRegex("\\.qspi +128 "));
+    EXPECT_THAT(read("kws.h"), AllOf(HasSubstr(in_c ? "KWS_ITCM_SIZE 40u" : "KWS_ITCM_SIZE 64u"),
+                                     HasSubstr("KWS_QSPI_SIZE 128u"), HasSubstr("KWS_QSPI_ALIGN 32u")));
+    EXPECT_THAT(read("kws_map.json"), AllOf(HasSubstr("\"pool\":\"itcm\""), HasSubstr("\"pool\":\"qspi\"")));
+    EXPECT_EQ(arenac({"run", "kws.onnx", "--quiet", "--weights", form, "--pool",
+                      "name=itcm,kind=constants,size=64,section=.itcm", "--pool", "name=rest,kind=constants"})
+                  .status,
+              0);
+  }
+}
+
+TEST_F(Header, APinSaysWhereAConstantLies) {
+  compile_text(kConvAndDense, {"--pool", "name=itcm,kind=constants,size=128", "--pool",
+                               "name=qspi,kind=constants", "--pin", "dense=itcm"});
+  EXPECT_THAT(read("kws.h"), AllOf(HasSubstr("KWS_ITCM_SIZE 128u"), HasSubstr("KWS_QSPI_SIZE 40u")));
+  EXPECT_THAT(read("kws_weights.c"),
+              AllOf(HasSubstr("KWS_CONST_ITCM float kws_"), HasSubstr("KWS_CONST_QSPI float kws_")));
+  const std::vector<std::tuple<std::vector<std::string>, int, std::string>> rows = {
+      {{"--pool", "name=itcm,kind=constants,size=100"},
+       3,
+       "constant 'dense' of 128 bytes finds no room in itcm"},
+      {{"--pool", "name=itcm,kind=constants", "--pin", "denze=itcm"}, 2, "did you mean dense"},
+      {{"--pool", "name=itcm,kind=constants", "--weights", "pointer"}, 2, "you place the bytes yourself"},
+      {{"--pool", "name=arena,kind=constants"}, 2, "the arena has this name"},
+      {{"--pool", "name=itcm,kind=constants", "--pool", "name=ITCM"}, 2, "there is a pool 'itcm' already"}};
+  for (const auto& [words, status, said] : rows) {
+    std::vector<std::string> all = {"compile", "kws.onnx"};
+    all.insert(all.end(), words.begin(), words.end());
+    const Finished done = arenac(all);
+    EXPECT_EQ(done.status, status) << done.output;
+    EXPECT_THAT(done.output, HasSubstr(said));
   }
 }
 

@@ -63,6 +63,25 @@ static int mistakes(void) {
   return 0;
 }
 
+/* Objects of one size each take 19 bytes where 11 do. */
+static int not_found(void) {
+  const arenac_pool pool = {.capacity = 11};
+  arenac_buffer buffers[] = {{.size = 4, .begin = 0, .end = 3},
+                             {.size = 4, .begin = 1, .end = 2},
+                             {.size = 3, .begin = 2, .end = 5},
+                             {.size = 8, .begin = 4, .end = 6},
+                             {.size = 3, .begin = 0, .end = 1}};
+  arenac_problem problem = {.buffers = buffers, .buffer_count = 5, .pools = &pool, .pool_count = 1};
+  arenac_plan_options options = {.planner = "tflite_objects_equality"};
+  arenac_placement at[5];
+  arenac_pool_use use;
+  char message[200] = "";
+  REQUIRE(arenac_plan(&problem, &options, at, &use, message, sizeof message) == ARENAC_NOT_FOUND);
+  REQUIRE(use.size > 11 && use.lower_bound <= 11 && strstr(message, "not proven impossible"));
+  REQUIRE(arenac_plan(&problem, NULL, at, &use, NULL, 0) == ARENAC_DONE && use.size == 11);
+  return 0;
+}
+
 static int bounds_and_plans_of_others(void) {
   const arenac_pool pool = {.capacity = 12};
   arenac_buffer buffers[] = {{.size = 8, .begin = 0, .end = 2}, {.size = 4, .begin = 1, .end = 5}};
@@ -98,6 +117,7 @@ static int bounds_and_plans_of_others(void) {
 int planner_c_test(void) {
   int line = the_example_in_the_header();
   if (!line) line = everything_at_once();
+  if (!line) line = not_found();
   if (!line) line = bounds_and_plans_of_others();
   return line ? line : mistakes();
 }

@@ -238,7 +238,8 @@ void expect_cheapest_at_random(int seed, int problems, int buffers, int pools) {
     try {
       plan(p);
     } catch (const UserError& error) {
-      if (error.status != Exit::kDoesNotFit) continue;  // fixed buffers collide, or a group is impossible
+      if (error.status != Exit::kDoesNotFit && error.status != Exit::kNotFound)
+        continue;  // fixed buffers collide, or a group is impossible
     } catch (const InternalError& error) {
       ADD_FAILURE() << error.what();
       return;

@@ -43,6 +43,14 @@ constexpr std::string_view kGolden = R"({
   {"name":"image","kind":"input","type":"float32","shape":[1,3,2,2],"size":48},
   {"name":"scores","kind":"output","type":"float32","shape":[1,4],"size":16}
  ],
+ "regions": [
+  {"use":"constants","memory":"flash","size":432,"permission":"read","life":"program"},
+  {"use":"inputs","memory":"caller","size":48,"permission":"read","life":"run"},
+  {"use":"outputs","memory":"caller","size":16,"permission":"write","life":"run"},
+  {"use":"inputs","memory":"arena","size":48,"permission":"read-write","life":"run"},
+  {"use":"outputs","memory":"arena","size":16,"permission":"read-write","life":"run"},
+  {"use":"internal","memory":"arena","size":64,"permission":"read-write","life":"run"}
+ ],
  "totals": {"arena":64,"weights":432,"macs":1234,"layerwise_arena":96}
 }
 )";
