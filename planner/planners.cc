@@ -235,6 +235,13 @@ std::optional<std::string> impossible(const Problem& problem) {
     if (std::ranges::none_of(buffer.pools, [&](int pool) { return buffer.size <= capacity(pool); }))
       return fmt::format("buffer '{}' of {} bytes is larger than each of its pools: impossible", buffer.name,
                          buffer.size);
+  int64_t room = 0;
+  for (size_t k = 0; k < problem.pools.size(); ++k)
+    if (__builtin_add_overflow(room, capacity(static_cast<int>(k)), &room)) return {};
+  const Problem merged = merge_groups(problem).problem;
+  const int64_t live = problem.overlaps.empty() ? load(merged, all_buffers(merged)) : 0;
+  if (live > room)
+    return fmt::format("{} bytes live at one time, the pools have {} in all: impossible", live, room);
   return {};
 }
 
