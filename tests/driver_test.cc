@@ -176,7 +176,7 @@ TEST(Options, APoolThatCannotBeIsExplained) {
   EXPECT_THAT(error({"--pool", "size=1K"}), HasSubstr("name is missing"));
   EXPECT_THAT(error({"--pool", "name=a,speed=9"}), HasSubstr("'speed' is not name, size"));
   EXPECT_THAT(error({"--pool", "name=a,size=big"}), HasSubstr("no size in bytes"));
-  EXPECT_THAT(error({"--pool", "name=a,kind=cache"}), HasSubstr("there is: arena"));
+  EXPECT_THAT(error({"--pool", "name=a,kind=cache"}), HasSubstr("there are: arena, constants"));
   EXPECT_THAT(error({"--pool", "name=a,align=24"}), HasSubstr("power of two"));
   EXPECT_THAT(error({"--pool", "name=a,section=a b"}), HasSubstr("section"));
   for (const char* name : {"name=a b", "name=2", "name=_a", "name=\xc3\xa4"})
