@@ -85,40 +85,46 @@ std::vector<int> pinned(const Weights& weights, const Schedule& schedule, const 
   return pool_of;
 }
 
-}  // namespace
+std::vector<Blob> blobs_of(const ConstantPools& in) {
+  if (in.pools.empty()) return {{.align = kConstantAlign}};
+  std::vector<Blob> blobs;
+  for (size_t k = 0; k < in.pools.size(); ++k)
+    blobs.push_back({"weights_" + in.pools[k].name, "CONST_" + upper_case(in.pools[k].name), in.sections[k],
+                     std::max<int64_t>(in.pools[k].align, kConstantAlign)});
+  return blobs;
+}
 
-void place_constants(Weights& weights, const Schedule& schedule, const ConstantPools& in) {
-  const std::vector<Pool> pools = in.pools.empty() ? std::vector<Pool>{{}} : in.pools;
-  weights.blobs.clear();
-  for (size_t k = 0; k < pools.size(); ++k) {
-    const int64_t align = std::max<int64_t>(pools[k].align, kConstantAlign);
-    if (in.pools.empty())
-      weights.blobs.push_back({.align = align});
-    else
-      weights.blobs.push_back(
-          {"weights_" + pools[k].name, "CONST_" + upper_case(pools[k].name), in.sections[k], align});
-  }
+// Those that are pinned first, then those that are read most.
+void choose_blobs(Weights& weights, const Schedule& schedule, const ConstantPools& in) {
   const std::vector<double> reads = reads_of(weights, schedule);
   const std::vector<int> pins = pinned(weights, schedule, in);
   std::vector<size_t> order(weights.all.size());
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](size_t k) { return std::pair(pins[k] < 0, -reads[k]); });
+  std::vector<int64_t> left;
+  for (const Pool& pool : in.pools) left.push_back(pool.capacity.value_or(INT64_MAX));
   for (size_t k : order) {
     Weight& weight = weights.all[k];
     const size_t first = pins[k] < 0 ? 0 : static_cast<size_t>(pins[k]),
-                 end = pins[k] < 0 ? pools.size() : first + 1;
-    const auto fits = [&] {
-      return weights.blobs[weight.blob].total + weights.room_for(weight) <=
-             pools[weight.blob].capacity.value_or(INT64_MAX);
-    };
-    for (weight.blob = first; weight.blob < end && !fits();) ++weight.blob;
-    if (weight.blob == end) no_room(weight, schedule, {pools.begin() + first, pools.begin() + end});
-    weights.blobs[weight.blob].total += weights.room_for(weight);
+                 end = pins[k] < 0 ? in.pools.size() : first + 1;
+    for (weight.blob = first; weight.blob < end && weights.room_for(weight) > left[weight.blob];)
+      ++weight.blob;
+    if (weight.blob == end) no_room(weight, schedule, {in.pools.begin() + first, in.pools.begin() + end});
+    left[weight.blob] -= weights.room_for(weight);
   }
-  std::vector<int64_t> at(pools.size());
-  for (Weight& weight : weights.all)
-    weight.offset = std::exchange(at[weight.blob], at[weight.blob] + weights.room_for(weight));
-  for (size_t k = 1; k < pools.size(); ++k)
+}
+
+}  // namespace
+
+void place_constants(Weights& weights, const Schedule& schedule, const ConstantPools& pools) {
+  weights.blobs = blobs_of(pools);
+  if (!pools.pools.empty()) choose_blobs(weights, schedule, pools);
+  for (Weight& weight : weights.all) {
+    Blob& blob = weights.blobs[weight.blob];
+    weight.offset = blob.total;
+    blob.total += weights.room_for(weight);
+  }
+  for (size_t k = 1; k < weights.blobs.size(); ++k)
     weights.blobs[k].begin = weights.blobs[k - 1].begin + weights.blobs[k - 1].total;
 }
 

@@ -178,6 +178,35 @@ std::string impossible(const Pool& pool, int64_t bound) {
                      *pool.capacity);
 }
 
+// Why no plan keeps to the capacities, as far as bounds tell.
+std::optional<std::string> why_impossible(const Problem& problem) {
+  const auto capacity = [&](int pool) { return problem.pools[pool].capacity.value_or(INT64_MAX); };
+  if (problem.pools.size() == 1) {
+    if (!problem.pools[0].capacity) return {};
+    const int64_t bound = least_makespan(problem);
+    return bound > capacity(0) ? std::optional(impossible(problem.pools[0], bound)) : std::nullopt;
+  }
+  for (const Buffer& buffer : problem.buffers)
+    if (std::ranges::none_of(buffer.pools, [&](int pool) { return buffer.size <= capacity(pool); }))
+      return fmt::format("buffer '{}' of {} bytes is larger than each of its pools: impossible", buffer.name,
+                         buffer.size);
+  int64_t room = 0;
+  for (size_t k = 0; k < problem.pools.size(); ++k)
+    if (__builtin_add_overflow(room, capacity(static_cast<int>(k)), &room)) return {};
+  const Problem merged = merge_groups(problem).problem;
+  const int64_t live = problem.overlaps.empty() ? load(merged, all_buffers(merged)) : 0;
+  if (live > room)
+    return fmt::format("{} bytes live at one time, the pools have {} in all: impossible", live, room);
+  return {};
+}
+
+// Whether the plan's bound says that no other keeps to the capacity either. With several pools, another
+// choice of them might.
+bool is_impossible(const Problem& problem, const Plan& plan) {
+  const auto& capacity = problem.pools[0].capacity;
+  return problem.pools.size() == 1 && capacity && plan.pools[0].lower_bound > *capacity;
+}
+
 }  // namespace
 
 std::optional<std::string> refusal(const Planner& row, const Problem& problem) {
@@ -203,8 +232,7 @@ std::optional<std::string> passed_capacities(const Problem& problem, const Plan&
     const Pool& pool = problem.pools[i];
     const PoolUse& use = plan.pools.at(i);
     if (!pool.capacity || use.size <= *pool.capacity) continue;
-    // With several pools, another choice of them might do.
-    if (problem.pools.size() == 1 && use.lower_bound > *pool.capacity)
+    if (is_impossible(problem, plan))
       too_small.push_back(impossible(pool, use.lower_bound));
     else
       too_small.push_back(fmt::format(
@@ -221,41 +249,15 @@ int64_t least_makespan(const Problem& problem) {
   return lower_bound(merged, 0, all_buffers(merged));
 }
 
-namespace {
-
-// Why no plan keeps to the capacities, as far as bounds tell.
-std::optional<std::string> impossible(const Problem& problem) {
-  const auto capacity = [&](int pool) { return problem.pools[pool].capacity.value_or(INT64_MAX); };
-  if (problem.pools.size() == 1) {
-    if (!problem.pools[0].capacity) return {};
-    const int64_t bound = least_makespan(problem);
-    return bound > capacity(0) ? std::optional(impossible(problem.pools[0], bound)) : std::nullopt;
-  }
-  for (const Buffer& buffer : problem.buffers)
-    if (std::ranges::none_of(buffer.pools, [&](int pool) { return buffer.size <= capacity(pool); }))
-      return fmt::format("buffer '{}' of {} bytes is larger than each of its pools: impossible", buffer.name,
-                         buffer.size);
-  int64_t room = 0;
-  for (size_t k = 0; k < problem.pools.size(); ++k)
-    if (__builtin_add_overflow(room, capacity(static_cast<int>(k)), &room)) return {};
-  const Problem merged = merge_groups(problem).problem;
-  const int64_t live = problem.overlaps.empty() ? load(merged, all_buffers(merged)) : 0;
-  if (live > room)
-    return fmt::format("{} bytes live at one time, the pools have {} in all: impossible", live, room);
-  return {};
-}
-
-}  // namespace
-
 Plan plan(const Problem& problem, std::string_view planner, const Search& search) {
   find_planner(planner);
   check(problem);
-  if (const auto why = impossible(problem)) throw PassesCapacity(*why, Exit::kDoesNotFit, {});
+  if (const auto why = why_impossible(problem)) throw PassesCapacity(*why, Exit::kDoesNotFit, {});
   Plan plan = plan_at_best(problem, planner, search);
   const auto passed = passed_capacities(problem, plan);
   if (!passed) return plan;
-  const bool proven = problem.pools.size() == 1 && plan.pools[0].lower_bound > *problem.pools[0].capacity;
-  throw PassesCapacity(*passed, proven ? Exit::kDoesNotFit : Exit::kNotFound, std::move(plan));
+  const Exit status = is_impossible(problem, plan) ? Exit::kDoesNotFit : Exit::kNotFound;
+  throw PassesCapacity(*passed, status, std::move(plan));
 }
 
 }  // namespace arenac

@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kWorkOfAll = 4e9;    // steps in all, about a nanosecond each
 constexpr int kShares = 2;            // capacities that may use up their share
-constexpr size_t kMostSizes = 3'000;  // each step down the trees keeps a list of the remaining ones
+constexpr size_t kMostItems = 3'000;  // each step down the trees keeps a list of the remaining ones
 
 Problem without_permissions(Problem problem) {
   problem.overlaps.clear();
@@ -32,7 +32,7 @@ Plan by_capacity(const Problem& original, const Search& search, const TryCapacit
   if (only_fits) low = std::max(low, *problem.pools[0].capacity);
 
   const auto work = int64_t(kWorkOfAll * search.effort);
-  int64_t left = ids.size() > kMostSizes ? 0 : work;
+  int64_t left = ids.size() > kMostItems ? 0 : work;
   Effort effort;
   if (search.seconds < 1e9)
     effort.deadline =
