@@ -20,7 +20,7 @@ constexpr int64_t kMostFree = 4'000'000;     // of these, for windows that take 
 constexpr int64_t kMostFormed = 1'500'000;   // of steps in groups that are formed in either, of all searches
 constexpr int64_t kWidestChunk = 48;         // columns
 constexpr int64_t kSlack = 32;               // chunks grow where one part in as many of the peak is left
-constexpr int64_t kFine = 100;               // a search by halves ends one part in as many above the least
+constexpr int64_t kFine = 200;               // a search by halves ends one part in as many above the least
 constexpr int64_t kNear = 4, kFew = 1024;    // peaks above the least by one part in as many, or so many bytes
 constexpr int64_t kStrips[] = {4, 2, 1};     // rows of windows that are computed at a time
 
@@ -33,6 +33,8 @@ class Partition {
     int64_t bytes;  // live during the group
     int64_t work;   // multiply-accumulates done again
   };
+
+  static inline const Keep kNarrow{.width = 1};
 
   // Which windows the search may keep alone.
   enum class Windows : uint8_t {
@@ -47,7 +49,8 @@ class Partition {
     int64_t plain = 0;                                    // bytes without windows
     int64_t floor = 0;                                    // bytes that no way goes below
     bool probed = false;                                  // whether the floor has been raised
-    Keep next;                                            // of the last way that was tried
+    bool narrowed = false;                                // whether chunks of a column have been tried
+    Keep next = kNarrow;                                  // of the best of them
     int64_t least = 0;                                    // its bytes
     std::vector<TensorId> storages = {};                  // that may be computed again
     Windows tried = Windows::kNone;                       // what `untried` was made of
@@ -98,16 +101,11 @@ class Partition {
     for (int s = 0; s < count_; ++s) single_[s] -= saved[s];
   }
 
-  std::optional<std::vector<GroupPlan>> least_with_windows() {
-    const int64_t least = search();
-    const auto is_free = [&](TensorId storage) { return are_free(storage); };
-    std::vector<TensorId> storages(bytes_.size());
-    std::iota(storages.begin(), storages.end(), 0);
-    if (std::none_of(storages.begin(), storages.end(), is_free)) return std::nullopt;
-    return least_below(least, {Windows::kFree, 0}, Expect::kNone);
+  std::vector<std::vector<GroupPlan>> least_with_windows() {
+    return least_below(search(), {Windows::kFree, 0}, Expect::kNone);
   }
 
-  std::optional<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work, Expect expect) {
+  std::vector<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work, Expect expect) {
     return least_below(high, {Windows::kAny, most_work}, expect);
   }
 
@@ -176,9 +174,9 @@ class Partition {
     return all;
   }
 
-  // The groups of the least peak below `high`, by halves. Where none are expected, first a little below it.
-  std::optional<std::vector<GroupPlan>> least_below(int64_t high, const Allowed& allowed, Expect expect) {
-    std::optional<std::vector<GroupPlan>> best;
+  // Groups of ever lower peaks below `high`, by halves. Where none are expected, first a little below it.
+  std::vector<std::vector<GroupPlan>> least_below(int64_t high, const Allowed& allowed, Expect expect) {
+    std::vector<std::vector<GroupPlan>> all;
     search();
     trials_ = 0;
     int64_t low = 0;
@@ -187,12 +185,12 @@ class Partition {
       auto groups = with_windows(peak, allowed.windows);
       if (groups && work_of(*groups) <= allowed.most_work) {
         high = std::min(peak, peak_of(*groups));
-        best = std::move(*groups);
+        all.push_back(std::move(*groups));
       } else {
         low = peak;
       }
     }
-    return best;
+    return all;
   }
 
   // The least peak of a partition into single steps and groups without windows, as far as they were searched.
@@ -339,6 +337,8 @@ class Partition {
     if (!plan) return {};
     FormedGroup group{true, bytes_of(*plan) - bytes_of(begin, end), 0, {}};
     group.floor = group.bytes;
+    for (const auto& [storage, ring] : plan->rings)
+      if (ring.columns > 0) group.floor -= ring.size() * size_of(graph_.tensors[storage].type);
     for (TensorId storage : can_be_again(*plan)) {
       const auto ring = std::ranges::find(plan->rings, storage, &KeptRing::storage);
       group.floor -= ring->ring.size() * size_of(graph_.tensors[storage].type);
@@ -365,16 +365,64 @@ class Partition {
 
   // Whether windows that have not been tried might make a group fit.
   bool might_fit(const Ways& ways, int64_t peak) const {
-    return !ways.options.empty() && ways.floor <= peak && (!is_listed(ways) || !ways.untried->empty());
+    return !ways.options.empty() && ways.floor <= peak &&
+           (!ways.narrowed || !is_listed(ways) || has_windows(ways));
   }
+
+  bool has_windows(const Ways& ways) const { return ways.untried && !ways.untried->empty(); }
 
   // Whether the windows to try are known.
   bool is_listed(const Ways& ways) const { return ways.untried && ways.tried >= windows_; }
 
-  // Tries windows until the group fits or there are no more.
+  // Tries chunks of a column, then windows, until the group fits or there are no more.
   void try_to_fit(int begin, int end, int64_t peak, Ways& ways) {
-    if (may_try() && !is_listed(ways)) find_windows(begin, end, peak, ways);
-    while (may_try() && !fitting(ways, peak) && might_fit(ways, peak)) add_window(begin, end, ways);
+    if (may_try() && !std::exchange(ways.narrowed, true))
+      if (auto narrow = with_windows(begin, end, kNarrow)) {
+        ways.plain = ways.least = narrow->bytes;
+        offer(ways.options, std::move(*narrow));
+      }
+    if (may_try() && !fitting(ways, peak) && !is_listed(ways)) find_windows(begin, end, peak, ways);
+    while (may_try() && !fitting(ways, peak) && has_windows(ways)) add_window(begin, end, ways);
+    if (const Option* fit = fitting(ways, peak)) lighten(begin, end, peak, Option(*fit), ways);
+  }
+
+  // As long as the group fits: leaves out what is computed again, or computes it for more rows of windows at
+  // a time, each time where that takes least work.
+  void lighten(int begin, int end, int64_t peak, Option fit, Ways& ways) {
+    for (bool lighter = true; lighter;) {
+      lighter = false;
+      Option best = fit;
+      for (Keep& keep : with_less_again(fit.keep)) {
+        auto way = with_windows(begin, end, std::move(keep));
+        if (!way) continue;
+        if (way->bytes <= peak && way->work < best.work) best = *way, lighter = true;
+        offer(ways.options, std::move(*way));  // it may fit another peak
+      }
+      fit = std::move(best);
+    }
+  }
+
+  // With one storage not computed again, others as they were or for half as many rows of windows at a time;
+  // or with one for more of them.
+  static std::vector<Keep> with_less_again(const Keep& keep) {
+    std::vector<Keep> all;
+    for (size_t k = 0; k < keep.again.size(); ++k) {
+      Keep without = keep;
+      without.again.erase(without.again.begin() + static_cast<std::ptrdiff_t>(k));
+      all.push_back(without);
+      for (WindowKept& other : without.again) {
+        if (other.strip == 1) continue;
+        const int64_t strip = std::exchange(other.strip, other.strip / 2);
+        all.push_back(without);
+        other.strip = strip;
+      }
+      for (const int64_t strip : kStrips) {
+        if (strip <= keep.again[k].strip) break;
+        all.push_back(keep);
+        all.back().again[k].strip = strip;
+      }
+    }
+    return all;
   }
 
   // Storages of a group that may be computed again.
@@ -417,7 +465,7 @@ class Partition {
   void find_windows(int begin, int end, int64_t peak, Ways& ways) {
     if (windows_ == Windows::kAny && !std::exchange(ways.probed, true) && !ways.storages.empty()) {
       // Little less than everything computed again takes can be had.
-      Keep everything{.width = 1};
+      Keep everything = kNarrow;
       for (TensorId storage : ways.storages) everything.again.push_back({storage, 1});
       if (const auto least = with_windows(begin, end, everything))
         ways.floor = std::max(ways.floor, least->bytes - least->bytes / 16);
@@ -453,33 +501,39 @@ class Partition {
   std::optional<Gain> gain_of(const WindowKept& window, int begin, int end, const Ways& ways) {
     const std::pair key(window.storage, window.strip);
     if (const auto at = gains_.find(key); at != gains_.end()) return at->second;
-    const auto with = with_windows(begin, end, {.again = {window}});
+    const auto with = with_windows(begin, end, {.width = 1, .again = {window}});
     if (!with) return std::nullopt;
     return gains_[key] = {ways.plain - with->bytes, with->work};
   }
 
   // Ways with one more storage computed again, or for fewer rows of windows at a time, where that saves
-  // bytes: in chunks of some columns, or of one.
+  // bytes: beside those that are computed again already or, where these forbid it, instead of them.
   void add_window(int begin, int end, Ways& ways) {
     const WindowKept window = ways.untried->back();
     ways.untried->pop_back();
     Keep keep = ways.next;
     std::erase_if(keep.again, [&](const WindowKept& other) { return other.storage == window.storage; });
     keep.again.push_back(window);
-    keep.width = Keep{}.width;
-    auto wide = with_windows(begin, end, keep);
-    if (!wide || wide->bytes >= ways.least || (windows_ == Windows::kFree && wide->work > 0)) return;
-    ways.least = wide->bytes;
-    ways.next = keep;
-    offer(ways.options, std::move(*wide));
-    keep.width = 1;
-    if (auto narrow = with_windows(begin, end, keep)) offer(ways.options, std::move(*narrow));
+    if (add_way(begin, end, keep, ways) || keep.again.size() == 1) return;
+    const auto alone = gains_.find({window.storage, window.strip});
+    if (alone != gains_.end() && ways.plain - alone->second.bytes < ways.least)
+      add_way(begin, end, {.width = 1, .again = {window}}, ways);
   }
 
-  // Keeps the options that are better than the others in bytes or work.
+  // Where it saves bytes; others are added to it then.
+  bool add_way(int begin, int end, Keep keep, Ways& ways) {
+    auto way = with_windows(begin, end, keep);
+    if (!way || way->bytes >= ways.least || (windows_ == Windows::kFree && way->work > 0)) return false;
+    ways.least = way->bytes;
+    ways.next = std::move(keep);
+    offer(ways.options, std::move(*way));
+    return true;
+  }
+
+  // Keeps the options that are better than the others in bytes, work or the width of their chunks.
   static void offer(std::vector<Option>& options, Option option) {
     const auto as_good = [](const Option& a, const Option& b) {
-      return a.bytes <= b.bytes && a.work <= b.work;
+      return a.bytes <= b.bytes && a.work <= b.work && a.keep.width >= b.keep.width;
     };
     if (std::any_of(options.begin(), options.end(), [&](const Option& o) { return as_good(o, option); }))
       return;
@@ -633,14 +687,14 @@ std::vector<std::vector<GroupPlan>> GroupSearch::without_windows() {
   return partition_->without_windows();
 }
 
-std::optional<std::vector<GroupPlan>> GroupSearch::least_with_windows() {
-  if (!partition_ || has_passed(deadline_)) return std::nullopt;
+std::vector<std::vector<GroupPlan>> GroupSearch::least_with_windows() {
+  if (!partition_ || has_passed(deadline_)) return {};
   return partition_->least_with_windows();
 }
 
-std::optional<std::vector<GroupPlan>> GroupSearch::least_below(int64_t below, int64_t most_work,
-                                                               Expect expect) {
-  if (!partition_ || has_passed(deadline_)) return std::nullopt;
+std::vector<std::vector<GroupPlan>> GroupSearch::least_below(int64_t below, int64_t most_work,
+                                                             Expect expect) {
+  if (!partition_ || has_passed(deadline_)) return {};
   return partition_->least_below(below, most_work, expect);
 }
 

@@ -48,14 +48,14 @@ class GroupSearch {
   // From no groups to the least, each with a lower peak than the one before and the cheapest for it.
   std::vector<std::vector<GroupPlan>> without_windows();
 
-  // The least where windows are kept alone as far as that takes no multiply-accumulates again; nothing where
-  // that saves nothing.
-  std::optional<std::vector<GroupPlan>> least_with_windows();
+  // Ever lower peaks down to the least with chunks of one column, and with windows kept alone as far as that
+  // takes no multiply-accumulates again; none where that saves nothing.
+  std::vector<std::vector<GroupPlan>> least_with_windows();
 
-  // The least peak below `below` bytes, to one part in a hundred, for which it suffices to do up to
-  // `most_work` multiply-accumulates again; nothing where there is none, which is found fast where it is
-  // expected.
-  std::optional<std::vector<GroupPlan>> least_below(int64_t below, int64_t most_work, Expect expect);
+  // Ever lower peaks below `below` bytes, down to the least to one part in two hundred, for which it suffices
+  // to do up to `most_work` multiply-accumulates again; none where there is none, which is found fast where
+  // it is expected.
+  std::vector<std::vector<GroupPlan>> least_below(int64_t below, int64_t most_work, Expect expect);
 
   // From the least without windows on to ever more work, each with a lower peak than the one before and the
   // cheapest for it.

@@ -151,8 +151,9 @@ Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& t
     if (best.report.peak < best.report.file_peak) orders.push_back(std::move(best));
     for (Ordered& ordered : orders) {
       std::vector<Ordered> stored = {std::move(ordered)};
-      for (const StorageChoice& choice :
-           {StorageChoice{Moves::kUnshared}, {Moves::kFirst, Products::kRows}}) {
+      for (const StorageChoice& choice : {StorageChoice{Moves::kUnshared},
+                                          {Moves::kFirst, Products::kRows},
+                                          {.moves = Moves::kUnshared, .windowed = Windowed::kPlanes}}) {
         Ordered other = in_storage(*g, stored[0], choice, deadline);
         const auto same = [&](const Ordered& one) { return one.storage.layouts == other.storage.layouts; };
         if (std::ranges::none_of(stored, same)) stored.push_back(std::move(other));
@@ -238,7 +239,7 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
     GroupSearch& search = searches.try_emplace(k, plain[k], kRowByRow, count, deadline, known).first->second;
     const size_t before = all.schedules.size();
     all.add_all(k, search.near_least());
-    if (auto groups = search.least_with_windows()) all.add(k, std::move(*groups));
+    all.add_all(k, search.least_with_windows());
     for (size_t n = before; n < all.schedules.size(); ++n) note(all.schedules[n], k);
   };
   for (size_t k = accumulating; k < plain.size(); ++k) search(k);
@@ -256,9 +257,9 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
   for (auto& [k, search] : std::views::reverse(searches)) {  // those first that were changed most for it
     const int64_t allowed = work_allowed(graph, Freedom::kSomeAgain) - work_again(plain[k]);
     if (allowed < 0) continue;
-    auto groups = search.least_below(least, allowed, expect);
-    if (!groups || groups->empty()) continue;
-    all.add(k, std::move(*groups));
+    const size_t before = all.schedules.size();
+    all.add_all(k, search.least_below(least, allowed, expect));
+    if (all.schedules.size() == before) continue;
     least = std::min(least, peak_of(all.schedules.back()));
     if (work_again(all.schedules.back()) > 0) expect = Expect::kNone;
   }

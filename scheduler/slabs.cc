@@ -143,11 +143,15 @@ class Facts {
     Slabs best = accesses((in_rows ? cut_by_storage() : std::nullopt).value_or(uncut(nests_)));
     const int64_t least = streamed(best);
     if (in_rows && (least > 0 || !streams(best))) return best;
+    // What is written in rows can be read in rows; cut otherwise all of it is there.
+    const TensorId out = node_.writes[0];
+    const bool has_rows = in_rows && best.count > 1 && layouts_[out].root == out && !is_callers(out);
+    const int64_t most = std::max(least, has_rows ? bytes_of(graph_.tensors[out]) : 0);
     for (size_t d = 0; d < shape_of(node_.writes[0]).size(); ++d) {
       const auto cut = cut_by_dimension(d);
       if (!cut || cut->slabs < 2) continue;
       Slabs with = accesses(*cut);
-      if (streamed(with) > std::max(streamed(best), least)) best = std::move(with);
+      if (streamed(with) > std::max(streamed(best), most)) best = std::move(with);
     }
     return best;
   }

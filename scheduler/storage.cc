@@ -8,6 +8,7 @@
 
 #include "frontend/error.h"
 #include "scheduler/liveness.h"
+#include "scheduler/windowed.h"
 
 namespace arenac {
 namespace {
@@ -287,15 +288,6 @@ class Assignment {
     return strides;
   }
 
-  // The dimension of the write that an axis alone indexes, or -1.
-  static int dimension_of(const Nest& nest, int a) {
-    for (size_t d = 0; d < nest.store.size(); ++d) {
-      const auto form = affine_form(nest.store[d]);
-      if (form && form->coefficient(a) != 0) return static_cast<int>(d);
-    }
-    return -1;
-  }
-
   std::vector<int64_t> preferred_strides(const Node& node, TensorId out) const {
     const Shape& shape = graph_.tensors[out].shape;
     std::vector<int> order(shape.size());
@@ -307,6 +299,9 @@ class Assignment {
       return layouts_[fed].strides;
     size_t windowed = first_windowed_dimension(nests->front(), shape.size());
     if (windowed == shape.size() && follows_input(node)) windowed = wanted_by_readers(out);
+    if (windowed == 2 && choice_.windowed == Windowed::kPlanes && readers_[out].size() == 1 &&
+        smaller_in_planes(out, node, *readers_[out][0], graph_))
+      return dense_strides(shape, order);
     if (windowed < shape.size()) {
       // Batch, the trailing windowed dimensions, channels.
       order.clear();
@@ -341,47 +336,6 @@ class Assignment {
       if (const size_t first = first_windowed_dimension(nests->front(), rank); first < rank) return first;
     }
     return rank;
-  }
-
-  // How a reduced axis moves an index that an axis of the output moves too: over separate parts, as groups of
-  // channels and pooling without overlap have them, or over windows that slide into each other.
-  enum class Window : uint8_t { kNone, kParts, kSliding };
-
-  std::vector<Window> windows(const Nest& nest, size_t rank) const {
-    std::vector<Window> all(rank, Window::kNone);
-    const auto look = [&](const Expr& e) {
-      if (e->op != Op::kRead) return false;
-      for (const Expr& index : e->args) {
-        const auto form = affine_form(index);
-        if (!form) continue;
-        int64_t reach = 0;  // of the reduced axes
-        bool reduced = false;
-        for (const auto& [a, factor] : form->terms)
-          if (a >= 0 && nest.axes[a].reduced)
-            reduced = true, reach += std::abs(factor) * (nest.axes[a].extent - 1);
-        for (const auto& [a, factor] : form->terms) {
-          const int d = a >= 0 && !nest.axes[a].reduced && reduced ? dimension_of(nest, a) : -1;
-          if (d >= 0) all[d] = std::max(all[d], reach < std::abs(factor) ? Window::kParts : Window::kSliding);
-        }
-      }
-      return false;
-    };
-    any_of(nest.body, look);
-    return all;
-  }
-
-  // The first of the trailing dimensions over which windows move; the rank when those are not the trailing
-  // ones.
-  size_t first_windowed_dimension(const Nest& nest, size_t rank) const {
-    std::vector<Window> window = windows(nest, rank);
-    if (std::find(window.begin(), window.end(), Window::kSliding) != window.end())
-      std::replace(window.begin(), window.end(), Window::kParts, Window::kNone);
-    else if (rank > 2 && window[1] == Window::kParts && window[2] == Window::kParts)
-      window[1] = Window::kNone;  // groups of channels, 1x1
-    const auto moves = [](Window w) { return w != Window::kNone; };
-    const auto first = std::find_if(window.begin(), window.end(), moves);
-    const bool trailing = first != window.begin() && std::all_of(first, window.end(), moves);
-    return trailing ? static_cast<size_t>(first - window.begin()) : rank;
   }
 
   // How far an access moves in memory with an axis of its nest: 0 where it stays. Along an index that is not

@@ -1,0 +1,104 @@
+#include "scheduler/windowed.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "frontend/facts.h"
+
+namespace arenac {
+namespace {
+
+// How a reduced axis moves an index that an axis of the output moves too: over separate parts, as groups of
+// channels and pooling without overlap have them, or over windows that slide into each other.
+enum class Window : uint8_t { kNone, kParts, kSliding };
+
+std::vector<Window> windows(const Nest& nest, size_t rank) {
+  std::vector<Window> all(rank, Window::kNone);
+  const auto look = [&](const Expr& e) {
+    if (e->op != Op::kRead) return false;
+    for (const Expr& index : e->args) {
+      const auto form = affine_form(index);
+      if (!form) continue;
+      int64_t reach = 0;  // of the reduced axes
+      bool reduced = false;
+      for (const auto& [a, factor] : form->terms)
+        if (a >= 0 && nest.axes[a].reduced)
+          reduced = true, reach += std::abs(factor) * (nest.axes[a].extent - 1);
+      for (const auto& [a, factor] : form->terms) {
+        const int d = a >= 0 && !nest.axes[a].reduced && reduced ? dimension_of(nest, a) : -1;
+        if (d >= 0) all[d] = std::max(all[d], reach < std::abs(factor) ? Window::kParts : Window::kSliding);
+      }
+    }
+    return false;
+  };
+  any_of(nest.body, look);
+  return all;
+}
+
+// An index without the axes that stand still.
+std::optional<Affine> moving(const Expr& index, const Nest& nest) {
+  auto form = affine_form(index);
+  if (form)
+    std::erase_if(form->terms,
+                  [&](const auto& term) { return term.first >= 0 && nest.axes[term.first].extent == 1; });
+  return form;
+}
+
+// How many elements a window has along an index.
+int64_t reach_of(const Expr& index, const Nest& nest) {
+  int64_t reach = 1;
+  if (const auto form = affine_form(index))
+    for (const auto& [a, factor] : form->terms)
+      if (a >= 0 && nest.axes[a].reduced) reach += std::abs(factor) * (nest.axes[a].extent - 1);
+  return reach;
+}
+
+bool slides(const Nest& nest, size_t rank) {
+  return std::ranges::count(windows(nest, rank), Window::kSliding) > 0;
+}
+
+}  // namespace
+
+int dimension_of(const Nest& nest, int a) {
+  for (size_t d = 0; d < nest.store.size(); ++d) {
+    const auto form = affine_form(nest.store[d]);
+    if (form && form->coefficient(a) != 0) return static_cast<int>(d);
+  }
+  return -1;
+}
+
+size_t first_windowed_dimension(const Nest& nest, size_t rank) {
+  std::vector<Window> window = windows(nest, rank);
+  if (std::find(window.begin(), window.end(), Window::kSliding) != window.end())
+    std::replace(window.begin(), window.end(), Window::kParts, Window::kNone);
+  else if (rank > 2 && window[1] == Window::kParts && window[2] == Window::kParts)
+    window[1] = Window::kNone;  // groups of channels, 1x1
+  const auto moves = [](Window w) { return w != Window::kNone; };
+  const auto first = std::find_if(window.begin(), window.end(), moves);
+  const bool trailing = first != window.begin() && std::all_of(first, window.end(), moves);
+  return trailing ? static_cast<size_t>(first - window.begin()) : rank;
+}
+
+bool smaller_in_planes(TensorId id, const Node& writer, const Node& reader, const Graph& graph) {
+  const Shape &shape = graph.tensors[id].shape, &result = graph.tensors[reader.writes[0]].shape;
+  const Nests *made_by = std::get_if<Nests>(&writer.body), *read_by = std::get_if<Nests>(&reader.body);
+  if (!made_by || !read_by || read_by->size() != 1 || shape.size() < 3 || result.size() != shape.size() ||
+      result[1] != shape[1] || element_count(shape) == 0 || element_count(result) == 0)
+    return false;
+  const Nest& nest = read_by->front();
+  if (slides(made_by->front(), shape.size()) || first_windowed_dimension(nest, shape.size()) != 2)
+    return false;
+  int64_t reach = 1;
+  bool by_channel = true;
+  visit_reads(nest, [&](const Expr& e) {
+    if (reader.reads[e->index] != id) return;
+    by_channel &= moving(e->args[1], nest) == moving(nest.store[1], nest);
+    reach = std::max(reach, reach_of(e->args[2], nest));
+  });
+  const int64_t row = element_count(shape) / shape[2], plane = element_count(shape) / shape[1];
+  const int64_t made = element_count(result);
+  const int64_t rows = reach < shape[2] ? reach - 1 : shape[2];  // in columns, little of one more is there
+  return by_channel && plane + made < rows * row + made / result[2];
+}
+
+}  // namespace arenac
