@@ -138,6 +138,20 @@ TEST(PoolsOfVolumes, AreTheSameByEverySchedule) {
   for (unsigned seed = 0; seed < 2; ++seed) expect_same_by_every_schedule(text, seed, 1);
 }
 
+// Two inverted residuals on small images: of what they expand a plane is in memory at a time, or the rows
+// under a window, kept or computed again.
+TEST(Expansions, AreTheSameByEverySchedule) {
+  const std::string text = fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+      "g (float[1, 3, 12, 12] x) => (float[1, 4, 3, 3] z)\n  <{}, {}, {}, {}, {}, {}>\n{{\n"
+      "  a = Conv(x, u)\n  b = Conv<group = 12, pads = [2, 2, 2, 2], strides = [2, 2]>(a, v)\n"
+      "  c = Conv(b, w)\n  d = Conv(c, p)\n  e = Relu(d)\n"
+      "  f = Conv<group = 16, pads = [3, 3, 3, 3], strides = [2, 2]>(e, q)\n  z = Conv(f, r)\n}}\n",
+      constant("u", {12, 3, 1, 1}), constant("v", {12, 1, 5, 5}), constant("w", {4, 12, 1, 1}),
+      constant("p", {16, 4, 1, 1}), constant("q", {16, 1, 7, 7}), constant("r", {4, 16, 1, 1}));
+  for (unsigned seed = 0; seed < 4; ++seed) expect_same_by_every_schedule(text, seed, 1);
+}
+
 // The outputs of a model by each way, interpreted by the first and equal bytes by the others.
 void expect_same(const Emitted* ways, const std::string& text) {
   SCOPED_TRACE(text);

@@ -229,6 +229,30 @@ TEST(Slabs, OfAnOutput) {
   }
 }
 
+// a is 2 x 5 x 5. A window of all its rows: planes are fewer bytes, written and read one after the other. A
+// window of three rows: pixels.
+TEST(Slabs, OfPlanes) {
+  const auto storage_of = [](const Graph& graph) {
+    return assign_storage(graph, {0, 1, 2}, {.windowed = Windowed::kPlanes});
+  };
+  const Graph wide = after_pointwise(
+      5, "1, 2, 3, 3", floats("w", 2, 1, 5),
+      "y = Conv<group = 2, kernel_shape = [5, 5], strides = [2, 2], pads = [2, 2, 2, 2]>(a, w)");
+  const Storage storage = storage_of(wide);
+  const std::vector<Rows> rows = storage_rows(wide, storage.layouts);
+  for (int step : {0, 1}) {
+    const Slabs slabs = slabs_of(*storage.steps.at(step).node, wide, storage.layouts, rows);
+    const RowAccess& planes = step == 0 ? slabs.write : slabs.reads.at(0);
+    EXPECT_EQ(storage.layouts[planes.tensor].strides, (std::vector<int64_t>{50, 25, 5, 1}));
+    EXPECT_EQ(planes.rows, (std::vector<Interval>{{0, 1}, {1, 2}})) << step;
+  }
+  const Graph narrow =
+      after_pointwise(5, "1, 2, 5, 5", floats("w", 2, 1, 3),
+                      "y = Conv<group = 2, kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(a, w)");
+  const TensorId a = storage_of(narrow).steps.at(0).node->writes[0];
+  EXPECT_EQ(storage_of(narrow).layouts[a].strides, (std::vector<int64_t>{50, 1, 10, 2}));
+}
+
 // ---- rings
 
 Schedule scheduled_by(const std::string& name, const Graph& graph) {
