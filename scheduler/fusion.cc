@@ -43,7 +43,13 @@ class Partition {
   LimitsHit limits_hit() const { return ways_.limits_hit(); }
 
   std::vector<std::vector<GroupPlan>> least_with_windows() {
-    return least_below(search(), {Windows::kFree, 0}, Expect::kNone);
+    std::vector<std::vector<GroupPlan>> all = least_below(search(), {Windows::kFree, 0}, Expect::kNone);
+    if (all.empty()) return all;
+    // Between the two there is what takes fewer cycles than the least: wider chunks, fewer windows.
+    const int64_t least = peak_of(all.back());
+    for (int64_t peak = search() - search() / kNear; peak > least; peak -= peak / kNear)
+      if (auto groups = with_windows(peak, Windows::kFree)) all.push_back(std::move(*groups));
+    return all;
   }
 
   std::vector<std::vector<GroupPlan>> least_below(int64_t high, int64_t most_work, Expect expect) {
@@ -250,7 +256,7 @@ class Partition {
   const Graph& graph_;
   const std::vector<Step>& steps_;
   const StepFacts facts_;
-  const LiveBytes bytes_;
+  const StepBytes bytes_;
   GroupWays ways_;
   const int count_;
   // Per end: ascending begins of what can be one.

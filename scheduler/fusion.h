@@ -48,7 +48,7 @@ class GroupSearch {
   // From no groups to the least, each with a lower peak than the one before and the cheapest for it.
   std::vector<std::vector<GroupPlan>> without_windows();
 
-  // Ever lower peaks down to the least with chunks of one column, and with windows kept alone as far as that
+  // Lower peaks, down to the least, with chunks of one column, and with windows kept alone as far as that
   // takes no multiply-accumulates again; none where that saves nothing.
   std::vector<std::vector<GroupPlan>> least_with_windows();
 

@@ -52,7 +52,7 @@ std::vector<Keep> with_less_again(const Keep& keep) {
 
 }  // namespace
 
-GroupWays::GroupWays(const Schedule& whole, const StepFacts& facts, const LiveBytes& bytes, Shared shared)
+GroupWays::GroupWays(const Schedule& whole, const StepFacts& facts, const StepBytes& bytes, Shared shared)
     : whole_(whole),
       graph_(*whole.graph),
       facts_(facts),

@@ -14,7 +14,7 @@
 #include "scheduler/deadline.h"
 #include "scheduler/fusion.h"
 #include "scheduler/group_keys.h"
-#include "scheduler/live_bytes.h"
+#include "scheduler/step_bytes.h"
 
 namespace arenac {
 
@@ -56,7 +56,7 @@ class GroupWays {
   };
 
   // All outlives this.
-  GroupWays(const Schedule& whole, const StepFacts& facts, const LiveBytes& bytes, Shared shared);
+  GroupWays(const Schedule& whole, const StepFacts& facts, const StepBytes& bytes, Shared shared);
 
   // The plain way of the steps [begin, end) as a group; null where it cannot be one, was made before, or a
   // limit was hit. The result stays where it is.
@@ -112,7 +112,7 @@ class GroupWays {
   const Schedule& whole_;
   const Graph& graph_;
   const StepFacts& facts_;
-  const LiveBytes& bytes_;
+  const StepBytes& bytes_;
   const Shared shared_;
   const GroupKeys keys_;
   std::map<std::pair<int, int>, Ways> ways_;            // per begin and end

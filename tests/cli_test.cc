@@ -7,8 +7,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <regex>
-#include <set>
 
 #include "codegen/memory_map.h"
 #include "codegen/report_words.h"
@@ -548,7 +546,7 @@ TEST_F(Cli, ExplainSaysWhyAStepRunsWhole) {
   EXPECT_THAT(done.output, HasSubstr("a row of 'y' reads all 40 rows of 'x': x0[i0, i1]"));
 }
 
-// tiny_cnn: the least that computes nothing again is that of map --pareto, and each --ram that is named fits.
+// tiny_cnn: its rungs are those of map --pareto, and each --ram that is named fits.
 TEST_F(Cli, ExplainSaysWhatBindsThePeakAndWhatLessCosts) {
   const std::string words = arenac({"explain", kModel, "--optimize", "speed"}).output;
   const MemoryMap map = [&] {
@@ -560,17 +558,15 @@ TEST_F(Cli, ExplainSaysWhatBindsThePeakAndWhatLessCosts) {
               HasSubstr(fmt::format("are in use at step {}: {}\n", peak.time, step_title(map, peak.time))));
   for (const size_t b : peak.buffers)
     EXPECT_THAT(words, HasSubstr("  " + map.buffers[b].name + ", written by"));
-  const std::regex rung("--ram ([0-9]+): ");
-  std::set<int64_t> named;
-  for (std::sregex_iterator at(words.begin(), words.end(), rung), end; at != end; ++at)
-    named.insert(std::stoll((*at)[1]));
-  for (const int64_t bytes : named)
-    EXPECT_EQ(arenac({"map", kModel, "--ram", std::to_string(bytes)}).status, 0) << bytes;
-  EXPECT_GT(named.size(), 2);
-  int64_t least = INT64_MAX;
-  for (const MapChoice& choice : map.frontier)
-    if (choice.macs_again == 0) least = std::min(least, choice.arena);
-  EXPECT_EQ(*named.begin(), least);
+  int named = 0;
+  for (const MapChoice& choice : map.frontier) {
+    const std::string option = fmt::format("--ram {}: ", choice.arena);
+    EXPECT_EQ(words.find(option) != std::string::npos, choice.arena < map.totals.arena) << option << words;
+    if (choice.arena >= map.totals.arena) continue;
+    EXPECT_EQ(arenac({"map", kModel, "--ram", std::to_string(choice.arena)}).status, 0);
+    ++named;
+  }
+  EXPECT_GT(named, 1);
   EXPECT_THAT(words, testing::ContainsRegex("conv2 .Conv.Relu.: whole; row by row with --ram [0-9]+\n"));
 }
 

@@ -11,10 +11,10 @@
 
 namespace arenac {
 
-class LiveBytes {
+class StepBytes {
  public:
   // Both outlive this. What is the caller's counts where `whole.io` says so.
-  LiveBytes(const Schedule& whole, const StepFacts& facts);
+  StepBytes(const Schedule& whole, const StepFacts& facts);
 
   // Per storage.
   const std::vector<int64_t>& of_storages() const { return bytes_; }

@@ -1,4 +1,4 @@
-#include "scheduler/live_bytes.h"
+#include "scheduler/step_bytes.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 
 namespace arenac {
 
-LiveBytes::LiveBytes(const Schedule& whole, const StepFacts& facts)
+StepBytes::StepBytes(const Schedule& whole, const StepFacts& facts)
     : graph_(*whole.graph),
       facts_(facts),
       bytes_(facts.bytes),
@@ -30,7 +30,7 @@ LiveBytes::LiveBytes(const Schedule& whole, const StepFacts& facts)
   for (int s = 0; s < count; ++s) single_.push_back(of(s, s + 1) - saved[s]);
 }
 
-int64_t LiveBytes::of(const GroupPlan& plan) const {
+int64_t StepBytes::of(const GroupPlan& plan) const {
   const auto [begin, end] = std::pair(plan.group.begin, plan.group.end);
   int64_t bytes = of(begin, end), saved = 0;
   std::vector<int64_t> change(end - begin + 1);  // of the bytes of columns, which come and go
@@ -47,7 +47,7 @@ int64_t LiveBytes::of(const GroupPlan& plan) const {
   return bytes + most - saved;
 }
 
-int64_t LiveBytes::saving(const StorageOverlap& o) const {
+int64_t StepBytes::saving(const StorageOverlap& o) const {
   const int64_t above = bytes_[o.above], below = bytes_[o.below];
   return above > 0 && below > 0 ? above + below - joint_bytes(above, below, o.distance) : 0;
 }
