@@ -324,6 +324,12 @@ Affine operator*(const Affine& a, int64_t factor) {
   return product;
 }
 
+Affine without_still_axes(Affine form, const Nest& nest) {
+  std::erase_if(form.terms,
+                [&](const auto& term) { return term.first >= 0 && nest.axes[term.first].extent == 1; });
+  return form;
+}
+
 std::optional<Affine> affine_form(const Expr& e) {
   switch (e->op) {
     case Op::kConst:

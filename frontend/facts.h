@@ -32,6 +32,9 @@ Affine operator*(const Affine& a, int64_t factor);
 
 std::optional<Affine> affine_form(const Expr& index);
 
+// Without the axes of the nest that stand still: those of extent 1.
+Affine without_still_axes(Affine form, const Nest& nest);
+
 // The factor of one axis in an index that is linear in it, whatever else it is: 8 for i2 in 8*i2 + i1 % 3.
 std::optional<int64_t> coefficient_along(const Expr& index, int axis);
 

@@ -1,6 +1,7 @@
 #include "scheduler/columns.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace arenac {
 namespace {
@@ -32,8 +33,7 @@ int column_axis(const Nest& nest, const Layout& layout, const Rows& rows, const 
     if (!form) return -1;
     column = column + *form * (*steps)[d];
   }
-  std::erase_if(column.terms,
-                [&](const auto& term) { return term.first >= 0 && nest.axes[term.first].extent == 1; });
+  column = without_still_axes(std::move(column), nest);
   if (column.constant != 0 || column.terms.size() != 1 || column.terms[0].second != 1) return -1;
   const int a = column.terms[0].first;
   return a >= 0 && !nest.axes[a].reduced && nest.axes[a].extent == columns.count ? a : -1;

@@ -1,10 +1,6 @@
 #include "scheduler/fusion.h"
 
 #include <algorithm>
-#include <map>
-#include <numeric>
-#include <set>
-#include <tuple>
 #include <utility>
 
 #include "scheduler/group_ways.h"
@@ -47,7 +43,8 @@ class Partition {
     if (all.empty()) return all;
     // Between the two there is what takes fewer cycles than the least: wider chunks, fewer windows.
     const int64_t least = peak_of(all.back());
-    for (int64_t peak = search() - search() / kNear; peak > least; peak -= peak / kNear)
+    const auto below = [](int64_t peak) { return peak - std::max<int64_t>(peak / kNear, 1); };
+    for (int64_t peak = below(search()); peak > least; peak = below(peak))
       if (auto groups = with_windows(peak, Windows::kFree)) all.push_back(std::move(*groups));
     return all;
   }

@@ -123,7 +123,7 @@ void GroupWays::try_to_fit(int begin, int end, int64_t peak) {
     }
   if (may_try() && !fitting(ways, peak) && !is_listed(ways)) find_windows(begin, end, peak, ways);
   while (may_try() && !fitting(ways, peak) && has_windows(ways)) add_window(begin, end, ways);
-  if (const Way* fit = fitting(ways, peak)) lighten(begin, end, peak, Way(*fit), ways);
+  if (const Way* fit = fitting(ways, peak); fit && fit->work > 0) lighten(begin, end, peak, Way(*fit), ways);
 }
 
 // As long as the group fits: leaves out what is computed again, or computes it for more rows of windows at

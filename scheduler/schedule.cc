@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "frontend/error.h"
 #include "frontend/nearest.h"
@@ -123,9 +124,7 @@ std::optional<Affine> address_of(const Layout& layout, const std::vector<Expr>& 
   auto address = affine_address(indices, layout.strides, axis_intervals(nest));
   if (!address) return std::nullopt;
   address->constant += layout.offset;
-  std::erase_if(address->terms,
-                [&](const auto& term) { return term.first >= 0 && nest.axes[term.first].extent == 1; });
-  return address;
+  return without_still_axes(std::move(*address), nest);
 }
 
 bool is_empty(const Nest& nest) {

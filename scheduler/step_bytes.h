@@ -1,8 +1,7 @@
 // Bytes that are alive in steps of a schedule of whole nodes, and in groups of them.
 //
-//   conv1 | conv2 pool | conv3      of(1, 3) is what conv2 and pool touch or pass by; of(a group of the two)
-//   the
-//                                   same with a ring of rows where conv2's result was
+//   conv1 | conv2 pool | conv3      of(1, 3): all that conv2 and pool touch or pass by;
+//                                   of(a group of the two): a ring of rows in place of conv2's result
 #pragma once
 
 #include <vector>

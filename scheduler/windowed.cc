@@ -12,45 +12,32 @@ namespace {
 // channels and pooling without overlap have them, or over windows that slide into each other.
 enum class Window : uint8_t { kNone, kParts, kSliding };
 
+// How far the reduced axes move an index; nothing where it has none.
+std::optional<int64_t> reach_of(const Affine& index, const Nest& nest) {
+  std::optional<int64_t> reach;
+  for (const auto& [a, factor] : index.terms)
+    if (a >= 0 && nest.axes[a].reduced)
+      reach = reach.value_or(0) + std::abs(factor) * (nest.axes[a].extent - 1);
+  return reach;
+}
+
 std::vector<Window> windows(const Nest& nest, size_t rank) {
   std::vector<Window> all(rank, Window::kNone);
   const auto look = [&](const Expr& e) {
     if (e->op != Op::kRead) return false;
     for (const Expr& index : e->args) {
       const auto form = affine_form(index);
-      if (!form) continue;
-      int64_t reach = 0;  // of the reduced axes
-      bool reduced = false;
-      for (const auto& [a, factor] : form->terms)
-        if (a >= 0 && nest.axes[a].reduced)
-          reduced = true, reach += std::abs(factor) * (nest.axes[a].extent - 1);
+      const auto reach = form ? reach_of(*form, nest) : std::nullopt;
+      if (!reach) continue;
       for (const auto& [a, factor] : form->terms) {
-        const int d = a >= 0 && !nest.axes[a].reduced && reduced ? dimension_of(nest, a) : -1;
-        if (d >= 0) all[d] = std::max(all[d], reach < std::abs(factor) ? Window::kParts : Window::kSliding);
+        const int d = a >= 0 && !nest.axes[a].reduced ? dimension_of(nest, a) : -1;
+        if (d >= 0) all[d] = std::max(all[d], *reach < std::abs(factor) ? Window::kParts : Window::kSliding);
       }
     }
     return false;
   };
   any_of(nest.body, look);
   return all;
-}
-
-// An index without the axes that stand still.
-std::optional<Affine> moving(const Expr& index, const Nest& nest) {
-  auto form = affine_form(index);
-  if (form)
-    std::erase_if(form->terms,
-                  [&](const auto& term) { return term.first >= 0 && nest.axes[term.first].extent == 1; });
-  return form;
-}
-
-// How many elements a window has along an index.
-int64_t reach_of(const Expr& index, const Nest& nest) {
-  int64_t reach = 1;
-  if (const auto form = affine_form(index))
-    for (const auto& [a, factor] : form->terms)
-      if (a >= 0 && nest.axes[a].reduced) reach += std::abs(factor) * (nest.axes[a].extent - 1);
-  return reach;
 }
 
 bool slides(const Nest& nest, size_t rank) {
@@ -88,16 +75,18 @@ bool smaller_in_planes(TensorId id, const Node& writer, const Node& reader, cons
   const Nest& nest = read_by->front();
   if (slides(made_by->front(), shape.size()) || first_windowed_dimension(nest, shape.size()) != 2)
     return false;
-  int64_t reach = 1;
+  int64_t height = 1;  // of a window
   bool by_channel = true;
   visit_reads(nest, [&](const Expr& e) {
     if (reader.reads[e->index] != id) return;
-    by_channel &= moving(e->args[1], nest) == moving(nest.store[1], nest);
-    reach = std::max(reach, reach_of(e->args[2], nest));
+    const auto channel = affine_form(e->args[1]), own = affine_form(nest.store[1]);
+    by_channel &= channel && own && without_still_axes(*channel, nest) == without_still_axes(*own, nest);
+    if (const auto row = affine_form(e->args[2]))
+      height = std::max(height, 1 + reach_of(*row, nest).value_or(0));
   });
   const int64_t row = element_count(shape) / shape[2], plane = element_count(shape) / shape[1];
   const int64_t made = element_count(result);
-  const int64_t rows = reach < shape[2] ? reach - 1 : shape[2];  // in columns, little of one more is there
+  const int64_t rows = height < shape[2] ? height - 1 : shape[2];  // in columns, little of one more is there
   return by_channel && plane + made < rows * row + made / result[2];
 }
 
