@@ -19,9 +19,8 @@ struct Storage {
 //     dimensions, else that of its largest operand), and nests that only rename elements of an earlier tensor
 //     (affine address, unit cost) become views of it;
 //  2. backwards: an operand that dies at a step moves into the storage of the result, where the nest reads
-//  each element
-//     of it only to write the same address (in place), or where the nest is a copy (concat's parts, reshapes
-//     to an output, values carried by control flow);
+//     each element of it only to write the same address (in place), or where the nest is a copy (concat's
+//     parts, reshapes to an output, values carried by control flow);
 //  3. parts move into a concat's storage only where this does not raise the peak of live bytes.
 // A view of a part keeps the whole alive: where the peak is lower so, the part is copied instead.
 // `order` lists the top-level nodes, by index in graph.block, as they run; without it, the file's order.
