@@ -19,6 +19,7 @@
 #include "driver/process.h"
 #include "frontend/error.h"
 #include "frontend/interpret.h"
+#include "tests/program.h"
 #include "tests/ways.h"
 
 namespace arenac {
@@ -53,14 +54,6 @@ CompileOptions options_of(const Unit& unit, const DataSet& data) {
   return options;
 }
 
-// The C files of a unit in one translation unit, its main renamed.
-std::string unit_source(const Compilation& c) {
-  std::string text = "#define _POSIX_C_SOURCE 200809L\n";
-  for (const File& file : c.files)
-    if (file.name.ends_with(".c")) text += fmt::format("#include \"{}\"\n", file.name);
-  return text + fmt::format("#define main {}_main\n#include \"main.c\"\n", c.name);
-}
-
 // Are the formulas right?
 Result interpret_unit(const Unit& unit, const DataSet& data) {
   const Graph graph = import_model(unit.owner->model().string(), data.import);
@@ -81,26 +74,12 @@ Result compile_unit(const Unit& unit, const fs::path& scratch) {
     return {Outcome::kWrong, "a second compilation gives other files"};
   std::vector<File> files = c.files;
   files.push_back({"main.c", harness_source(c)});
-  files.push_back({"unit.c", unit_source(c)});
   const std::vector<Value> inputs = fed(*c.graph, data.inputs);
   for (size_t k = 0; k < inputs.size(); ++k)
     files.push_back({fmt::format("input_{}.bin", k),
                      {reinterpret_cast<const char*>(inputs[k].bytes.data()), inputs[k].bytes.size()}});
   write_files(scratch / unit.name, files);
   return {Outcome::kPass, ""};
-}
-
-// The program `NAME.program INDEX` runs units[INDEX].
-std::string table_source(const std::vector<Unit*>& units) {
-  std::string prototypes, rows;
-  for (const Unit* unit : units) {
-    prototypes += fmt::format("int {}_main(int argc, char **argv);\n", unit->name);
-    rows += fmt::format("  {}_main,\n", unit->name);
-  }
-  return fmt::format(
-      "#include <stdlib.h>\n{}static int (*const mains[])(int, char **) = {{\n{}}};\n"
-      "int main(int argc, char **argv) {{ return argc < 2 ? 2 : mains[atoi(argv[1])](1, argv); }}\n",
-      prototypes, rows);
 }
 
 std::vector<std::string> with_warnings(std::vector<std::string> command) {
@@ -123,21 +102,18 @@ enum class Checkers { kAll, kNone };
 
 Finished build(const std::vector<Unit*>& units, const fs::path& scratch, const std::string& name,
                Checkers checkers) {
-  std::string all;  // in one file: the C library's headers are read once
-  for (const Unit* unit : units) all += fmt::format("#include \"{0}/{0}.c\"\n", unit->name);
-  write_files(scratch, {{name + ".c", table_source(units)}, {name + "_models.c", all}});
+  std::vector<std::string> names;
+  for (const Unit* unit : units) names.push_back(unit->name);
+  write_program(scratch, name, names);
   if (checkers == Checkers::kAll)
     if (Finished checked = check(scratch, name + "_models.c"); checked.status != 0) return checked;
   std::vector<std::string> command = with_warnings(kCompiler);
-  for (const Unit* unit : units) command.push_back(unit->name + "/unit.c");
-  command.insert(command.end(), {name + ".c", "-o", name + ".program", "-lm"});
+  command.insert(command.end(),
+                 {name + "_models.c", name + "_weights.c", name + "_main.c", "-o", name + ".program", "-lm"});
   return run_process(command, scratch, kBuildSeconds);
 }
 
-Result run_unit(const Unit& unit, const fs::path& program, size_t index, const fs::path& scratch) {
-  const fs::path folder = scratch / unit.name;
-  const Finished done = run_process({program.string(), std::to_string(index)}, folder, kRunSeconds);
-  if (done.status != 0) return {Outcome::kCrash, fmt::format("status {}: {}", done.status, done.output)};
+Result compare_unit(const Unit& unit, const fs::path& folder) {
   const DataSet data = read_data_set(unit.data);
   const Graph graph = import_model(unit.owner->model().string(), data.import);
   std::vector<Value> outputs;
@@ -159,11 +135,19 @@ void build_and_run(const std::vector<Unit*>& units, const fs::path& scratch, con
     for (Unit* unit : units) build_and_run({unit}, scratch, "alone_" + unit->name, checkers);
     return;
   }
-  for (size_t k = 0; k < units.size(); ++k)
+  // One process runs all, and when it fails each has one of its own.
+  const std::string program = "./" + name + ".program";
+  const bool all_ran = built.status == 0 && run_process({program}, scratch, kRunSeconds).status == 0;
+  for (size_t k = 0; k < units.size(); ++k) {
+    Finished ran = built;
+    if (built.status == 0 && !all_ran) ran = run_process({program, std::to_string(k)}, scratch, kRunSeconds);
     units[k]->result =
-        built.status != 0
-            ? Result{Outcome::kCrash, "the C compiler says: " + built.output}
-            : in_child([&] { return run_unit(*units[k], scratch / (name + ".program"), k, scratch); });
+        ran.status != 0
+            ? Result{Outcome::kCrash, fmt::format("{} says, status {}: {}",
+                                                  built.status != 0 ? "the C compiler" : "the program",
+                                                  ran.status, ran.output)}
+            : in_child([&] { return compare_unit(*units[k], scratch / units[k]->name); });
+  }
 }
 
 std::vector<Unit> units_of(const std::vector<Case>& cases) {

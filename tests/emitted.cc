@@ -15,6 +15,7 @@
 #include "planner/verify.h"
 #include "planner/verify_bytes.h"
 #include "scheduler/storage.h"
+#include "tests/program.h"
 
 namespace arenac {
 namespace {
@@ -22,35 +23,6 @@ namespace {
 constexpr int kBuildSeconds = 600, kRunSeconds = 120;
 
 using Language = CompilerRow::Language;
-
-// The files of every model that end in `ending`, in one translation unit. Constants have one apart from what
-// reads them: as users build them, and see codegen/emit.h.
-std::string all_files(const std::vector<Emitted>& batch, std::string_view ending) {
-  std::string text = "#define _POSIX_C_SOURCE 200809L\ntypedef int not_empty;\n";
-  for (const Emitted& e : batch)
-    for (const File& file : e.compilation.files)
-      if (file.name == fmt::format("{}{}", e.compilation.name, ending))
-        text += fmt::format("#include \"{}/{}\"\n", e.compilation.name, file.name);
-  return text;
-}
-
-// Runs each model in its folder. What the harnesses define gets names of its own.
-std::string program_source(const std::vector<Emitted>& batch) {
-  std::string harnesses, calls;
-  for (const Emitted& e : batch) {
-    const std::string& name = e.compilation.name;
-    for (const char* function :
-         {"allocate", "load", "save", "start_clock", "now", "spent", "feed_all", "run_parts", "main"})
-      harnesses += fmt::format("#undef {0}\n#define {0} {1}_{0}\n", function, name);
-    harnesses += fmt::format("#include \"{}/main.c\"\n", name);
-    calls += fmt::format(
-        "  if (chdir(\"{0}\") != 0 || {0}_main(1, argv) != 0 || chdir(\"..\") != 0) return 1;\n", name);
-  }
-  return fmt::format(
-      "#define _POSIX_C_SOURCE 200809L\n#include <unistd.h>\n{}#undef main\nint main(int argc, char "
-      "**argv)\n{{\n  (void)argc;\n{}  return 0;\n}}\n",
-      harnesses, calls);
-}
 
 void read_outputs(Emitted& e, const std::filesystem::path& folder) {
   const Graph& graph = *e.compilation.graph;
@@ -137,8 +109,10 @@ const std::string& file_named(const Compilation& c, const std::string& name) {
 
 void run_emitted(std::vector<Emitted>& batch, const CompilerRow& compiler) {
   const TemporaryFolder scratch;
+  std::vector<std::string> names;
   for (const Emitted& e : batch) {
     const Compilation& c = e.compilation;
+    names.push_back(c.name);
     std::vector<File> files = c.files;
     files.push_back({"main.c", harness_source(c)});
     for (size_t k = 0; k < e.inputs.size(); ++k)
@@ -146,17 +120,15 @@ void run_emitted(std::vector<Emitted>& batch, const CompilerRow& compiler) {
                        {reinterpret_cast<const char*>(e.inputs[k].bytes.data()), e.inputs[k].bytes.size()}});
     write_files(scratch.path() / c.name, files);
   }
-  write_files(scratch.path(), {{"models.c", all_files(batch, ".c")},
-                               {"weights.c", all_files(batch, "_weights.c")},
-                               {"program.c", program_source(batch)}});
+  write_program(scratch.path(), "all", names);
   std::vector<std::string> command = compiler.command;
   if (compiler.language == Language::kCxx) command.insert(command.end(), {"-x", "c++"});
-  command.insert(command.end(), {"models.c", "weights.c"});
+  command.insert(command.end(), {"all_models.c", "all_weights.c"});
   command.insert(command.end(), {"-x", "c"});  // which the driver named g++ does not heed
-  command.insert(command.end(), {"program.c", "-x", "none", "-o", "program", "-lm"});
+  command.insert(command.end(), {"all_main.c", "-x", "none", "-o", "all", "-lm"});
   const Finished built = run_process(command, scratch.path(), kBuildSeconds);
   Finished done{0, ""};
-  if (built.status == 0) done = run_process({"./program"}, scratch.path(), kRunSeconds);
+  if (built.status == 0) done = run_process({"./all"}, scratch.path(), kRunSeconds);
   for (Emitted& e : batch) {
     const auto folder = scratch.path() / e.compilation.name;
     const size_t last = e.compilation.graph->outputs.size() - 1;
