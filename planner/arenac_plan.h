@@ -59,11 +59,21 @@ typedef struct {
 } arenac_problem;
 
 typedef struct {
+  /* sizeof(arenac_plan_options): fields that the caller's version of this file lacks are taken as zero, and
+   * fields that the library's lacks are not looked at. 0: the fields up to `user`, which every version has.
+   */
+  size_t struct_size;
   const char* planner; /* a row of `arenac list planners`; NULL: the default */
   double seconds;      /* search until then or a proof; 0: while it seems worth it */
   double effort;       /* times the work that seems worth it; 0: 1 */
   uint64_t seed;       /* 0: 1 */
   int any_fit;         /* other than 0: any plan within the capacities will do */
+  /* Called by the thread that called arenac_plan, before it returns. `report`: a better plan was found, of so
+   * many bytes in all pools, or a higher bound of them. `is_cancelled`: asked again and again while it
+   * searches; other than 0 ends the search, with the best plan found so far. Each may be NULL. */
+  void (*report)(void* user, int64_t size, int64_t lower_bound);
+  int (*is_cancelled)(void* user);
+  void* user;
 } arenac_plan_options;
 
 typedef struct {

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -56,6 +57,17 @@ Problem problem_from(const arenac_problem& from) {
   return problem;
 }
 
+// The caller's options in this version's form.
+arenac_plan_options options_from(const arenac_plan_options* from) {
+  constexpr size_t kFirst = offsetof(arenac_plan_options, user) + sizeof from->user;
+  arenac_plan_options all = {};
+  if (!from) return all;
+  const size_t size = from->struct_size ? from->struct_size : kFirst;
+  require(size >= kFirst, "arenac_plan: options.struct_size is not sizeof(arenac_plan_options)");
+  std::memcpy(&all, from, std::min(size, sizeof all));
+  return all;
+}
+
 Search search_from(const arenac_plan_options& from) {
   Search search;
   if (from.seconds > 0) search.seconds = from.seconds;
@@ -63,6 +75,14 @@ Search search_from(const arenac_plan_options& from) {
   if (from.effort > 0) search.effort = from.effort;
   if (from.seed) search.seed = from.seed;
   if (from.any_fit) search.goal = Goal::kFits;
+  if (from.report)
+    search.report = [from](const PlanProgress& now) {
+      from.report(from.user, now.makespan, now.lower_bound);
+    };
+  if (from.is_cancelled)
+    search.is_cancelled = [from, is_over = false]() mutable {
+      return is_over = is_over || from.is_cancelled(from.user) != 0;
+    };
   return search;
 }
 
@@ -104,7 +124,7 @@ int arenac_plan(const arenac_problem* problem, const arenac_plan_options* option
   using namespace arenac;
   const auto entry = [&] {
     require(problem && uses && (placements || problem->buffer_count == 0), "arenac_plan: a pointer is null");
-    const arenac_plan_options chosen = options ? *options : arenac_plan_options{};
+    const arenac_plan_options chosen = options_from(options);
     try {
       give(plan(problem_from(*problem), chosen.planner ? chosen.planner : kDefaultPlanner,
                 search_from(chosen)),

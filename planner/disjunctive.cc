@@ -93,10 +93,7 @@ class DisjunctiveSearch {
     return best;
   }
 
-  bool is_spent() const {
-    return work_ >= effort_.work ||
-           (effort_.deadline && std::chrono::steady_clock::now() >= *effort_.deadline);
-  }
+  bool is_spent() const { return work_ >= effort_.work || effort_.cutoff.has_passed(); }
 
   Verdict search() {
     if (Verdict verdict = propagate(); verdict != Verdict::kFits) return verdict;

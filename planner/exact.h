@@ -31,7 +31,7 @@ struct Exact {
 };
 
 // Searches for plans of these buffers in this pool, again and again if wanted: what was learned stays, and a
-// later call goes on where the last one stopped. Deterministic unless a deadline cuts it short. Capacities of
+// later call goes on where the last one stopped. Deterministic unless a cutoff ends it. Capacities of
 // pools do not matter.
 class ExactSearch {
  public:

@@ -69,8 +69,7 @@ class Ejection {
       }
     const int64_t limit = work_ + work;
     while (!waiting_.empty()) {
-      if (work_ > limit || (++turns_ % 1024 == 0 && std::chrono::steady_clock::now() > search.deadline))
-        return false;
+      if (work_ > limit || (++turns_ % 1024 == 0 && search.cutoff.has_passed())) return false;
       auto dearest = std::max_element(waiting_.begin(), waiting_.end(),
                                       [&](int a, int b) { return weights_[a] < weights_[b]; });
       const int i = *dearest;
@@ -308,7 +307,7 @@ Improved make_room(const Problem& problem, int pool, const std::vector<int>& mem
     failures = fits ? 0 : failures + 1;
     if (failures == kAttempts) break;
     if (!fits && ambition > lower_bound / 2000) ambition = (ambition + 1) / 2;
-    if (std::chrono::steady_clock::now() > search.deadline) break;
+    if (search.cutoff.has_passed()) break;
   }
   return best;
 }

@@ -10,10 +10,10 @@
 // windows" (2009): ejection with penalty counters, here for offsets instead of routes.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <vector>
 
+#include "planner/cutoff.h"
 #include "planner/problem.h"
 
 namespace arenac {
@@ -21,7 +21,7 @@ namespace arenac {
 struct LocalSearch {
   int64_t work = 0;  // steps, about a nanosecond each
   uint64_t seed = 1;
-  std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
+  Cutoff cutoff = {};
 };
 
 // Offsets, per buffer of the problem, that let the pool end at `size` or below: the smallest size found

@@ -162,7 +162,7 @@ Packed pack_within(const Problem& problem, const std::vector<int>& order, Fit fi
     if (problem.buffers[id].fixed_offset) packer.place_fixed(id);
   size_t turns = 0;
   for (int id : order) {
-    if (packer.work > effort.work || (++turns % kTurnsOfClock == 0 && effort.is_late()))
+    if (packer.work > effort.work || (++turns % kTurnsOfClock == 0 && effort.cutoff.has_passed()))
       return {std::nullopt, packer.work};
     if (!problem.buffers[id].fixed_offset) packer.place_free(id, fit);
   }

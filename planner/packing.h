@@ -10,11 +10,11 @@
 //               +--------------+-----+--> time
 #pragma once
 
-#include <chrono>
 #include <limits>
 #include <optional>
 #include <vector>
 
+#include "planner/cutoff.h"
 #include "planner/problem.h"
 #include "planner/timeline.h"
 
@@ -41,9 +41,7 @@ ForbiddenStarts forbidden_starts(int placed, const Piece& placed_piece, int64_t 
 // How much may be done in all, counted in steps of about a nanosecond; and until when.
 struct Effort {
   int64_t work = 0;
-  std::optional<std::chrono::steady_clock::time_point> deadline = {};
-
-  bool is_late() const { return deadline && std::chrono::steady_clock::now() >= *deadline; }
+  Cutoff cutoff = {};
 };
 
 // Overlaps per buffer, each listed with both.

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "frontend/error.h"
+#include "planner/cutoff.h"
 #include "planner/problem.h"
 
 namespace arenac {
@@ -33,7 +34,7 @@ struct PlanProgress {
 };
 
 // How hard to search; heuristics that do not search ignore it. With the same seed and effort the plan is the
-// same on every machine, unless `seconds` cut the search short.
+// same on every machine, unless `seconds` or `is_cancelled` cut the search short.
 struct Search {
   Goal goal = Goal::kSmallest;
   Stop stop = Stop::kHardlyWorth;
@@ -41,6 +42,11 @@ struct Search {
   double seconds = std::numeric_limits<double>::infinity();  // wall clock
   uint64_t seed = 1;
   std::function<void(const PlanProgress&)> report = {};  // called when a better plan or bound is found
+  // Asked often. True, and from then on always: the search ends with the best plan so far.
+  std::function<bool()> is_cancelled = {};
+
+  // From now on; of this search, which outlives it.
+  Cutoff cutoff() const { return {seconds, &is_cancelled}; }
 };
 
 // What a problem may ask for beyond sizes and lives. Several pools are filled by falling back to a buffer's

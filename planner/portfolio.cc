@@ -27,7 +27,7 @@
 namespace arenac {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Clock = Cutoff::Clock;
 
 // Steps of about a nanosecond, at effort 1.
 constexpr double kPackWork = 2e9;     // of packing in several orders
@@ -196,7 +196,7 @@ class Portfolio {
   Portfolio(const Problem& problem, const Search& search)
       : problem_(problem),
         search_(search),
-        deadline_(deadline(search)),
+        cutoff_(search.cutoff()),
         timeline_(make_timeline(problem, all_buffers(problem))) {}
 
   Plan run() {
@@ -207,13 +207,12 @@ class Portfolio {
     if (!done()) start_in_orders();
     if (!done()) repair_starts();
     if (problem_.pools.size() > 1 && !done()) {
-      Effort effort{int64_t(kExactWork * search_.effort)};
-      if (deadline_ != Clock::time_point::max()) effort.deadline = deadline_;
+      const Effort effort{int64_t(kExactWork * search_.effort), cutoff_};
       if (std::optional<Plan> plan = search_pools_exactly(problem_, effort)) return std::move(*plan);
     }
     search_pools();
     if (!done() && try_every_row()) search_pools();
-    while (search_.stop == Stop::kAtDeadline && deadline_ != Clock::time_point::max() && !done()) {
+    while (search_.stop == Stop::kAtDeadline && cutoff_.has_time() && !done()) {
       ++round_;
       search_pools();
     }
@@ -221,12 +220,6 @@ class Portfolio {
   }
 
  private:
-  static Clock::time_point deadline(const Search& search) {
-    if (search.seconds > 1e9) return Clock::time_point::max();
-    return Clock::now() +
-           std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(search.seconds));
-  }
-
   // Keeps the plan if it is better than the best so far.
   void offer(Plan plan, std::string_view stage) {
     const auto cost_of_plan = cost(problem_, plan);
@@ -245,7 +238,7 @@ class Portfolio {
   bool done() const {
     if (!best_) return false;
     return is_proven(problem_, *best_) || (search_.goal == Goal::kFits && std::get<0>(cost_) == 0) ||
-           Clock::now() > deadline_;
+           cutoff_.has_passed();
   }
 
   // For several: each by itself as if it were the only one, unless what prefers it cannot fit.
@@ -266,8 +259,7 @@ class Portfolio {
       }
       Search search = search_;
       search.report = {};
-      if (search_.seconds <= 1e9)
-        search.seconds = std::chrono::duration<double>(deadline_ - Clock::now()).count();
+      search.seconds = cutoff_.seconds_left();
       const Plan alone = portfolio(pool_alone(problem_, pool, members[pool]), search);
       plan.pools.push_back(alone.pools[0]);
       if (alone.pools[0].size > capacity(pool)) return;
@@ -376,7 +368,7 @@ class Portfolio {
       if (start.order) {
         Effort effort{left};
         if (!best_) effort.work = std::numeric_limits<int64_t>::max();
-        if (best_ && deadline_ != Clock::time_point::max()) effort.deadline = deadline_;
+        if (best_) effort.cutoff = cutoff_;
         const Packed packed = pack_within(problem_, start.order(problem_), Fit::kLowest, effort);
         dearest_pack_ = std::max(dearest_pack_, packed.work);
         if (packed.placements) plan = make_plan(problem_, *packed.placements);
@@ -391,10 +383,8 @@ class Portfolio {
     }
   }
 
-  // Whether one more start would end before the deadline.
-  bool has_time() const {
-    return deadline_ == Clock::time_point::max() || Clock::now() + longest_start_ < deadline_;
-  }
+  // Whether one more start would end before the cutoff.
+  bool has_time() const { return !cutoff_.has_passed(longest_start_); }
 
   // No published heuristic does better in the end, for as far as there is work; whether one did.
   bool try_every_row() {
@@ -439,7 +429,7 @@ class Portfolio {
         continue;
       const Repaired repaired =
           repair(problem_, timeline_, pool, members[pool], offsets, use.lower_bound,
-                 {std::min(repair_work_, int64_t(kOneRepair * search_.effort)), deadline_});
+                 {std::min(repair_work_, int64_t(kOneRepair * search_.effort)), cutoff_});
       repair_work_ -= repaired.work;
       if (repaired.offsets.empty()) continue;
       for (int id : members[pool]) plan.placements[id].offset = repaired.offsets[id];
@@ -491,7 +481,7 @@ class Portfolio {
     std::vector<int64_t> offsets;
     for (const Placement& place : best_->placements) offsets.push_back(place.offset);
     const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal,
-                                        {int64_t(work), search_.seed + round_, deadline_});
+                                        {int64_t(work), search_.seed + round_, cutoff_});
     Plan plan = *best_;
     for (int id : members) plan.placements[id].offset = improved.offsets[id];
     plan.pools[pool].size = improved.size;
@@ -499,8 +489,7 @@ class Portfolio {
   }
 
   void search_exactly_in(int pool, int64_t goal, double share) {
-    Effort effort{int64_t(kExactWork * search_.effort * share)};
-    if (deadline_ != Clock::time_point::max()) effort.deadline = deadline_;
+    const Effort effort{int64_t(kExactWork * search_.effort * share), cutoff_};
     const PoolUse use = best_->pools[pool];
     const std::vector<int>& members = members_[pool];
     const Exact exact = exact_[pool]->run(use.size, use.lower_bound, effort, goal);
@@ -514,7 +503,7 @@ class Portfolio {
 
   const Problem& problem_;
   const Search& search_;
-  Clock::time_point deadline_;
+  const Cutoff cutoff_;
   Timeline timeline_;
   int64_t repair_work_ = int64_t(kRepairWork * search_.effort);  // left
   int64_t dearest_pack_ = 0;                                     // steps, of the starts so far

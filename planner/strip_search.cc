@@ -231,7 +231,9 @@ StripSearch::Key StripSearch::key_of(Span range) {
   return {mix(a) & (failures_.size() - 1), mix(a ^ mix(b))};
 }
 
-bool StripSearch::is_spent(const Effort& effort) const { return work_ >= effort.work || effort.is_late(); }
+bool StripSearch::is_spent(const Effort& effort) const {
+  return work_ >= effort.work || effort.cutoff.has_passed();
+}
 
 Verdict StripSearch::branch(Span range) {
   if (nodes_left_-- <= 0 || (nodes_ % 256 == 0 ? is_spent(effort_) : work_ >= effort_.work))

@@ -57,6 +57,9 @@ while read -r file; do
   fi
 done < <(find "$build" -name cmake_install.cmake -exec grep -hoE "\"$build/[^\"]+\"" {} + | tr -d '"' | sort -u)
 quietly cmake --install "$build" --prefix "$work"/installed
+declared=$(grep -oE '^int arenac_plan[a-z_]*' "$work"/installed/include/arenac_plan.h | sed 's/^int //' | sort)
+exported=$(nm -D --defined-only "$(find "$work"/installed -name libarenac_plan.so)" | awk '{ print $3 }' | sort)
+[[ $declared && $exported == "$declared" ]] || fail "libarenac_plan.so exports ${exported//$'\n'/ }, its header declares ${declared//$'\n'/ }"
 cp "$root"/models/tiny_cnn.onnx "$work"/model.onnx
 external_data_project "$work"/external
 

@@ -82,6 +82,64 @@ static int not_found(void) {
   return 0;
 }
 
+typedef struct {
+  int reports, asked;
+  int64_t size; /* as last reported */
+} Watcher;
+
+static void take_report(void* user, int64_t size, int64_t lower_bound) {
+  Watcher* watcher = user;
+  if (watcher->reports++ == 0 || size < watcher->size) watcher->size = size;
+  if (lower_bound > size) watcher->reports = -1000;
+}
+
+static int is_enough(void* user) { return ++((Watcher*)user)->asked == 20; }
+
+/* Its search may go on for days, and ends when it is told to. */
+static int watched(void) {
+  enum { kCount = 600 };
+  static arenac_buffer buffers[kCount];
+  static arenac_placement at[kCount];
+  const arenac_problem problem = {.buffers = buffers, .buffer_count = kCount};
+  Watcher watcher = {0, 0, 0};
+  arenac_plan_options options = {.struct_size = sizeof options,
+                                 .seconds = 1e6,
+                                 .report = take_report,
+                                 .is_cancelled = is_enough,
+                                 .user = &watcher};
+  arenac_pool_use use;
+  uint32_t random = 1;
+  for (int k = 0; k < kCount; ++k) {
+    uint32_t drawn[3];
+    for (int d = 0; d < 3; ++d) drawn[d] = (random = random * 1664525u + 1013904223u) >> 16;
+    buffers[k].size = 1000 + drawn[0] % 5000;
+    buffers[k].begin = drawn[1] % 200;
+    buffers[k].end = buffers[k].begin + 1 + drawn[2] % 60;
+  }
+  REQUIRE(arenac_plan(&problem, &options, at, &use, NULL, 0) == ARENAC_DONE);
+  REQUIRE(arenac_plan_verify(&problem, at, NULL, 0) == ARENAC_DONE);
+  REQUIRE(watcher.asked >= 20 && watcher.reports > 0 && watcher.size == use.size);
+  REQUIRE(use.size > use.lower_bound);
+  return 0;
+}
+
+static int options_of_other_versions(void) {
+  arenac_buffer buffer = {.size = 8, .begin = 0, .end = 2};
+  const arenac_problem problem = {.buffers = &buffer, .buffer_count = 1};
+  struct {
+    arenac_plan_options known;
+    int64_t later;
+  } newer = {{.struct_size = sizeof newer, .planner = "magic"}, 7};
+  arenac_placement at;
+  arenac_pool_use use;
+  REQUIRE(arenac_plan(&problem, &newer.known, &at, &use, NULL, 0) == ARENAC_BAD_CALL);
+  newer.known.planner = NULL;
+  REQUIRE(arenac_plan(&problem, &newer.known, &at, &use, NULL, 0) == ARENAC_DONE && use.size == 8);
+  newer.known.struct_size = 8;
+  REQUIRE(arenac_plan(&problem, &newer.known, &at, &use, NULL, 0) == ARENAC_BAD_CALL);
+  return 0;
+}
+
 static int bounds_and_plans_of_others(void) {
   const arenac_pool pool = {.capacity = 12};
   arenac_buffer buffers[] = {{.size = 8, .begin = 0, .end = 2}, {.size = 4, .begin = 1, .end = 5}};
@@ -118,6 +176,8 @@ int planner_c_test(void) {
   int line = the_example_in_the_header();
   if (!line) line = everything_at_once();
   if (!line) line = not_found();
+  if (!line) line = watched();
+  if (!line) line = options_of_other_versions();
   if (!line) line = bounds_and_plans_of_others();
   return line ? line : mistakes();
 }

@@ -33,10 +33,7 @@ Plan by_capacity(const Problem& original, const Search& search, const TryCapacit
 
   const auto work = int64_t(kWorkOfAll * search.effort);
   int64_t left = ids.size() > kMostItems ? 0 : work;
-  Effort effort;
-  if (search.seconds < 1e9)
-    effort.deadline =
-        std::chrono::steady_clock::now() + std::chrono::microseconds(int64_t(search.seconds * 1e6));
+  Effort effort{.cutoff = search.cutoff()};
   for (int64_t capacity = low; low < high && left > 0; capacity = low + (high - low) / 2) {
     effort.work = std::min(left, only_fits ? work : work / kShares);
     const CapacityAttempt result = attempt(problem, capacity, effort);

@@ -134,8 +134,7 @@ class MinimallocSearch {
 
   Outcome search(Span range, const std::vector<Turn>& before, Turn last) {
     if (nodes_left_-- <= 0 || work_left_ <= 0) return Outcome::kAborted;
-    if (effort_.deadline && nodes_left_ % 256 == 0 && std::chrono::steady_clock::now() > *effort_.deadline)
-      work_left_ = 0;
+    if (nodes_left_ % 256 == 0 && effort_.cutoff.has_passed()) work_left_ = 0;
     std::vector<Turn> turns;
     turns.reserve(before.size());
     int64_t least_top = kNowhere;

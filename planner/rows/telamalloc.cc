@@ -174,9 +174,7 @@ class TelamallocSearch {
     return false;
   }
 
-  bool is_spent() const {
-    return work_ > effort_.work || (effort_.deadline && std::chrono::steady_clock::now() > *effort_.deadline);
-  }
+  bool is_spent() const { return work_ > effort_.work || effort_.cutoff.has_passed(); }
 
   const Problem& problem_;
   Timeline timeline_;

@@ -7,7 +7,6 @@
 // TVM makes 500 attempts and draws from glibc's rand_r starting at 0, which seed 1 repeats here. Large
 // problems get fewer, for time.
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 
 #include "planner/bounds.h"
@@ -43,14 +42,12 @@ class HillClimb {
   }
 
   std::vector<Placement> run() {
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(search_.seconds);
+    const Cutoff cutoff = search_.cutoff();
     std::vector<Placement> kept, placements;
     int64_t kept_total = 0;
     const int64_t bound = problem_.pools.size() == 1 ? lower_bound(problem_, 0, order_) : 0;
     for (int attempt = 0; attempt < kAttempts * search_.effort; ++attempt) {
-      if (attempt > 0 && (work_ > kMostPairs * search_.effort ||
-                          (search_.seconds < 1e9 && std::chrono::steady_clock::now() > deadline)))
-        break;
+      if (attempt > 0 && (work_ > kMostPairs * search_.effort || cutoff.has_passed())) break;
       placements = pack(problem_, order_, Fit::kLowest);
       work_ += pairs_;
       const int64_t total = total_size(placements);
