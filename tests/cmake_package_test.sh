@@ -84,7 +84,7 @@ done
 
 # The planner's C library, as a program outside would use it.
 flags=$(PKG_CONFIG_LIBDIR=$(dirname "$(find "$work"/installed -name arenac_plan.pc)") pkg-config --cflags --libs arenac_plan)
-flags+=" $(sed -n 's/^CMAKE_C_FLAGS:STRING=//p' "$build"/CMakeCache.txt)"  # a sanitized library needs a sanitized program
+flags+=" $(sed -n 's/^ARENAC_SANITIZERS:STRING=//p' "$build"/CMakeCache.txt | tr ';' ' ')"  # their run-time library
 read -ra flags <<<"$flags"
 quietly cc -std=c99 -Wall -Wextra -pedantic "$root"/examples/plan_app/main.c "${flags[@]}" -o "$work"/plan_app
 LD_LIBRARY_PATH=$(dirname "$(find "$work"/installed -name libarenac_plan.so)") "$work"/plan_app | tee "$work"/output

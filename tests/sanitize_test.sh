@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # sanitize_test.sh: builds arenac with the address and undefined-behaviour sanitizers, and the tests that lead through most
-# of it: every operator imported and interpreted, random graphs scheduled, planned and emitted, hostile models.
+# of it: every operator imported and interpreted, random graphs scheduled, planned and emitted, hostile models. Code of the
+# tests themselves is compiled as always.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 tests=(random_graphs_test hostile_test interpret_conformance_test planner_test cli_test frontend_test)
