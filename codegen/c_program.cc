@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "frontend/error.h"
-#include "scheduler/groups.h"
+#include "scheduler/slab_runs.h"
 
 namespace arenac {
 namespace {

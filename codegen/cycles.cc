@@ -10,7 +10,7 @@
 
 #include "codegen/instructions.h"
 #include "frontend/evaluate.h"
-#include "scheduler/groups.h"
+#include "scheduler/slab_runs.h"
 
 namespace arenac {
 namespace {

@@ -18,7 +18,7 @@
 #include "codegen/weights.h"
 #include "frontend/error.h"
 #include "frontend/kernels.h"
-#include "scheduler/groups.h"
+#include "scheduler/slab_runs.h"
 
 namespace arenac {
 namespace {

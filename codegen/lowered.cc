@@ -3,7 +3,6 @@
 #include "codegen/c_formula.h"
 #include "codegen/passes.h"
 #include "codegen/register_ranges.h"
-#include "scheduler/groups.h"
 
 namespace arenac {
 namespace {

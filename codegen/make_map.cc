@@ -2,7 +2,8 @@
 
 #include "codegen/emit.h"
 #include "codegen/weights.h"
-#include "scheduler/groups.h"
+#include "scheduler/slab_runs.h"
+#include "scheduler/slabs.h"
 
 namespace arenac {
 namespace {

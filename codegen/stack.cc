@@ -4,7 +4,7 @@
 #include <map>
 
 #include "frontend/kernels.h"
-#include "scheduler/groups.h"
+#include "scheduler/slab_runs.h"
 
 namespace arenac {
 namespace {

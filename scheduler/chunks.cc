@@ -7,6 +7,7 @@
 
 #include "scheduler/columns.h"
 #include "scheduler/hash_of.h"
+#include "scheduler/slab_runs.h"
 
 namespace arenac {
 namespace {

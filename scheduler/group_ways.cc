@@ -4,6 +4,8 @@
 #include <numeric>
 #include <utility>
 
+#include "scheduler/slab_runs.h"
+
 namespace arenac {
 namespace {
 

@@ -5,12 +5,13 @@
 #include <span>
 
 #include "scheduler/chunks.h"
+#include "scheduler/slab_runs.h"
 
 namespace arenac {
 namespace {
 
-// Of a tensor (a source) or a storage: when its rows are written and touched. Only rows [first, first + size)
-// are kept: nothing in the group touches the others, which were written before it or never.
+// Of a tensor (a source): when its rows are written and touched. Only rows [first, first + size) are kept:
+// nothing in the group touches the others, which were written before it or never.
 struct RowLives {
   TensorId id;
   int64_t first;
@@ -22,6 +23,13 @@ struct RowLives {
   int64_t written(int64_t row) const {
     return first <= row && row < end() ? rows[static_cast<size_t>(row - first)].written : others_written;
   }
+};
+
+// What the group does with a storage.
+struct StorageUse {
+  TensorId id;
+  bool was_before;  // something is in it before the group
+  int64_t kept;     // rows in memory at a time; 0: it does not live in the group alone, or not in rows
 };
 
 class Former {
@@ -45,7 +53,7 @@ class Former {
       wait();
       if (!runs_in_order()) return std::nullopt;
     }
-    if (!keep.columns) return plan(storage_lives());
+    if (!keep.columns) return plan(storage_uses());
     Chunks chunks(group_, cut_, keep.width, whole_, facts_);
     for (const WindowKept& window : keep.again)
       if (!chunks.compute_again(window.storage)) return std::nullopt;
@@ -53,25 +61,25 @@ class Former {
       chunks.gather_pulls();
       if (!runs_in_order()) return std::nullopt;
     }
-    const std::vector<RowLives> lives = storage_lives();
-    std::vector<KeptRing> cut = rings(lives);
+    const std::vector<StorageUse> in_rows = storage_uses();
+    std::vector<KeptRing> cut = rings(in_rows);
     if (chunks.cut(cut) && chunks.any()) {
-      std::vector<Times> in_rows = when_;
+      std::vector<Times> when_in_rows = when_;
       if (auto columns = pulled_by_hosts(chunks, cut)) return columns;
-      when_ = std::move(in_rows);
+      when_ = std::move(when_in_rows);
     }
     if (!keep.again.empty()) return std::nullopt;
     group_.stages = chunks.plain();
-    return plan(lives);
+    return plan(in_rows);
   }
 
  private:
   const Slabs& slabs(int stage) const { return cut_[stage].slabs; }
   TensorId root(TensorId id) const { return layouts_[id].root; }
 
-  GroupPlan plan(const std::vector<RowLives>& lives) {
-    std::vector<KeptRing> kept = rings(lives);
-    std::vector<StorageOverlap> over = overlaps(lives);
+  GroupPlan plan(const std::vector<StorageUse>& storages) {
+    std::vector<KeptRing> kept = rings(storages);
+    std::vector<StorageOverlap> over = overlaps(storages);
     return {std::move(group_), std::move(kept), std::move(over)};
   }
 
@@ -79,7 +87,7 @@ class Former {
   std::optional<GroupPlan> pulled_by_hosts(Chunks& chunks, const std::vector<KeptRing>& cut) {
     chunks.gather_pulls();
     if (!runs_in_order()) return std::nullopt;
-    GroupPlan all = plan(storage_lives());
+    GroupPlan all = plan(storage_uses());
     for (const KeptRing& chunk : cut) {
       if (chunk.ring.columns == 0 && chunk.ring.row == facts_.rows[chunk.storage].size) continue;
       std::erase_if(all.rings, [&](const KeptRing& ring) { return ring.storage == chunk.storage; });
@@ -157,12 +165,13 @@ class Former {
     for (const Stage& stage : group_.stages)
       all.push_back({std::vector<int64_t>(stage.slabs, -1), std::vector<int64_t>(stage.slabs, -1)});
     int64_t now = 0;
-    for (const auto& [stage, slab] : runs_of(group_)) {
+    for_each_slab_run(group_, [&](const SlabRun& run) {
+      const auto& [stage, slab] = run;
       Times& mine = all[stage];
       if (mine.first[slab] < 0) mine.first[slab] = now;
       mine.last[slab] = now;
       if (group_.stages[stage].host < 0) ++now;
-    }
+    });
     return all;
   }
 
@@ -179,13 +188,18 @@ class Former {
     }
   }
 
+  // From the last slab on. Where a slab and the next go forward, in rows and in time, what both touch is for
+  // the next.
   static void touch(RowLives& lives, const std::vector<Interval>& rows, const std::vector<int64_t>& when) {
-    const bool forward = go_forward(rows, when);
-    int64_t later = INT64_MAX;  // rows from here on are touched by later slabs
+    Interval next = {INT64_MAX, INT64_MAX};
+    int64_t then = INT64_MAX;
     for (size_t t = rows.size(); t-- > 0;) {
-      if (when[t] < 0) continue;
-      for (int64_t y = rows[t].begin; y < std::min(rows[t].end, later); ++y) lives.at(y).touch(when[t]);
-      if (forward && rows[t].begin < rows[t].end) later = rows[t].begin;
+      const auto& [begin, end] = rows[t];
+      if (when[t] < 0 || begin >= end) continue;
+      const bool forward = begin <= next.begin && end <= next.end && when[t] <= then;
+      for (int64_t y = begin; y < (forward ? std::min(end, next.begin) : end); ++y)
+        lives.at(y).touch(when[t]);
+      next = rows[t], then = when[t];
     }
   }
 
@@ -227,39 +241,46 @@ class Former {
            live.end <= group_.end;
   }
 
-  // Per storage: of all tensors in it.
-  std::vector<RowLives> storage_lives() const {
-    std::vector<RowLives> storages;
+  std::vector<StorageUse> storage_uses() const {
+    std::vector<StorageUse> uses;
     for_each_storage([&](size_t begin, size_t end) {
-      Interval hull = {INT64_MAX, 0};
-      for (size_t k = begin; k < end; ++k)
-        if (!sources_[k].rows.empty())
-          hull = {std::min(hull.begin, sources_[k].first), std::max(hull.end, sources_[k].end())};
-      if (hull.begin >= hull.end) hull = {0, 0};
-      RowLives all{root(sources_[begin].id), hull.begin,
-                   std::vector<Life>(static_cast<size_t>(hull.end - hull.begin)), INT64_MAX};
-      for (size_t k = begin; k < end; ++k) {
-        all.others_written = std::min(all.others_written, sources_[k].others_written);
-        for (int64_t y = hull.begin; y < hull.end; ++y)
-          all.at(y).written = std::min(all.at(y).written, sources_[k].written(y));
-        for (int64_t y = sources_[k].first; y < sources_[k].end(); ++y)
-          all.at(y).touched = std::max(all.at(y).touched,
-                                       sources_[k].rows[static_cast<size_t>(y - sources_[k].first)].touched);
-      }
-      storages.push_back(std::move(all));
+      const std::span<const RowLives> all(sources_.begin() + begin, sources_.begin() + end);
+      const TensorId id = root(all.front().id);
+      const bool in_rows = lives_here(id) && facts_.rows[id].size > 0;
+      const int64_t kept = !in_rows ? 0 : slots_for(all.size() == 1 ? all.front().rows : merged(all));
+      const auto before = [](const RowLives& source) { return source.others_written == -1; };
+      uses.push_back({id, std::ranges::any_of(all, before), kept});
     });
-    return storages;
+    return uses;
   }
 
-  std::vector<StorageOverlap> overlaps(const std::vector<RowLives>& storages) const {
+  // The lives of a storage's rows: from the first to the last that one of its tensors touches.
+  static std::vector<Life> merged(std::span<const RowLives> sources) {
+    Interval hull = {INT64_MAX, 0};
+    for (const RowLives& source : sources)
+      if (!source.rows.empty()) hull = {std::min(hull.begin, source.first), std::max(hull.end, source.end())};
+    if (hull.begin >= hull.end) return {};
+    std::vector<Life> rows(static_cast<size_t>(hull.end - hull.begin));
+    for (const RowLives& source : sources) {
+      for (int64_t y = hull.begin; y < hull.end; ++y) {
+        Life& row = rows[static_cast<size_t>(y - hull.begin)];
+        row.written = std::min(row.written, source.written(y));
+      }
+      for (int64_t y = source.first; y < source.end(); ++y)
+        rows[static_cast<size_t>(y - hull.begin)].touch(
+            source.rows[static_cast<size_t>(y - source.first)].touched);
+    }
+    return rows;
+  }
+
+  std::vector<StorageOverlap> overlaps(const std::vector<StorageUse>& storages) const {
     std::vector<TensorId> ins, outs;
-    for (const RowLives& storage : storages) {
-      const bool was_before = storage.others_written == -1;
-      const Interval live = facts_.live[storage.id];
-      const bool is_output = facts_.last_reader[storage.id] == static_cast<int>(steps_.size());
-      if (was_before && live.end <= group_.end && !is_output) ins.push_back(storage.id);
-      const bool outlives = live.end > group_.end || facts_.callers[storage.id];
-      if (!was_before && live.begin >= group_.begin && outlives) outs.push_back(storage.id);
+    for (const auto& [id, was_before, kept] : storages) {
+      const Interval live = facts_.live[id];
+      const bool is_output = facts_.last_reader[id] == static_cast<int>(steps_.size());
+      if (was_before && live.end <= group_.end && !is_output) ins.push_back(id);
+      const bool outlives = live.end > group_.end || facts_.callers[id];
+      if (!was_before && live.begin >= group_.begin && outlives) outs.push_back(id);
     }
     std::vector<StorageOverlap> all;
     if (ins.empty()) return all;
@@ -313,13 +334,11 @@ class Former {
     return least;
   }
 
-  std::vector<KeptRing> rings(const std::vector<RowLives>& storages) const {
+  std::vector<KeptRing> rings(const std::vector<StorageUse>& storages) const {
     std::vector<KeptRing> rings;
-    for (const RowLives& storage : storages) {
-      const Rows& rows = facts_.rows[storage.id];
-      if (!lives_here(storage.id) || rows.size == 0) continue;
-      const int64_t kept = slots_for(storage.rows);
-      if (kept < rows.count) rings.push_back({storage.id, {rows.size, kept, 0, 0}});
+    for (const auto& [id, was_before, kept] : storages) {
+      const Rows& rows = facts_.rows[id];
+      if (kept > 0 && kept < rows.count) rings.push_back({id, {rows.size, kept, 0, 0}});
     }
     return rings;
   }
@@ -333,32 +352,6 @@ class Former {
   Group group_;
   std::vector<RowLives> sources_;  // by storage, then tensor
   std::vector<Times> when_;        // per stage
-};
-
-struct Runner {
-  const Group& group;
-  const Guests guests;
-  std::vector<int64_t> done;
-  std::vector<SlabRun> runs;
-
-  void run(int stage, int64_t upto) {
-    const Stage& s = group.stages[stage];
-    while (done[stage] <= upto) {
-      const int64_t t = done[stage];
-      for (const Pull& pull : s.pulls) run(pull.producer, pull.upto[t]);
-      run_slab(stage, t);
-      ++done[stage];
-    }
-  }
-
-  void run_slab(int stage, int64_t t) {
-    for (int guest : guests[stage]) {
-      const Stage& g = group.stages[guest];
-      const Interval slabs = g.seen_through_window() ? g.slabs_at[t] : Interval{t, t + 1};
-      for (int64_t s = slabs.begin; s < slabs.end; ++s) run_slab(guest, s);
-    }
-    runs.push_back({stage, t});
-  }
 };
 
 // Per step before `end` how many slabs of it to take at a time: as the windows of what is computed again say
@@ -391,51 +384,6 @@ std::optional<std::map<int, int64_t>> strips_of(int end, const std::vector<Windo
 }
 
 }  // namespace
-
-int64_t turns_of(const Group& group) {
-  int64_t turns = 1;
-  for (int sink : group.sinks) turns = std::max(turns, group.stages[sink].slabs);
-  return turns;
-}
-
-Guests guests_of(const Group& group) {
-  Guests guests(group.stages.size());
-  for (size_t k = 0; k < group.stages.size(); ++k)
-    if (const int host = group.stages[k].host; host >= 0) guests[host].push_back(static_cast<int>(k));
-  return guests;
-}
-
-std::vector<SlabRun> runs_of(const Group& group) {
-  Runner runner{group, guests_of(group), std::vector<int64_t>(group.stages.size()), {}};
-  const int64_t turns = turns_of(group);
-  size_t slabs = 0;
-  for (const Stage& stage : group.stages) slabs += static_cast<size_t>(stage.slabs);
-  runner.runs.reserve(slabs);
-  for (int64_t turn = 1; turn <= turns; ++turn)
-    for (int sink : group.sinks) runner.run(sink, turn * group.stages[sink].slabs / turns - 1);
-  for (int stage : group.completed) runner.run(stage, group.stages[stage].slabs - 1);
-  return std::move(runner.runs);
-}
-
-std::vector<int64_t> work_again(const Group& group, const std::vector<Step>& steps) {
-  std::vector<int64_t> runs(group.stages.size());
-  for (const SlabRun& run : runs_of(group)) ++runs[run.stage];
-  std::vector<int64_t> work;
-  for (size_t k = 0; k < runs.size(); ++k) {
-    const auto& [step, slabs] = std::tie(group.stages[k].step, group.stages[k].slabs);
-    work.push_back(multiply_accumulates(*steps[step].node) / slabs * std::max<int64_t>(0, runs[k] - slabs));
-  }
-  return work;
-}
-
-std::vector<ChunkRun> chunk_runs_of(const Group& group, const Guests& guests, const SlabRun& run) {
-  std::vector<ChunkRun> runs;
-  runs.reserve(group.stages.size() * static_cast<size_t>(group.stages[run.stage].chunks));
-  for (int64_t chunk = 0; chunk < group.stages[run.stage].chunks; ++chunk)
-    for_each_run_of({run.stage, run.slab, chunk}, group, guests,
-                    [&](const ChunkRun& one) { runs.push_back(one); });
-  return runs;
-}
 
 std::optional<GroupPlan> form_group(const Schedule& whole, const StepFacts& facts, int begin, int end,
                                     const Keep& keep) {

@@ -46,46 +46,4 @@ struct Keep {
 std::optional<GroupPlan> form_group(const Schedule& whole, const StepFacts& facts, int begin, int end,
                                     const Keep& keep);
 
-// One slab of a stage runs. The order in which a group's slabs run is the same in the emitted C; a guest's
-// are here before those of its host that they take turns with.
-struct SlabRun {
-  int stage;
-  int64_t slab;
-};
-std::vector<SlabRun> runs_of(const Group& group);
-
-// Multiply-accumulates, per stage, of the slabs that run more than once, each as often as it is again.
-std::vector<int64_t> work_again(const Group& group, const std::vector<Step>& steps);
-
-// Per stage, its guests.
-using Guests = std::vector<std::vector<int>>;
-Guests guests_of(const Group& group);
-
-// One slab of a stage that is no guest, chunk by chunk, with what its guests run.
-struct ChunkRun {
-  int stage;
-  int64_t slab, chunk;
-};
-std::vector<ChunkRun> chunk_runs_of(const Group& group, const Guests& guests, const SlabRun& run);
-
-// f(ChunkRun) for the same: of one chunk.
-template <typename F>
-void for_each_run_of(const ChunkRun& run, const Group& group, const Guests& guests, const F& f) {
-  for (int guest : guests[run.stage]) {
-    const Stage& g = group.stages[guest];
-    if (!g.seen_through_window()) {
-      f(ChunkRun{guest, run.slab, run.chunk});
-      continue;
-    }
-    if (g.chunks_at.empty()) continue;  // a group in the making
-    for (int64_t s = g.slabs_at[run.slab].begin; s < g.slabs_at[run.slab].end; ++s)
-      for (int64_t c = g.chunks_at[run.chunk].begin; c < g.chunks_at[run.chunk].end; ++c)
-        for_each_run_of({guest, s, c}, group, guests, f);
-  }
-  f(run);
-}
-
-// Turns of the pulling: in each, every sink goes on by its part.
-int64_t turns_of(const Group& group);
-
 }  // namespace arenac

@@ -9,7 +9,6 @@
 
 #include "frontend/error.h"
 #include "frontend/nearest.h"
-#include "scheduler/groups.h"
 #include "scheduler/liveness.h"
 #include "scheduler/verify_rings.h"
 

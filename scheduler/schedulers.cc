@@ -13,6 +13,7 @@
 #include "scheduler/overlap.h"
 #include "scheduler/schedule.h"
 #include "scheduler/second_passes.h"
+#include "scheduler/slab_runs.h"
 #include "scheduler/slabs.h"
 #include "scheduler/storage.h"
 

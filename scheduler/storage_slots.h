@@ -12,7 +12,7 @@
 #include <tuple>
 #include <vector>
 
-#include "scheduler/groups.h"
+#include "scheduler/slab_runs.h"
 #include "scheduler/storage_cells.h"
 
 namespace arenac {

@@ -8,7 +8,7 @@
 
 #include "frontend/error.h"
 #include "frontend/facts.h"
-#include "scheduler/groups.h"
+#include "scheduler/slab_runs.h"
 #include "scheduler/storage_slots.h"
 
 namespace arenac {

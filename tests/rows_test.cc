@@ -12,6 +12,7 @@
 #include "scheduler/accumulate.h"
 #include "scheduler/groups.h"
 #include "scheduler/second_passes.h"
+#include "scheduler/slab_runs.h"
 #include "scheduler/storage.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"

@@ -13,8 +13,9 @@
 #include "frontend/evaluate.h"
 #include "frontend/interpret.h"
 #include "frontend/kernels.h"
-#include "scheduler/groups.h"
 #include "scheduler/loops.h"
+#include "scheduler/slab_runs.h"
+#include "scheduler/step_facts.h"
 #include "tests/run_kernel.h"
 
 namespace arenac {
