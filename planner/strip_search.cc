@@ -1,6 +1,7 @@
 #include "planner/strip_search.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <numeric>
 
 namespace arenac {
@@ -235,8 +236,12 @@ bool StripSearch::is_spent(const Effort& effort) const {
   return work_ >= effort.work || effort.cutoff.has_passed();
 }
 
+bool StripSearch::is_too_deep() const {
+  return std::abs(stack_ - static_cast<const char*>(__builtin_frame_address(0))) > kMostStack;
+}
+
 Verdict StripSearch::branch(Span range) {
-  if (nodes_left_-- <= 0 || (nodes_ % 256 == 0 ? is_spent(effort_) : work_ >= effort_.work))
+  if (nodes_left_-- <= 0 || is_too_deep() || (nodes_ % 256 == 0 ? is_spent(effort_) : work_ >= effort_.work))
     return Verdict::kUnknown;
   ++nodes_;
   Key key = key_of(range);
@@ -327,6 +332,7 @@ Verdict StripSearch::attempt(int64_t capacity, const Strategy& strategy, int64_t
   capacity_ = capacity;
   strategy_ = strategy;
   nodes_left_ = nodes;
+  stack_ = static_cast<const char*>(__builtin_frame_address(0));
   if (!start()) return Verdict::kNever;
   rank(strategy.rank, strategy.seed);
   return explore_parts({0, strip_.sections});

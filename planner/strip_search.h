@@ -21,6 +21,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -69,8 +70,9 @@ class StripSearch {
     uint64_t seed = 0;  // 0: the order of the rank as it is
   };
 
-  // Gives up after so many nodes, or when the effort in total is spent. What failed is remembered for the
-  // next attempt, whatever its strategy, at the same capacity and those below.
+  // Gives up after so many nodes, where the tree is deeper than kMostStack, or when the effort in total is
+  // spent. What failed is remembered for the next attempt, whatever its strategy, at the same capacity and
+  // those below.
   Verdict attempt(int64_t capacity, const Strategy& strategy, int64_t nodes, const Effort& effort);
 
   bool is_spent(const Effort& effort) const;
@@ -79,6 +81,8 @@ class StripSearch {
   int64_t nodes() const { return nodes_; }
 
  private:
+  // Bytes of the stack of whoever calls: floors that rise in small steps make the tree deeper than its items.
+  static constexpr std::ptrdiff_t kMostStack = 4 << 20;
   static constexpr int64_t kNowhere = std::numeric_limits<int64_t>::max() / 4;
 
   struct Change {
@@ -110,6 +114,7 @@ class StripSearch {
   };
 
   bool start();
+  bool is_too_deep() const;
   void rank(Rank rule, uint64_t seed);
   Verdict explore(Span range);
   Verdict explore_parts(Span range);
@@ -142,6 +147,7 @@ class StripSearch {
   Strategy strategy_;
   Effort effort_;
   int64_t capacity_ = 0;
+  const char* stack_ = nullptr;               // where the recursion begins
   std::vector<std::vector<int>> in_section_;  // items
   std::vector<Span> hull_;                    // per item
   std::vector<uint64_t> token_;               // per item, for keys
