@@ -233,6 +233,8 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   command.add_option("--effort", plan.search.effort, "times the work that seems worth it")
       ->check(number_above_0());
   command.add_option("--seed", plan.search.seed, "of the search's random choices");
+  command.add_option("--warm-start", plan.warm_start, "a solution of a problem like this one, to begin with")
+      ->type_name("SOLUTION.csv");
   command.add_flag("--json", raw.json, "the summary as JSON");
   command.add_flag("--quiet", raw.quiet, "no progress on the terminal");
 }

@@ -117,12 +117,12 @@ Result timed_plan_or_json(const Problem& problem, const PlanOptions& options, co
 }
 
 // One line per row of the table; a row that refuses the problem says why.
-void print_every_planner(const PlanOptions& options, const Problem& problem) {
+void print_every_planner(const Problem& problem, const Search& search) {
   fmt::print("{:<26} {:>16} {:>9} {:>16} {:>9}\n", "planner", "makespan", "of load", "above the bound",
              "seconds");
   for (const Planner& row : kPlanners) {
     try {
-      const Summary s = timed_plan(problem, row.name, options.search).summary;
+      const Summary s = timed_plan(problem, row.name, search).summary;
       fmt::print("{:<26} {:>16} {:>9.4f} {:>16} {:>9.3f}\n", s.planner, s.makespan, s.ratio(),
                  s.makespan - s.lower_bound, s.seconds);
     } catch (const UserError& error) {
@@ -137,8 +137,10 @@ void print_every_planner(const PlanOptions& options, const Problem& problem) {
 
 void run_plan(const PlanOptions& options) {
   const Problem problem = read_problem(options);
-  if (options.planner == kEveryPlanner) return print_every_planner(options, problem);
   Search search = options.search;
+  if (!options.warm_start.empty())
+    search.warm_start = warm_start_from_csv(read_file(options.warm_start), options.warm_start, problem);
+  if (options.planner == kEveryPlanner) return print_every_planner(problem, search);
   ProgressLine line(options.verbosity == PlanOptions::Verbosity::kProgress ? ProgressLine::Shown::kOnTerminal
                                                                            : ProgressLine::Shown::kNever);
   line.stage("plan");

@@ -14,6 +14,7 @@ inline constexpr std::string_view kEveryPlanner = "all";  // a table of what eac
 struct PlanOptions {
   std::string problem, solution;  // CSV files; "-": standard input, output; no solution: none is written
   std::string planner = std::string(kDefaultPlanner);
+  std::string warm_start;   // a CSV file; or empty
   std::vector<Pool> pools;  // in order of preference
   Search search;
   enum class Format { kText, kJson } format = Format::kText;

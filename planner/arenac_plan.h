@@ -59,6 +59,11 @@ typedef struct {
 } arenac_problem;
 
 typedef struct {
+  int32_t pool;
+  int64_t offset;
+} arenac_placement;
+
+typedef struct {
   /* sizeof(arenac_plan_options): fields that the caller's version of this file lacks are taken as zero, and
    * fields that the library's lacks are not looked at. 0: the fields up to `user`, which every version has.
    */
@@ -74,12 +79,11 @@ typedef struct {
   void (*report)(void* user, int64_t size, int64_t lower_bound);
   int (*is_cancelled)(void* user);
   void* user;
+  /* Where each buffer lay in a plan of a problem like this one, pool -1 where it is new. The search begins
+   * there, and ends after a tenth of the work if its plan is then about as near to the lower bound as that
+   * one was. NULL: it begins from nothing. */
+  const arenac_placement* warm_start;
 } arenac_plan_options;
-
-typedef struct {
-  int32_t pool;
-  int64_t offset;
-} arenac_placement;
 
 /* No plan with the same choice of pools is smaller than lower_bound. */
 typedef struct {

@@ -68,8 +68,12 @@ arenac_plan_options options_from(const arenac_plan_options* from) {
   return all;
 }
 
-Search search_from(const arenac_plan_options& from) {
+Search search_from(const arenac_plan_options& from, size_t buffer_count) {
   Search search;
+  for (size_t id = 0; from.warm_start && id < buffer_count; ++id) {
+    const auto& [pool, offset] = from.warm_start[id];
+    search.warm_start.push_back(pool < 0 ? std::nullopt : std::optional(Placement{pool, offset}));
+  }
   if (from.seconds > 0) search.seconds = from.seconds;
   search.stop = Stop::kAtDeadline;
   if (from.effort > 0) search.effort = from.effort;
@@ -127,7 +131,7 @@ int arenac_plan(const arenac_problem* problem, const arenac_plan_options* option
     const arenac_plan_options chosen = options_from(options);
     try {
       give(plan(problem_from(*problem), chosen.planner ? chosen.planner : kDefaultPlanner,
-                search_from(chosen)),
+                search_from(chosen, problem->buffer_count)),
            placements, uses);
     } catch (const PassesCapacity& passes) {
       if (passes.status == Exit::kNotFound) give(passes.best, placements, uses);

@@ -216,6 +216,35 @@ struct Builder {
   }
 };
 
+// Buffers and pools that the problem does not have.
+enum class Unknown { kRefused, kPassedOver };
+
+// Per buffer, where the solution has it.
+WarmStart places_from_csv(const std::string& text, const std::string& file, const Problem& problem,
+                          Unknown unknown) {
+  std::unordered_map<std::string, int> ids;
+  for (size_t id = 0; id < problem.buffers.size(); ++id) ids.emplace(problem.buffers[id].name, int(id));
+  WarmStart places(problem.buffers.size());
+  read_rows(text, file, {{&Row::id}, {&Row::offset}}, [&](const Row& row) {
+    const auto refuse = [&](const std::string& why) {
+      if (unknown == Unknown::kRefused) row.fail(why);
+    };
+    if (!is_given(row.id)) row.fail("column 'id' is empty");
+    if (!is_given(row.offset)) row.fail("column 'offset' is empty");
+    const auto at = ids.find(row.id);
+    if (at == ids.end()) return refuse(fmt::format("'{}' is no buffer of the problem", row.id));
+    if (places[at->second]) row.fail(fmt::format("buffer '{}' is placed twice", row.id));
+    Placement place = {problem.buffers[at->second].pools.front(), row.number(row.offset, "offset")};
+    if (is_given(row.pool) && problem.pools.size() > 1) {
+      const auto pool = std::ranges::find(problem.pools, row.pool, &Pool::name);
+      if (pool == problem.pools.end()) return refuse(fmt::format("pool '{}' does not exist", row.pool));
+      place.pool = int(pool - problem.pools.begin());
+    }
+    places[at->second] = place;
+  });
+  return places;
+}
+
 }  // namespace
 
 Problem problem_from_csv(const std::string& text, const std::string& file, std::vector<Pool> pools) {
@@ -227,31 +256,18 @@ Problem problem_from_csv(const std::string& text, const std::string& file, std::
 }
 
 Plan plan_from_csv(const std::string& text, const std::string& file, const Problem& problem) {
-  std::unordered_map<std::string, int> ids;
-  for (size_t id = 0; id < problem.buffers.size(); ++id) ids.emplace(problem.buffers[id].name, int(id));
-  std::vector<Placement> placements(problem.buffers.size(), {-1, 0});
-  read_rows(text, file, {{&Row::id}, {&Row::offset}}, [&](const Row& row) {
-    if (!is_given(row.id)) row.fail("column 'id' is empty");
-    if (!is_given(row.offset)) row.fail("column 'offset' is empty");
-    const auto at = ids.find(row.id);
-    if (at == ids.end()) row.fail(fmt::format("'{}' is no buffer of the problem", row.id));
-    const Buffer& b = problem.buffers[at->second];
-    Placement& place = placements[at->second];
-    if (place.pool >= 0) row.fail(fmt::format("buffer '{}' is placed twice", row.id));
-    place = {b.pools.front(), row.number(row.offset, "offset")};
-    if (is_given(row.pool)) {
-      const auto pool = std::find_if(problem.pools.begin(), problem.pools.end(),
-                                     [&](const Pool& p) { return p.name == row.pool; });
-      if (pool != problem.pools.end())
-        place.pool = int(pool - problem.pools.begin());
-      else if (problem.pools.size() > 1)
-        row.fail(fmt::format("pool '{}' does not exist", row.pool));
-    }
-  });
-  for (size_t id = 0; id < problem.buffers.size(); ++id)
-    if (placements[id].pool < 0)
+  const WarmStart places = places_from_csv(text, file, problem, Unknown::kRefused);
+  std::vector<Placement> placements;
+  for (size_t id = 0; id < problem.buffers.size(); ++id) {
+    if (!places[id])
       throw UserError(fmt::format("{}: buffer '{}' is not placed", file, problem.buffers[id].name));
+    placements.push_back(*places[id]);
+  }
   return claimed_plan(problem, std::move(placements));
+}
+
+WarmStart warm_start_from_csv(const std::string& text, const std::string& file, const Problem& problem) {
+  return places_from_csv(text, file, problem, Unknown::kPassedOver);
 }
 
 namespace {

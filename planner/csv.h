@@ -34,6 +34,10 @@ Problem problem_from_csv(const std::string& text, const std::string& file, std::
 // offset.
 Plan plan_from_csv(const std::string& text, const std::string& file, const Problem& problem);
 
+// The same as a start for a problem like the one that it solves: buffers are matched by id, and what this one
+// lacks is passed over. Throws UserError for a missing or wrong offset.
+WarmStart warm_start_from_csv(const std::string& text, const std::string& file, const Problem& problem);
+
 // Only the optional columns that say something.
 std::string to_csv(const Problem& problem);
 std::string to_csv(const Problem& problem, const Plan& plan);

@@ -110,15 +110,23 @@ struct Packer {
     }
   }
 
+  // Whether it may lie there, in one of its pools, and does from now on.
+  bool place_at(int id, Placement where) {
+    const Buffer& b = problem.buffers[id];
+    const auto& [pool, offset] = where;
+    if (offset % alignment_in(problem, id, pool) != 0) return false;
+    const bool free = overlaps[id].empty() ? occupied[pool].is_free(timeline.pieces(id), offset)
+                                           : !is_forbidden(id, pool, offset);
+    const bool fits = offset + b.size <= problem.pools[pool].capacity.value_or(offset + b.size);
+    if (free && fits) place(id, where);
+    return free && fits;
+  }
+
   void place_fixed(int id) {
     const Buffer& b = problem.buffers[id];
-    int64_t offset = *b.fixed_offset;
-    for (int pool : b.pools) {
-      bool free = overlaps[id].empty() ? occupied[pool].is_free(timeline.pieces(id), offset)
-                                       : !is_forbidden(id, pool, offset);
-      bool fits = offset + b.size <= problem.pools[pool].capacity.value_or(offset + b.size);
-      if (free && fits && offset % alignment_in(problem, id, pool) == 0) return place(id, {pool, offset});
-    }
+    const int64_t offset = *b.fixed_offset;
+    for (int pool : b.pools)
+      if (place_at(id, {pool, offset})) return;
     throw UserError(
         fmt::format("planning problem: buffer {} '{}' cannot lie at its fixed offset {}: misaligned, above "
                     "the capacity, or taken",
@@ -156,15 +164,21 @@ std::vector<Placement> pack(const Problem& problem, const std::vector<int>& orde
   return *pack_within(problem, order, fit, {std::numeric_limits<int64_t>::max()}).placements;
 }
 
-Packed pack_within(const Problem& problem, const std::vector<int>& order, Fit fit, const Effort& effort) {
+Packed pack_within(const Problem& problem, const std::vector<int>& order, Fit fit, const Effort& effort,
+                   const WarmStart& kept) {
   Packer packer{problem};
+  std::vector<int> free;  // to be placed
   for (int id : order)
-    if (problem.buffers[id].fixed_offset) packer.place_fixed(id);
+    if (problem.buffers[id].fixed_offset)
+      packer.place_fixed(id);
+    else
+      free.push_back(id);
+  if (!kept.empty()) std::erase_if(free, [&](int id) { return kept[id] && packer.place_at(id, *kept[id]); });
   size_t turns = 0;
-  for (int id : order) {
+  for (int id : free) {
     if (packer.work > effort.work || (++turns % kTurnsOfClock == 0 && effort.cutoff.has_passed()))
       return {std::nullopt, packer.work};
-    if (!problem.buffers[id].fixed_offset) packer.place_free(id, fit);
+    packer.place_free(id, fit);
   }
   return {std::move(packer.placements), packer.work};
 }

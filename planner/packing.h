@@ -60,11 +60,14 @@ int64_t alignment_in(const Problem& problem, int id, int pool);
 // gaps that are left during its life; of a buffer with overlaps, all that it meets.
 std::vector<Placement> pack(const Problem& problem, const std::vector<int>& order, Fit fit);
 
-// The same, unless the effort is spent before: no placements then.
+// The same, unless the effort is spent before: no placements then. With `kept`, places in
+// pools that the buffers may lie in, each first takes its own if it is free by then; then the others are
+// placed.
 struct Packed {
   std::optional<std::vector<Placement>> placements;
   int64_t work = 0;  // steps, about a nanosecond each
 };
-Packed pack_within(const Problem& problem, const std::vector<int>& order, Fit fit, const Effort& effort);
+Packed pack_within(const Problem& problem, const std::vector<int>& order, Fit fit, const Effort& effort,
+                   const WarmStart& kept = {});
 
 }  // namespace arenac

@@ -164,8 +164,23 @@ Plan run(const Planner& row, const Problem& problem, const Search& search) {
   return row.run(problem, search);
 }
 
-Plan run_with_groups(const Planner& row, const Problem& problem, const Search& search) {
+// Without places that no plan has.
+WarmStart possible(const Problem& problem, WarmStart start) {
+  ARENAC_CHECK(start.empty() || start.size() == problem.buffers.size(),
+               "a warm start has a place per buffer");
+  for (size_t id = 0; id < start.size(); ++id)
+    if (start[id] && (std::ranges::count(problem.buffers[id].pools, start[id]->pool) == 0 ||
+                      start[id]->offset < 0 || start[id]->offset > kMaxBytes))
+      start[id].reset();
+  return start;
+}
+
+Plan run_with_groups(const Planner& row, const Problem& problem, Search search) {
   const Merged merged = merge_groups(problem);
+  WarmStart start(search.warm_start.empty() ? 0 : merged.problem.buffers.size());
+  for (size_t id = 0; id < search.warm_start.size(); ++id)
+    if (auto& place = start[merged.buffer_of[id]]; !place) place = search.warm_start[id];
+  search.warm_start = possible(merged.problem, std::move(start));
   Plan plan = run(row, merged.problem, search);
   std::vector<Placement> placements;
   for (int id : merged.buffer_of) placements.push_back(plan.placements[id]);
@@ -215,9 +230,10 @@ std::optional<std::string> refusal(const Planner& row, const Problem& problem) {
   return too_large(row, problem);
 }
 
-Plan plan_at_best(const Problem& problem, std::string_view planner, const Search& search) {
+Plan plan_at_best(const Problem& problem, std::string_view planner, Search search) {
   const Planner& row = find_planner(planner);
   check(problem);
+  search.warm_start = possible(problem, std::move(search.warm_start));
   Plan plan = problem.same_offset.empty() ? run(row, problem, search) : run_with_groups(row, problem, search);
   if (!passed_capacities(problem, plan)) {
     const std::optional<std::string> fault = verify(problem, plan);

@@ -1,7 +1,6 @@
 // The default: quick starts, each kept if it is the best so far; those that are only a little too high are
 // repaired; then, while the gap is worth it, local search and exact search, until the plan is proven optimal.
 #include <algorithm>
-#include <bit>
 #include <chrono>
 #include <iterator>
 #include <limits>
@@ -11,6 +10,7 @@
 #include <set>
 #include <span>
 #include <tuple>
+#include <utility>
 
 #include "frontend/error.h"
 #include "planner/blocks.h"
@@ -23,11 +23,14 @@
 #include "planner/rows/orders.h"
 #include "planner/rows/rows.h"
 #include "planner/skyline.h"
+#include "planner/starts.h"
 
 namespace arenac {
 namespace {
 
 using Clock = Cutoff::Clock;
+
+constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 // Steps of about a nanosecond, at effort 1.
 constexpr double kPackWork = 2e9;     // of packing in several orders
@@ -48,97 +51,10 @@ constexpr double kFarOff = 0.4;           // worth local search again if exact s
 constexpr double kSecondTry = 8;          // times the work
 constexpr double kWorthAll = 0.05;        // of the bound
 constexpr double kLeastWorth = 0.05;      // part of the work for the smallest gap
+constexpr double kWarmEffort = 0.1;       // of all work, after a warm start
+constexpr double kHardlyWorse = 0.002;    // of the bound: what a warm start may lose by what has changed
 constexpr size_t kManyBuffers = 100'000;  // here a second start costs seconds
 constexpr double kCloseEnough = 0.005;    // of the bound: no second start for many buffers
-
-// Greatest key first.
-template <class Key>
-std::vector<int> ordered_by(const Problem& problem, Key key) {
-  std::vector<int> order = all_buffers(problem);
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key(a) > key(b); });
-  return order;
-}
-
-// By the number of buffers each one meets.
-std::vector<int> by_conflicts(const Problem& problem) {
-  const std::vector<int> met = conflicts(make_timeline(problem, all_buffers(problem)));
-  return ordered_by(problem, [&](int id) { return std::pair(met[id], problem.buffers[id].size); });
-}
-
-// By the greatest load over the life, then by life: all that lives at the peak is stacked without a hole.
-std::vector<int> by_load(const Problem& problem) {
-  Timeline timeline = make_timeline(problem, all_buffers(problem));
-  std::vector<int64_t> change(timeline.slots + 1, 0);  // of the load
-  for (const Piece& piece : timeline.all_pieces) {
-    change[piece.slots.begin] += piece.high - piece.low;
-    change[piece.slots.end] -= piece.high - piece.low;
-  }
-  std::vector<std::vector<int64_t>> greatest(1);  // per power of two and slot, over so many slots
-  std::partial_sum(change.begin(), change.end(), std::back_inserter(greatest[0]));
-  for (int width = 1; 2 * width <= timeline.slots; width *= 2) {
-    const std::vector<int64_t>& half = greatest.back();
-    std::vector<int64_t> whole;
-    for (int slot = 0; slot + 2 * width <= timeline.slots; ++slot)
-      whole.push_back(std::max(half[slot], half[slot + width]));
-    greatest.push_back(std::move(whole));
-  }
-  return ordered_by(problem, [&](int id) {
-    const Span& span = timeline.spans[id];
-    const int life = span.end - span.begin;
-    if (life == 0) return std::tuple(int64_t{0}, 0, int64_t{0});
-    const int power = std::bit_width(unsigned(life)) - 1;
-    return std::tuple(std::max(greatest[power][span.begin], greatest[power][span.end - (1 << power)]), life,
-                      problem.buffers[id].size);
-  });
-}
-
-// Those that live at the greatest load as one stack without a hole, the last to die at the bottom; the others
-// around it by size.
-std::vector<int> around_peak(const Problem& problem) {
-  int64_t live = 0, greatest = -1, peak = 0;
-  for (const auto& [time, begins, id, low, high] : events(problem, all_buffers(problem))) {
-    live += begins ? high - low : low - high;
-    if (live > greatest) greatest = live, peak = time;
-  }
-  return ordered_by(problem, [&](int id) {
-    const Buffer& b = problem.buffers[id];
-    const bool at_peak = b.begin <= peak && peak < b.end;
-    return std::tuple(at_peak, at_peak ? b.end : b.size, b.size);
-  });
-}
-
-std::vector<int> by_size(const Problem& problem) {
-  return ordered_by(problem, [&](int id) { return problem.buffers[id].size; });
-}
-
-std::vector<int> by_area(const Problem& problem) {
-  return ordered_by(problem, [&](int id) {
-    return double(problem.buffers[id].size) * double(duration(problem.buffers[id]));
-  });
-}
-
-// What the buffers are packed by, first fit, or a row that does as much.
-struct Start {
-  std::vector<int> (*order)(const Problem&) = nullptr;
-  Plan (*row)(const Problem&, const Search&) = nullptr;
-};
-constexpr Start kStarts[] = {
-    {.order = by_load},
-    {.order = around_peak},
-    {.row = tflite_by_breadth},
-    {.row = tflite_by_size},
-    {.row = iree},
-    {.row = by_size_first_fit},
-    {.row = by_duration_first_fit},
-    {.row = by_area_first_fit},
-    {.order = by_conflicts},
-    {.row = sekiyama},
-};
-// Of many pairs: what leaves few gaps costs little.
-constexpr Start kStartsOfMany[] = {
-    {.order = by_size},     {.order = by_area},      {.order = by_load},
-    {.order = around_peak}, {.order = by_conflicts},
-};
 
 // What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice (at
 // least one for each buffer there), bytes of all pools.
@@ -196,22 +112,25 @@ class Portfolio {
   Portfolio(const Problem& problem, const Search& search)
       : problem_(problem),
         search_(search),
+        effort_(search.effort * (search.warm_start.empty() ? 1 : kWarmEffort)),
         cutoff_(search.cutoff()),
         timeline_(make_timeline(problem, all_buffers(problem))) {}
 
   Plan run() {
-    if (problem_.pools.size() == 1)
-      start_on_skylines();
-    else
-      start_in_first_choices();
-    if (!done()) start_in_orders();
+    if (is_warm()) start_warm();
+    if (!done()) start_cold();
     if (!done()) repair_starts();
+    if (is_warm() && will_do()) return std::move(*best_);
     if (problem_.pools.size() > 1 && !done()) {
-      const Effort effort{int64_t(kExactWork * search_.effort), cutoff_};
+      const Effort effort{int64_t(kExactWork * effort_), cutoff_};
       if (std::optional<Plan> plan = search_pools_exactly(problem_, effort)) return std::move(*plan);
     }
     search_pools();
-    if (!done() && try_every_row()) search_pools();
+    if (!is_warm() && !done() && try_every_row()) search_pools();
+    if (is_warm() && !done() && is_worse_than_before()) {
+      offer(from_nothing(), "cold start");
+      return std::move(*best_);
+    }
     while (search_.stop == Stop::kAtDeadline && cutoff_.has_time() && !done()) {
       ++round_;
       search_pools();
@@ -220,6 +139,8 @@ class Portfolio {
   }
 
  private:
+  bool is_warm() const { return !search_.warm_start.empty(); }
+
   // Keeps the plan if it is better than the best so far.
   void offer(Plan plan, std::string_view stage) {
     const auto cost_of_plan = cost(problem_, plan);
@@ -241,6 +162,74 @@ class Portfolio {
            cutoff_.has_passed();
   }
 
+  void start_cold() {
+    if (problem_.pools.size() == 1)
+      start_on_skylines();
+    else
+      start_in_first_choices();
+    if (!done()) start_in_orders();
+  }
+
+  // Each buffer where it was if that is free, the largest first, then the others; or all of them in the order
+  // of their offsets, for what has become smaller or is gone.
+  void start_warm() {
+    const WarmStart& before = search_.warm_start;
+    const auto largest = sorted_by(problem_, [&](int id) { return -problem_.buffers[id].size; });
+    const std::optional<Plan> kept = packed(largest, kNoLimit, before);
+    const auto by_offset =
+        sorted_by(problem_, [&](int id) { return before[id] ? before[id]->offset : INT64_MAX; });
+    const auto upwards = sorted_by(problem_, [&](int id) { return kept->placements[id].offset; });
+    offer_start(*kept, "warm start");
+    for (const auto* order : {&upwards, &by_offset}) {
+      if (done()) return;
+      if (auto plan = packed(*order, int64_t(kPackWork * effort_)))
+        offer_start(std::move(*plan), "warm start");
+    }
+  }
+
+  // Whether a warm start needs no search, as nearly nothing is left to gain.
+  bool will_do() const {
+    double furthest = 0;
+    for (int pool = 0; pool < int(problem_.pools.size()); ++pool) furthest = std::max(furthest, gap(pool));
+    return done() || (!cutoff_.has_time() && furthest <= kHardlyWorse && !is_worse_than_before());
+  }
+
+  // Whether the best plan is clearly further from its bound than the warm start was from that of the buffers
+  // in it, or more of its buffers have strayed.
+  bool is_worse_than_before() const {
+    const WarmStart& before = search_.warm_start;
+    std::vector<std::vector<int>> members(problem_.pools.size());
+    Plan was{.placements = {}, .pools = std::vector<PoolUse>(members.size())};
+    for (int id = 0; id < int(before.size()); ++id) {
+      const Buffer& b = problem_.buffers[id];
+      const auto& [pool, offset] =
+          was.placements.emplace_back(before[id].value_or(Placement{b.pools.front(), 0}));
+      if (!before[id]) continue;
+      members[pool].push_back(id);
+      was.pools[pool].size = std::max(was.pools[pool].size, offset + b.size);
+    }
+    int64_t excess = 0, allowed = 0;  // above the bounds, in bytes
+    for (int pool = 0; pool < int(members.size()); ++pool) {
+      was.pools[pool].lower_bound = lower_bound(problem_, pool, members[pool]);
+      allowed += was.pools[pool].size - was.pools[pool].lower_bound;
+      allowed += int64_t(kHardlyWorse * double(best_->pools[pool].lower_bound));
+      excess += best_->pools[pool].size - best_->pools[pool].lower_bound;
+    }
+    const auto strayed = std::get<1>(cost(problem_, was));
+    return std::get<0>(cost_) > 0 || std::get<1>(cost_) > strayed || excess > allowed;
+  }
+
+  // The same search without the warm start; what it reports is better than what there is.
+  Plan from_nothing() const {
+    Search cold = search_;
+    cold.warm_start = {};
+    cold.seconds = cutoff_.seconds_left();
+    cold.report = [&](const PlanProgress& progress) {
+      if (search_.report && progress.makespan < std::get<2>(cost_)) search_.report(progress);
+    };
+    return Portfolio(problem_, cold).run();
+  }
+
   // For several: each by itself as if it were the only one, unless what prefers it cannot fit.
   void start_in_first_choices() {
     Plan plan;
@@ -259,6 +248,7 @@ class Portfolio {
       }
       Search search = search_;
       search.report = {};
+      search.warm_start = {};
       search.seconds = cutoff_.seconds_left();
       const Plan alone = portfolio(pool_alone(problem_, pool, members[pool]), search);
       plan.pools.push_back(alone.pools[0]);
@@ -323,7 +313,7 @@ class Portfolio {
   // left of all, or there have been enough draws.
   template <class Offer>
   void start_in_blocks(const std::vector<Rectangle>& rectangles, Offer offer_stack) {
-    const int draws = int(std::clamp(search_.effort * kDrawWork / double(rectangles.size()), 1.0, 5000.0));
+    const int draws = int(std::clamp(effort_ * kDrawWork / double(rectangles.size()), 1.0, 5000.0));
     Random random(search_.seed);
     std::vector<int> order(rectangles.size());
     std::iota(order.begin(), order.end(), 0);
@@ -356,31 +346,32 @@ class Portfolio {
 
   // As many as there is work for, but one at least if there is no plan yet.
   void start_in_orders() {
-    const bool many = problem_.buffers.size() > kManyBuffers;
-    auto left = int64_t(kPackWork * search_.effort);
-    const std::span<const Start> starts = meetings(timeline_) > kManyPairs
-                                              ? std::span<const Start>(kStartsOfMany)
-                                              : std::span<const Start>(kStarts);
+    auto left = int64_t(kPackWork * effort_);
+    const std::vector<Start>& starts = meetings(timeline_) > kManyPairs ? kStartsOfMany : kStarts;
     for (const Start& start : starts) {
       if (best_ && (done() || left < dearest_pack_ || !has_time())) return;
       const auto begin = Clock::now();
       std::optional<Plan> plan;
-      if (start.order) {
-        Effort effort{left};
-        if (!best_) effort.work = std::numeric_limits<int64_t>::max();
-        if (best_) effort.cutoff = cutoff_;
-        const Packed packed = pack_within(problem_, start.order(problem_), Fit::kLowest, effort);
-        dearest_pack_ = std::max(dearest_pack_, packed.work);
-        if (packed.placements) plan = make_plan(problem_, *packed.placements);
-      } else {
-        plan = start.row(problem_, search_);
-      }
+      plan = start.order ? packed(start.order(problem_), left) : start.row(problem_, search_);
       left -= dearest_pack_;
       longest_start_ = std::max(longest_start_, Clock::now() - begin);
-      if (!plan) continue;
-      offer(*plan, "greedy");
-      if (!many) starts_.push_back(std::move(*plan));
+      if (plan) offer_start(std::move(*plan), "greedy");
     }
+  }
+
+  // First fit in this order, for as far as there is work; to the end if there is no plan yet.
+  std::optional<Plan> packed(const std::vector<int>& order, int64_t work, const WarmStart& kept = {}) {
+    const Effort effort = best_ ? Effort{work, cutoff_} : Effort{kNoLimit};
+    const Packed packed = pack_within(problem_, order, Fit::kLowest, effort, kept);
+    dearest_pack_ = std::max(dearest_pack_, packed.work);
+    if (!packed.placements) return {};
+    return make_plan(problem_, *packed.placements);
+  }
+
+  // That may be repaired.
+  void offer_start(Plan plan, std::string_view stage) {
+    offer(plan, stage);
+    if (problem_.buffers.size() <= kManyBuffers) starts_.push_back(std::move(plan));
   }
 
   // Whether one more start would end before the cutoff.
@@ -388,10 +379,10 @@ class Portfolio {
 
   // No published heuristic does better in the end, for as far as there is work; whether one did.
   bool try_every_row() {
-    if (search_.effort < kNoEffort) return false;
+    if (effort_ < kNoEffort) return false;
     const bool few = meetings(timeline_) <= kFewPairs;
     const auto before = cost_;
-    auto left = int64_t(kRowWork * search_.effort);
+    auto left = int64_t(kRowWork * effort_);
     for (const Planner& row : kPlanners) {
       if (row.growth == Growth::kSearch || (row.growth == Growth::kPairs && !few)) continue;
       const auto is_row = [&](const Start& start) { return start.row == row.run; };
@@ -409,9 +400,10 @@ class Portfolio {
 
   // The starts that are only a little above the bound, the best first.
   void repair_starts() {
-    std::stable_sort(starts_.begin(), starts_.end(),
-                     [&](const Plan& a, const Plan& b) { return cost(problem_, a) < cost(problem_, b); });
-    for (Plan& plan : starts_) {
+    std::vector<Plan> starts = std::exchange(starts_, {});
+    std::ranges::stable_sort(
+        starts, [&](const Plan& a, const Plan& b) { return cost(problem_, a) < cost(problem_, b); });
+    for (Plan& plan : starts) {
       if (done() || repair_work_ <= 0) return;
       repair_pools(plan);
       offer(std::move(plan), "repair");
@@ -427,9 +419,8 @@ class Portfolio {
       const int64_t excess = use.size - use.lower_bound;
       if (excess <= 0 || double(excess) > kRepairable * double(use.lower_bound) || repair_work_ <= 0)
         continue;
-      const Repaired repaired =
-          repair(problem_, timeline_, pool, members[pool], offsets, use.lower_bound,
-                 {std::min(repair_work_, int64_t(kOneRepair * search_.effort)), cutoff_});
+      const Repaired repaired = repair(problem_, timeline_, pool, members[pool], offsets, use.lower_bound,
+                                       {std::min(repair_work_, int64_t(kOneRepair * effort_)), cutoff_});
       repair_work_ -= repaired.work;
       if (repaired.offsets.empty()) continue;
       for (int id : members[pool]) plan.placements[id].offset = repaired.offsets[id];
@@ -477,7 +468,7 @@ class Portfolio {
     const PoolUse use = best_->pools[pool];
     if (use.size <= goal) return;
     const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 4.5);
-    const double work = search_.effort * kSearchWork * std::min(4.5, buffers * worth(pool) * share);
+    const double work = effort_ * kSearchWork * std::min(4.5, buffers * worth(pool) * share);
     std::vector<int64_t> offsets;
     for (const Placement& place : best_->placements) offsets.push_back(place.offset);
     const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal,
@@ -489,7 +480,7 @@ class Portfolio {
   }
 
   void search_exactly_in(int pool, int64_t goal, double share) {
-    const Effort effort{int64_t(kExactWork * search_.effort * share), cutoff_};
+    const Effort effort{int64_t(kExactWork * effort_ * share), cutoff_};
     const PoolUse use = best_->pools[pool];
     const std::vector<int>& members = members_[pool];
     const Exact exact = exact_[pool]->run(use.size, use.lower_bound, effort, goal);
@@ -503,10 +494,11 @@ class Portfolio {
 
   const Problem& problem_;
   const Search& search_;
+  const double effort_;
   const Cutoff cutoff_;
   Timeline timeline_;
-  int64_t repair_work_ = int64_t(kRepairWork * search_.effort);  // left
-  int64_t dearest_pack_ = 0;                                     // steps, of the starts so far
+  int64_t repair_work_ = 0;   // left
+  int64_t dearest_pack_ = 0;  // steps, of the starts so far
   Clock::duration longest_start_ = {};
   uint64_t round_ = 0;                               // of searches
   std::vector<std::vector<int>> members_;            // per pool, in the last round

@@ -74,6 +74,9 @@ struct Placement {
   int64_t offset = 0;  // bytes from the pool's base
 };
 
+// Per buffer, its place in a plan of a problem like this one, if it was in that; or empty.
+using WarmStart = std::vector<std::optional<Placement>>;
+
 // How much of a pool the plan takes. The bound and the proof are about the buffers the plan put into this
 // pool: no plan with the same choice of pools is smaller than lower_bound.
 struct PoolUse {

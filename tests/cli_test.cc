@@ -179,6 +179,12 @@ TEST_F(Cli, PlanWritesASolutionThatVerifies) {
   EXPECT_THAT(arenac({"plan", "p.csv", "--planner", "all"}).output,
               AllOf(HasSubstr("portfolio"), HasSubstr("sekiyama"),
                     HasSubstr("\n0 above the bound: no placement of these lifetimes is smaller (proved)\n")));
+  write("t.csv", "id,lower,upper,size\na,0,2,8\nb,2,5,4\nc,1,3,4\nd,5,9,12\n");
+  write("before.csv", "id,offset\na,4\nb,8\nc,0\nz,0\n");
+  EXPECT_EQ(arenac({"plan", "t.csv", "--warm-start", "before.csv", "-o", "-"}).output,
+            "id,lower,upper,size,offset\na,0,2,8,4\nb,2,5,4,8\nc,1,3,4,0\nd,5,9,12,0\n");
+  write("before.csv", "id,offset\na,four\n");
+  EXPECT_EQ(arenac({"plan", "t.csv", "--warm-start", "before.csv"}).status, 1);
   write("s.csv", "id,offset\na,0\nb,0\nc,4\n");
   const Finished wrong = arenac({"verify", "p.csv", "s.csv"});
   EXPECT_EQ(wrong.status, 4);

@@ -140,6 +140,23 @@ static int options_of_other_versions(void) {
   return 0;
 }
 
+/* One buffer is new, and the others stay where they are. */
+static int warm_start(void) {
+  const arenac_buffer buffers[] = {{.size = 8, .begin = 0, .end = 2},
+                                   {.size = 4, .begin = 0, .end = 5},
+                                   {.size = 8, .begin = 2, .end = 4}};
+  const arenac_problem problem = {.buffers = buffers, .buffer_count = 3};
+  for (int64_t low = 0; low <= 8; low += 8) { /* where the second lies, below the first or above it */
+    const arenac_placement before[] = {{0, low ? 0 : 4}, {0, low}, {-1, 0}};
+    const arenac_plan_options options = {.struct_size = sizeof options, .warm_start = before};
+    arenac_placement at[3];
+    arenac_pool_use use;
+    REQUIRE(arenac_plan(&problem, &options, at, &use, NULL, 0) == ARENAC_DONE && use.size == 12);
+    REQUIRE(at[0].offset == before[0].offset && at[1].offset == low && at[2].offset == before[0].offset);
+  }
+  return 0;
+}
+
 static int bounds_and_plans_of_others(void) {
   const arenac_pool pool = {.capacity = 12};
   arenac_buffer buffers[] = {{.size = 8, .begin = 0, .end = 2}, {.size = 4, .begin = 1, .end = 5}};
@@ -178,6 +195,7 @@ int planner_c_test(void) {
   if (!line) line = not_found();
   if (!line) line = watched();
   if (!line) line = options_of_other_versions();
+  if (!line) line = warm_start();
   if (!line) line = bounds_and_plans_of_others();
   return line ? line : mistakes();
 }

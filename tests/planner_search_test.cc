@@ -194,6 +194,108 @@ TEST(Portfolio, IsNeverBehindARowThatDoesNotSearch) {
     for (int buffers : {100, 1000}) expect_no_row_below(f.make(buffers, 5), 0.02, std::string(f.name));
 }
 
+// A few buffers larger, smaller, longer, gone or new, as after an edit of the program that they are of; and
+// where the plan has what is left.
+std::pair<Problem, WarmStart> edited(Problem problem, const Plan& plan, uint32_t seed) {
+  std::mt19937 random(seed);
+  const auto below = [&](uint32_t n) { return int64_t(random() % n); };
+  WarmStart places(plan.placements.begin(), plan.placements.end());
+  for (int64_t edits = 1 + below(3); edits > 0; --edits) {
+    const auto at = size_t(below(uint32_t(problem.buffers.size())));
+    Buffer& b = problem.buffers[at];
+    switch (below(5)) {
+      case 0:
+        b.size += 1 + b.size / 10;
+        break;
+      case 1:
+        b.size -= b.size / 10;
+        break;
+      case 2:
+        b.end += 2;
+        break;
+      case 3:
+        problem.buffers.erase(problem.buffers.begin() + std::ptrdiff_t(at));
+        places.erase(places.begin() + std::ptrdiff_t(at));
+        break;
+      case 4:
+        problem.buffers.push_back(Buffer(b));
+        places.emplace_back();
+        break;
+    }
+  }
+  return {std::move(problem), std::move(places)};
+}
+
+// Bytes above the bound of the buffers that are in it.
+int64_t excess(const Problem& problem, const WarmStart& places) {
+  Problem placed{.pools = problem.pools, .buffers = {}};
+  int64_t size = 0;
+  for (size_t id = 0; id < places.size(); ++id) {
+    if (!places[id]) continue;
+    placed.buffers.push_back(problem.buffers[id]);
+    size = std::max(size, places[id]->offset + problem.buffers[id].size);
+  }
+  return size - least_makespan(placed);
+}
+
+TEST(WarmStart, IsKeptWhereNothingHasChanged) {
+  for (const ProblemFamily& f : kProblemFamilies) {
+    const Problem problem = f.make(300, 3);
+    const Plan cold = plan(problem, kDefaultPlanner, {.effort = 0.1});
+    const Plan warm = plan(problem, kDefaultPlanner,
+                           {.effort = 0.001, .warm_start = {cold.placements.begin(), cold.placements.end()}});
+    EXPECT_LE(warm.pools[0].size, cold.pools[0].size) << f.name;
+  }
+}
+
+// As near to its bound as what is left of the plan before, or as good as from nothing.
+TEST(WarmStart, IsNotWorseForAnEdit) {
+  int kept = 0;
+  for (uint32_t seed = 1; seed <= 60; ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem before = random_problem(seed);
+    const Plan plan_before = plan(before, kDefaultPlanner, {.effort = 0.02});
+    const auto [problem, places] = edited(before, plan_before, seed);
+    const Plan cold = plan(problem, kDefaultPlanner, {.effort = 0.02});
+    const Plan warm = plan(problem, kDefaultPlanner, {.effort = 0.02, .warm_start = places});
+    const int64_t bound = warm.pools[0].lower_bound;
+    const bool is_kept = warm.pools[0].size - bound <= excess(problem, places) + bound / 500;
+    EXPECT_TRUE(is_kept || warm.pools[0].size <= cold.pools[0].size);
+    kept += is_kept;
+  }
+  EXPECT_GT(kept, 50);
+}
+
+// Pools, groups, overlaps and fixed offsets, from places that no plan has.
+TEST(WarmStart, MayBeAnything) {
+  std::mt19937 random(1);
+  Problem problem{.pools = {{"a", 4000, 4}, {"b", {}, 8}}, .buffers = {}};
+  for (int id = 0; id < 40; ++id) {
+    const auto begin = int64_t(random() % 20);
+    problem.buffers.push_back({.name = "b",
+                               .size = 1 + int64_t(random() % 300),
+                               .begin = begin,
+                               .end = begin + 1 + int64_t(random() % 9),
+                               .pools = id % 3 ? std::vector{0, 1} : std::vector{1}});
+  }
+  problem.buffers[7].fixed_offset = 64;
+  problem.overlaps = {{1, 2, 0}, {4, 5, 16}};
+  problem.same_offset = {{10, 11}, {20, 21, 22}};
+  const std::vector<int64_t> offsets = {INT64_MIN, -1, 0, 1, 8, 400, int64_t{1} << 59, INT64_MAX};
+  const std::vector<int> pools = {INT32_MIN, -1, 0, 1, 2, INT32_MAX};
+  const int64_t cold = plan(problem).pools[0].size;
+  for (int round = 0; round < 12; ++round) {
+    WarmStart places;
+    for (size_t id = 0; id < problem.buffers.size(); ++id)
+      places.push_back(random() % 4 ? std::optional(Placement{pools[random() % pools.size()],
+                                                              offsets[random() % offsets.size()]})
+                                    : std::nullopt);
+    const Plan warm = plan(problem, kDefaultPlanner, {.effort = 0.05, .warm_start = places});
+    EXPECT_LE(warm.pools[0].size, *problem.pools[0].capacity);
+  }
+  EXPECT_LE(cold, *problem.pools[0].capacity);
+}
+
 TEST(Portfolio, ReportsPlansThatGetSmaller) {
   std::vector<int64_t> sizes;
   Search search{.effort = 0.05};

@@ -4,7 +4,9 @@
 //
 // Problems are the CSV files beside the project and the families of planning_problems.h in each number of
 // buffers. Each cell is a process of its own: its plan is verified, its memory counted, and it ends at the
-// time limit. A cell reads "makespan/load seconds"; * marks a proof of optimality.
+// time limit. A cell reads "makespan/load seconds"; * marks a proof of optimality. With --edit, one buffer in
+// a hundred becomes larger by a tenth, and the default plans the problem anew: from nothing, and from the
+// plan before.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -23,6 +25,7 @@
 #include "planner/bounds.h"
 #include "planner/csv.h"
 #include "planner/planners.h"
+#include "planner/random.h"
 #include "planner/timeline.h"
 #include "tests/bench/planning_problems.h"
 
@@ -40,6 +43,9 @@ struct Options {
   double seconds = 10;
   uint64_t seed = 1;
   double effort = 1;
+  bool edit = false;
+
+  Search search() const { return {.effort = effort, .seed = seed}; }
 };
 
 struct Cell {
@@ -77,12 +83,11 @@ std::vector<BenchProblem> problems(const Options& options) {
 }
 
 // In the child process: one plan, told through the pipe.
-[[noreturn]] void measure(const Problem& problem, std::string_view planner, const Options& options,
-                          int pipe) {
+[[noreturn]] void measure(const Problem& problem, std::string_view planner, const Search& search, int pipe) {
   int status = 1;
   try {
     const auto start = std::chrono::steady_clock::now();
-    const Plan result = plan(problem, planner, {.effort = options.effort, .seed = options.seed});
+    const Plan result = plan(problem, planner, search);
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
     const Cell cell{result.pools[0].size, result.pools[0].lower_bound, seconds.count()};
     status = write(pipe, &cell, sizeof cell) == ssize_t(sizeof cell) ? 0 : 1;
@@ -92,39 +97,58 @@ std::vector<BenchProblem> problems(const Options& options) {
   _exit(status);
 }
 
-// The words of one cell.
-std::string run(const Problem& problem, int64_t load, std::string_view planner, const Options& options) {
+// The words of one cell; `limit` in seconds.
+std::string run(const Problem& problem, std::string_view planner, const Search& search, double limit) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error(std::strerror(errno));
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::strerror(errno));
-  if (child == 0) measure(problem, planner, options, ends[1]);
+  if (child == 0) measure(problem, planner, search, ends[1]);
   close(ends[1]);
   const auto start = std::chrono::steady_clock::now();
   int status = 0;
   rusage usage = {};
   while (wait4(child, &status, WNOHANG, &usage) == 0) {
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    if (std::chrono::steady_clock::now() - start > std::chrono::duration<double>(options.seconds))
-      kill(child, SIGKILL);
+    if (std::chrono::steady_clock::now() - start > std::chrono::duration<double>(limit)) kill(child, SIGKILL);
   }
   Cell cell;
   const bool told = read(ends[0], &cell, sizeof cell) == ssize_t(sizeof cell);
   close(ends[0]);
   if (!told) return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? "time limit" : "failed";
-  const double ratio = double(cell.makespan) / double(std::max<int64_t>(load, 1));
+  const double ratio =
+      double(cell.makespan) / double(std::max<int64_t>(load(problem, all_buffers(problem)), 1));
   return fmt::format("{:.4f}{} {:.3f}s {}M", ratio, cell.makespan == cell.lower_bound ? "*" : " ",
                      cell.seconds, usage.ru_maxrss / 1024);
+}
+
+void bench_edit(Problem problem, const Options& options) {
+  Search search = options.search();
+  const Plan before = plan(problem, kDefaultPlanner, search);
+  Random random(options.seed);
+  for (size_t edits = 1 + problem.buffers.size() / 100; edits > 0; --edits) {
+    Buffer& b = problem.buffers[random.below(problem.buffers.size())];
+    b.size += b.size / 10;
+  }
+  fmt::print("  {:20} {}\n", "from nothing", run(problem, kDefaultPlanner, search, options.seconds));
+  search.warm_start = {before.placements.begin(), before.placements.end()};
+  fmt::print("  {:20} {}\n", "warm start", run(problem, kDefaultPlanner, search, options.seconds));
 }
 
 void bench(const Options& options) {
   for (const BenchProblem& one : problems(options)) {
     const Problem problem = one.make();
-    const int64_t load = arenac::load(problem, all_buffers(problem));
-    fmt::print("{}: {} buffers, load {}\n", one.name, problem.buffers.size(), load);
+    fmt::print("{}: {} buffers, load {}\n", one.name, problem.buffers.size(),
+               load(problem, all_buffers(problem)));
+    std::fflush(stdout);
+    if (options.edit) {
+      bench_edit(problem, options);
+      continue;
+    }
     for (const Planner& planner : kPlanners)
       if (chosen(planner.name, options.planners)) {
-        fmt::print("  {:20} {}\n", planner.name, run(problem, load, planner.name, options));
+        fmt::print("  {:20} {}\n", planner.name,
+                   run(problem, planner.name, options.search(), options.seconds));
         std::fflush(stdout);
       }
   }
@@ -142,6 +166,7 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", options.seconds, "time limit of a cell")->capture_default_str();
   app.add_option("--seed", options.seed, "of problems and searches")->capture_default_str();
   app.add_option("--effort", options.effort, "of searches")->capture_default_str();
+  app.add_flag("--edit", options.edit, "plan again after an edit, from nothing and from the plan before");
   CLI11_PARSE(app, argc, argv);
   arenac::bench(options);
 }
