@@ -81,10 +81,14 @@ std::string to_text(const Summary& s) {
 std::string to_json(const Problem& problem, const Result& result) {
   const Summary& s = result.summary;
   nlohmann::ordered_json pools = nlohmann::ordered_json::array();
-  for (size_t i = 0; i < problem.pools.size(); ++i)
+  const auto members = members_by_pool(problem, result.plan.placements);
+  for (size_t i = 0; i < problem.pools.size(); ++i) {
     pools.push_back({{"name", problem.pools[i].name},
                      {"size", result.plan.pools[i].size},
                      {"lower_bound", result.plan.pools[i].lower_bound}});
+    const PeakLoad peak = peak_load(problem, members[i]);
+    if (peak.bytes > 0) pools.back().update({{"load", peak.bytes}, {"peak", {peak.begin, peak.end}}});
+  }
   const nlohmann::ordered_json json = {{"buffers", s.buffers},
                                        {"load", s.load},
                                        {"makespan", s.makespan},

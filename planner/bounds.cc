@@ -62,13 +62,19 @@ int64_t most_saved(const std::vector<Sharing>& live, const std::vector<int64_t>&
 
 }  // namespace
 
-int64_t load(const Problem& problem, const std::vector<int>& members) {
-  int64_t now = 0, greatest = 0;
+PeakLoad peak_load(const Problem& problem, const std::vector<int>& members) {
+  PeakLoad peak;
+  int64_t now = 0;
   for (const auto& [time, begins, id, low, high] : events(problem, members)) {
+    if (peak.end <= peak.begin && time > peak.begin) peak.end = time;
     now += begins ? high - low : low - high;
-    greatest = std::max(greatest, now);
+    if (now > peak.bytes) peak = {now, time, time};
   }
-  return greatest;
+  return peak;
+}
+
+int64_t load(const Problem& problem, const std::vector<int>& members) {
+  return peak_load(problem, members).bytes;
 }
 
 int64_t lower_bound(const Problem& problem, int pool, const std::vector<int>& members) {

@@ -12,8 +12,15 @@
 
 namespace arenac {
 
-// Bytes. `members` are ids of the buffers that count. Both take a checked problem, O(n log n) plus, at each
+// The load, and the first times [begin, end) at which so much lives; empty if nothing ever does.
+struct PeakLoad {
+  int64_t bytes = 0;
+  int64_t begin = 0, end = 0;
+};
+
+// Bytes. `members` are ids of the buffers that count. All take a checked problem, O(n log n) plus, at each
 // time, the overlaps whose two buffers both live.
+PeakLoad peak_load(const Problem& problem, const std::vector<int>& members);
 int64_t load(const Problem& problem, const std::vector<int>& members);
 int64_t lower_bound(const Problem& problem, int pool, const std::vector<int>& members);
 

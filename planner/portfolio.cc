@@ -249,6 +249,7 @@ class Portfolio {
       Search search = search_;
       search.report = {};
       search.warm_start = {};
+      search.effort = effort_;
       search.seconds = cutoff_.seconds_left();
       const Plan alone = portfolio(pool_alone(problem_, pool, members[pool]), search);
       plan.pools.push_back(alone.pools[0]);

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "planner/bounds.h"
 #include "planner/rows/orders.h"
 #include "planner/rows/rows.h"
 #include "planner/timeline.h"
@@ -57,11 +58,7 @@ std::vector<int> by_load(const Problem& problem) {
 // Those that live at the greatest load as one stack without a hole, the last to die at the bottom; the others
 // around it by size.
 std::vector<int> around_peak(const Problem& problem) {
-  int64_t live = 0, greatest = -1, peak = 0;
-  for (const auto& [time, begins, id, low, high] : events(problem, all_buffers(problem))) {
-    live += begins ? high - low : low - high;
-    if (live > greatest) greatest = live, peak = time;
-  }
+  const int64_t peak = peak_load(problem, all_buffers(problem)).begin;
   return ordered_by(problem, [&](int id) {
     const Buffer& b = problem.buffers[id];
     const bool at_peak = b.begin <= peak && peak < b.end;

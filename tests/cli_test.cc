@@ -174,8 +174,10 @@ TEST_F(Cli, PlanWritesASolutionThatVerifies) {
       HasSubstr("makespan 12, 1.0000 of the load 12; no placement of these lifetimes is smaller (proved)"));
   EXPECT_THAT(read_file(at("s.csv")), HasSubstr("id,lower,upper,size,offset\na,0,2,8,"));
   EXPECT_EQ(arenac({"verify", "p.csv", "s.csv"}).status, 0);
-  EXPECT_THAT(arenac({"plan", "p.csv", "--json"}).output,
-              HasSubstr(R"("load":12,"makespan":12,"lower_bound":12,"proof":"optimal")"));
+  EXPECT_THAT(
+      arenac({"plan", "p.csv", "--json"}).output,
+      AllOf(HasSubstr(R"("load":12,"makespan":12,"lower_bound":12,"proof":"optimal")"),
+            HasSubstr(R"("pools":[{"name":"arena","size":12,"lower_bound":12,"load":12,"peak":[1,2]}])")));
   EXPECT_THAT(arenac({"plan", "p.csv", "--planner", "all"}).output,
               AllOf(HasSubstr("portfolio"), HasSubstr("sekiyama"),
                     HasSubstr("\n0 above the bound: no placement of these lifetimes is smaller (proved)\n")));

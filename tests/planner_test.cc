@@ -87,6 +87,20 @@ TEST(Bounds, LoadIsTheGreatestLiveSum) {
   EXPECT_EQ(bound(p), 12);
 }
 
+TEST(Bounds, LoadSaysWhenItIs) {
+  const Problem p{.pools = {{"arena"}},
+                  .buffers = {{"a", 8, 1, -7, -2},
+                              {"b", 4, 1, -4, 5},
+                              {"c", 4, 1, 3, 9},
+                              {"d", 8, 1, 4, 9},
+                              {"e", 0, 1, 20, 30}}};
+  const PeakLoad peak = peak_load(p, all_buffers(p));
+  EXPECT_EQ(std::tuple(peak.bytes, peak.begin, peak.end), std::tuple(16, 4, 5));
+  const PeakLoad first = peak_load(p, {0, 1, 2});
+  EXPECT_EQ(std::tuple(first.bytes, first.begin, first.end), std::tuple(12, -4, -2));
+  EXPECT_EQ(peak_load(p, {4}).bytes, 0);
+}
+
 TEST(Bounds, AlignmentCountsForAllButTheTopmost) {
   Problem p{.pools = {{"arena"}}, .buffers = {{"a", 5, 8, 0, 1}, {"b", 3, 8, 0, 1}}};
   EXPECT_EQ(bound(p), 11);  // b below, a from 8 to 13, or a below, b from 8 to 11
