@@ -8,7 +8,6 @@
 #include <numeric>
 #include <optional>
 #include <set>
-#include <span>
 #include <tuple>
 #include <utility>
 

@@ -86,6 +86,11 @@ done
 flags=$(PKG_CONFIG_LIBDIR=$(dirname "$(find "$work"/installed -name arenac_plan.pc)") pkg-config --cflags --libs arenac_plan)
 flags+=" $(sed -n 's/^ARENAC_SANITIZERS:STRING=//p' "$build"/CMakeCache.txt | tr ';' ' ')"  # their run-time library
 read -ra flags <<<"$flags"
+library=$(find "$work"/installed -name libarenac_plan.so)
 quietly cc -std=c99 -Wall -Wextra -pedantic "$root"/examples/plan_app/main.c "${flags[@]}" -o "$work"/plan_app
-LD_LIBRARY_PATH=$(dirname "$(find "$work"/installed -name libarenac_plan.so)") "$work"/plan_app | tee "$work"/output
+LD_LIBRARY_PATH=$(dirname "$library") "$work"/plan_app | tee "$work"/output
 grep -q '^12 bytes, no placement is smaller$' "$work"/output || fail "the planner's example does not need 12 bytes"
+if [[ ${flags[*]} != *-fsanitize* ]]; then  # Python lacks the sanitizers' library
+  python3 "$root"/examples/plan_app/plan.py "$library" | tee "$work"/output
+  grep -q '^256 bytes, at least 256, after an edit$' "$work"/output || fail "the planner's example in Python does not need 256 bytes"
+fi
