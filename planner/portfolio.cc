@@ -1,5 +1,7 @@
 // The default: quick starts, each kept if it is the best so far; those that are only a little too high are
 // repaired; then, while the gap is worth it, local search and exact search, until the plan is proven optimal.
+// After a warm start all of that is done with less work, and from nothing if the plan has become clearly
+// worse.
 #include <algorithm>
 #include <chrono>
 #include <iterator>
