@@ -34,8 +34,8 @@ std::optional<Feed> feed_of(const Schedule& schedule, const CallerTensors& input
       const TensorId id = fed_to(*schedule.steps[static_cast<size_t>(stage.step)].node, graph);
       if (id < 0) continue;
       int64_t needed = 0;
-      for (const SlabRun& run : runs_of(schedule.groups[g]))
-        needed += static_cast<size_t>(run.stage) == k ? 1 : 0;
+      for_each_slab_run(schedule.groups[g],
+                        [&](const SlabRun& run) { needed += static_cast<size_t>(run.stage) == k ? 1 : 0; });
       const auto at = std::ranges::find(inputs.ids, id);
       if (at == inputs.ids.end())
         throw UserError(fmt::format("--feed {}: it is the input of a state", graph.tensors[id].name));

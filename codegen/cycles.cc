@@ -320,12 +320,9 @@ struct StepNest {
 std::vector<std::vector<int64_t>> runs_per_chunk(const Group& group) {
   std::vector<std::vector<int64_t>> times;
   for (const Stage& stage : group.stages) times.emplace_back(static_cast<size_t>(stage.slabs * stage.chunks));
-  const Guests guests = guests_of(group);
-  for (const SlabRun& slab : runs_of(group)) {
-    if (group.stages[slab.stage].host >= 0) continue;  // it runs with its host
-    for (const ChunkRun& run : chunk_runs_of(group, guests, slab))
-      ++times[run.stage][static_cast<size_t>(run.slab * group.stages[run.stage].chunks + run.chunk)];
-  }
+  for_each_chunk_run(group, [&](const ChunkRun& run) {
+    ++times[run.stage][static_cast<size_t>(run.slab * group.stages[run.stage].chunks + run.chunk)];
+  });
   return times;
 }
 

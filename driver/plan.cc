@@ -31,6 +31,7 @@ struct Summary {
   std::string_view planner;
   size_t buffers = 0, pools = 0;
   int64_t load = 0, makespan = 0, lower_bound = 0;  // bytes, of all pools together
+  std::vector<PeakLoad> peaks;                      // per pool
   double seconds = 0;
   std::string_view stopped;  // why the search did
 
@@ -46,8 +47,10 @@ Summary summary_of(const Problem& problem, const Plan& plan) {
     s.makespan += use.size;
     s.lower_bound += use.lower_bound;
   }
-  for (const std::vector<int>& members : members_by_pool(problem, plan.placements))
-    s.load += load(problem, members);
+  for (const std::vector<int>& members : members_by_pool(problem, plan.placements)) {
+    s.peaks.push_back(peak_load(problem, members));
+    s.load += s.peaks.back().bytes;
+  }
   return s;
 }
 
@@ -81,12 +84,11 @@ std::string to_text(const Summary& s) {
 std::string to_json(const Problem& problem, const Result& result) {
   const Summary& s = result.summary;
   nlohmann::ordered_json pools = nlohmann::ordered_json::array();
-  const auto members = members_by_pool(problem, result.plan.placements);
   for (size_t i = 0; i < problem.pools.size(); ++i) {
     pools.push_back({{"name", problem.pools[i].name},
                      {"size", result.plan.pools[i].size},
                      {"lower_bound", result.plan.pools[i].lower_bound}});
-    const PeakLoad peak = peak_load(problem, members[i]);
+    const PeakLoad& peak = s.peaks[i];
     if (peak.bytes > 0) pools.back().update({{"load", peak.bytes}, {"peak", {peak.begin, peak.end}}});
   }
   const nlohmann::ordered_json json = {{"buffers", s.buffers},

@@ -46,6 +46,17 @@ std::vector<Interval> steps_to(const std::vector<int64_t>& ends) {
 // Rows of the first slab.
 int64_t height_of(const std::vector<Interval>& rows) { return rows[0].end - rows[0].begin; }
 
+// Whether an element is touched last by the last part that has it. Empty parts do not matter.
+bool go_forward(const std::vector<Interval>& parts) {
+  Interval before = {0, 0};
+  for (const Interval& part : parts) {
+    if (part.begin >= part.end) continue;
+    if (part.begin < before.begin || part.end < before.end) return false;
+    before = part;
+  }
+  return true;
+}
+
 // Per part, its elements; of parts that go forward those that no later one has.
 std::vector<Interval> last_seen(std::vector<Interval> parts) {
   if (!go_forward(parts)) return parts;
@@ -86,18 +97,6 @@ int64_t slots_for(const std::vector<Life>& lives) {
   for (size_t y = 0; y < lives.size(); ++y)
     while (y + kept < lives.size() && next[y + kept] <= lives[y].touched) ++kept;
   return static_cast<int64_t>(kept);
-}
-
-bool go_forward(const std::vector<Interval>& parts, const std::vector<int64_t>& when) {
-  Interval before = {0, 0};
-  int64_t then = -1;
-  for (size_t t = 0; t < parts.size(); ++t) {
-    const int64_t now = when.empty() ? then : when[t];
-    if ((!when.empty() && now < 0) || parts[t].begin >= parts[t].end) continue;
-    if (parts[t].begin < before.begin || parts[t].end < before.end || now < then) return false;
-    before = parts[t], then = now;
-  }
-  return true;
 }
 
 bool in_turn(const Pull& pull) {

@@ -40,10 +40,6 @@ struct Life {
 // The fewest slots such that the next user of a slot, k later, comes when all is done with the one before.
 int64_t slots_for(const std::vector<Life>& lives);
 
-// Whether parts and, where they are given, the times at which they run both go forward: an element is then
-// touched last by the last part that has it. Parts at times below 0 do not run; empty ones do not matter.
-bool go_forward(const std::vector<Interval>& parts, const std::vector<int64_t>& when = {});
-
 // Whether slab t pulls as far as slab t.
 bool in_turn(const Pull& pull);
 

@@ -18,12 +18,6 @@ Guests guests_of(const Group& group) {
   return guests;
 }
 
-std::vector<SlabRun> runs_of(const Group& group) {
-  std::vector<SlabRun> runs;
-  for_each_slab_run(group, [&](const SlabRun& run) { runs.push_back(run); });
-  return runs;
-}
-
 std::vector<int64_t> work_again(const Group& group, const std::vector<Step>& steps) {
   std::vector<int64_t> runs(group.stages.size());
   for_each_slab_run(group, [&](const SlabRun& run) { ++runs[run.stage]; });

@@ -61,8 +61,6 @@ void for_each_slab_run(const Group& group, const F& f) {
   for (int stage : group.completed) runner.run(stage, group.stages[stage].slabs - 1);
 }
 
-std::vector<SlabRun> runs_of(const Group& group);
-
 // Multiply-accumulates, per stage, of the slabs that run more than once, each as often as it is again.
 std::vector<int64_t> work_again(const Group& group, const std::vector<Step>& steps);
 
@@ -88,6 +86,16 @@ void for_each_run_of(const ChunkRun& run, const Group& group, const Guests& gues
         for_each_run_of({guest, s, c}, group, guests, f);
   }
   f(run);
+}
+
+// f(ChunkRun) for each of a group, as they run.
+template <typename F>
+void for_each_chunk_run(const Group& group, const F& f) {
+  const Guests guests = guests_of(group);
+  for_each_slab_run(group, [&](const SlabRun& run) {
+    if (group.stages[run.stage].host >= 0) return;  // it runs with its host
+    for (const ChunkRun& part : chunk_runs_of(group, guests, run)) f(part);
+  });
 }
 
 }  // namespace arenac

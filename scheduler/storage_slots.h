@@ -173,11 +173,7 @@ void run_on(Checker& checker, const Schedule& schedule) {
         checker.pass(s);
       continue;
     }
-    const Guests guests = guests_of(*group);
-    for (const SlabRun& run : runs_of(*group)) {
-      if (group->stages[run.stage].host >= 0) continue;
-      for (const ChunkRun& part : chunk_runs_of(*group, guests, run)) checker.run(*group, part);
-    }
+    for_each_chunk_run(*group, [&](const ChunkRun& run) { checker.run(*group, run); });
     s = group->end - 1;
     ++group;
   }

@@ -341,12 +341,12 @@ TEST(Groups, WaitForWhatReadsTheRowsThatTheyOverwrite) {
   ASSERT_TRUE(plan);
   std::vector<int64_t> seen(4);
   // Slab t of c is preceded by slab t + 1 of b, which reads a row more.
-  for (const SlabRun& run : runs_of(plan->group)) {
+  for_each_slab_run(plan->group, [&](const SlabRun& run) {
     if (run.stage == 2) {
       EXPECT_EQ(seen[1], std::min<int64_t>(run.slab + 2, kRows));
     }
     ++seen[run.stage];
-  }
+  });
   const auto ring = std::ranges::find(plan->rings, root_of(0), &KeptRing::storage);
   ASSERT_NE(ring, plan->rings.end());
   EXPECT_EQ(ring->ring.kept, 3);

@@ -242,16 +242,12 @@ class Shadow {
 
   void run_group(const Group& group) {
     iterations_.resize(std::max<size_t>(iterations_.size(), kChunkSymbol + 1));
-    const Guests guests = guests_of(group);
-    for (const SlabRun& run : runs_of(group)) {
-      if (group.stages[run.stage].host >= 0) continue;
-      for (const auto& [k, slab, chunk] : chunk_runs_of(group, guests, run)) {
-        const Stage& stage = group.stages[k];
-        iterations_[kSlabSymbol] = slab;
-        iterations_[kChunkSymbol] = chunk;
-        run_step(stage.step, *c_.schedule.steps[stage.step].node, &stage);
-      }
-    }
+    for_each_chunk_run(group, [&](const ChunkRun& run) {
+      const Stage& stage = group.stages[run.stage];
+      iterations_[kSlabSymbol] = run.slab;
+      iterations_[kChunkSymbol] = run.chunk;
+      run_step(stage.step, *c_.schedule.steps[stage.step].node, &stage);
+    });
     done_ = group.end;
     for (const Stage& stage : group.stages)
       for (TensorId id : c_.schedule.steps[stage.step].node->writes)

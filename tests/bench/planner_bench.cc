@@ -97,13 +97,18 @@ std::vector<BenchProblem> problems(const Options& options) {
   _exit(status);
 }
 
+struct Loaded {
+  Problem problem;
+  int64_t load = arenac::load(problem, all_buffers(problem));
+};
+
 // The words of one cell; `limit` in seconds.
-std::string run(const Problem& problem, std::string_view planner, const Search& search, double limit) {
+std::string run(const Loaded& loaded, std::string_view planner, const Search& search, double limit) {
   int ends[2];
   if (pipe(ends) != 0) throw std::runtime_error(std::strerror(errno));
   const pid_t child = fork();
   if (child < 0) throw std::runtime_error(std::strerror(errno));
-  if (child == 0) measure(problem, planner, search, ends[1]);
+  if (child == 0) measure(loaded.problem, planner, search, ends[1]);
   close(ends[1]);
   const auto start = std::chrono::steady_clock::now();
   int status = 0;
@@ -116,8 +121,7 @@ std::string run(const Problem& problem, std::string_view planner, const Search& 
   const bool told = read(ends[0], &cell, sizeof cell) == ssize_t(sizeof cell);
   close(ends[0]);
   if (!told) return WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL ? "time limit" : "failed";
-  const double ratio =
-      double(cell.makespan) / double(std::max<int64_t>(load(problem, all_buffers(problem)), 1));
+  const double ratio = double(cell.makespan) / double(std::max<int64_t>(loaded.load, 1));
   return fmt::format("{:.4f}{} {:.3f}s {}M", ratio, cell.makespan == cell.lower_bound ? "*" : " ",
                      cell.seconds, usage.ru_maxrss / 1024);
 }
@@ -130,25 +134,25 @@ void bench_edit(Problem problem, const Options& options) {
     Buffer& b = problem.buffers[random.below(problem.buffers.size())];
     b.size += b.size / 10;
   }
-  fmt::print("  {:20} {}\n", "from nothing", run(problem, kDefaultPlanner, search, options.seconds));
+  const Loaded loaded{std::move(problem)};
+  fmt::print("  {:20} {}\n", "from nothing", run(loaded, kDefaultPlanner, search, options.seconds));
   search.warm_start = {before.placements.begin(), before.placements.end()};
-  fmt::print("  {:20} {}\n", "warm start", run(problem, kDefaultPlanner, search, options.seconds));
+  fmt::print("  {:20} {}\n", "warm start", run(loaded, kDefaultPlanner, search, options.seconds));
 }
 
 void bench(const Options& options) {
   for (const BenchProblem& one : problems(options)) {
-    const Problem problem = one.make();
-    fmt::print("{}: {} buffers, load {}\n", one.name, problem.buffers.size(),
-               load(problem, all_buffers(problem)));
+    const Loaded loaded{one.make()};
+    fmt::print("{}: {} buffers, load {}\n", one.name, loaded.problem.buffers.size(), loaded.load);
     std::fflush(stdout);
     if (options.edit) {
-      bench_edit(problem, options);
+      bench_edit(loaded.problem, options);
       continue;
     }
     for (const Planner& planner : kPlanners)
       if (chosen(planner.name, options.planners)) {
         fmt::print("  {:20} {}\n", planner.name,
-                   run(problem, planner.name, options.search(), options.seconds));
+                   run(loaded, planner.name, options.search(), options.seconds));
         std::fflush(stdout);
       }
   }
