@@ -27,6 +27,8 @@ struct ImportOptions {
   std::map<std::string, Value> values = {};
   // The command line that asks for this, in messages that say what to add to it; empty: that of `compile`.
   std::string command = {};
+
+  bool operator==(const ImportOptions&) const = default;
 };
 
 // Symbolic dimensions that are left open and look like a batch become 1 (frontend/bindings.h); Graph::notes

@@ -103,6 +103,7 @@ struct Value {
   std::vector<std::byte> bytes;
 
   int64_t count() const { return static_cast<int64_t>(bytes.size()) / size_of(type); }
+  bool operator==(const Value&) const = default;  // bit by bit: a NaN is equal to itself, 0 not to -0
 };
 
 // Text as a Scalar: equal texts have equal Scalars, and that of the empty text is 0. Every text stays in

@@ -464,7 +464,7 @@ bool Chunks::place_window(TensorId storage, const Pair& pair, int host) {
   }
   const std::vector<int>& axes = column_axes_of(pair.writer, storage);
   if (!full(axes) || columns.count < 2 || (writer.chunks > 1 && writer.chunk_axes != axes)) return false;
-  const auto seen = columns_seen(storage, pair);
+  const std::vector<Interval>& seen = columns_seen(storage, pair);
   const int64_t middle = reader.chunks / 2;
   if (writer.chunks == 1)
     writer.chunks = columns.count / width_up_to(columns.count, seen[middle].end - seen[middle - 1].end);
@@ -484,16 +484,20 @@ bool Chunks::place_window(TensorId storage, const Pair& pair, int host) {
   return independent(root_of(host));
 }
 
-std::vector<Interval> Chunks::columns_seen(TensorId storage, const Pair& pair) const {
+const std::vector<Interval>& Chunks::columns_seen(TensorId storage, const Pair& pair) const {
   const Stage& reader = group_.stages[pair.reader];
   const TensorId read = read_of(slabs(pair.reader), storage, layouts_).tensor;
-  return columns_touched(node(pair.reader), reader.chunk_axes, reader.chunks, read, facts_.rows[storage],
-                         graph_, layouts_);
+  const auto [known, is_new] =
+      facts_.known->seen.try_emplace({reader.step, read, reader.chunks, reader.chunk_axes});
+  if (is_new)
+    known->second = columns_touched(node(pair.reader), reader.chunk_axes, reader.chunks, read,
+                                    facts_.rows[storage], graph_, layouts_);
+  return known->second;
 }
 
 Ring Chunks::kept_of(TensorId storage) const {
   const Pair& pair = windows_.at(storage);
-  const auto seen = columns_seen(storage, pair);
+  const std::vector<Interval>& seen = columns_seen(storage, pair);
   return again_.contains(storage) ? window_kept(storage, pair, seen) : elements_kept(storage, pair, seen);
 }
 
@@ -508,7 +512,7 @@ Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector
   const std::vector<int> turning = turning_with(pair);
   const size_t key = hash_of(hash_of_turns(turning, pair), columns.count, hash_of(written),
                              hash_of(last_rows), hash_of(last_columns));
-  const auto [known, is_new] = facts_.kept_by_turns->try_emplace(key);
+  const auto [known, is_new] = facts_.known->kept_by_turns.try_emplace(key);
   if (!is_new) return {columns.size, known->second, 0, 0};
   const int root = turning.back();
   Guests guests(group_.stages.size());

@@ -98,7 +98,7 @@ class Chunks {
   bool hosts_again(int host) const;
   bool slide(TensorId storage, std::vector<KeptRing>& rings);
   bool place_window(TensorId storage, const Pair& pair, int host);
-  std::vector<Interval> columns_seen(TensorId storage, const Pair& pair) const;
+  const std::vector<Interval>& columns_seen(TensorId storage, const Pair& pair) const;
   Ring kept_of(TensorId storage) const;
   std::vector<int> turning_with(const Pair& pair) const;
   size_t hash_of_turns(const std::vector<int>& turning, const Pair& pair) const;

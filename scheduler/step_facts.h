@@ -4,6 +4,7 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
 #include <vector>
 
 #include "scheduler/deadline.h"
@@ -18,6 +19,13 @@ struct StepInSlabs {
   Slabs slabs;              // count 0: cannot be in a group
   std::vector<Pull> pulls;  // of what it reads
   std::vector<Pull> waits;  // of those that touch what it overwrites
+};
+
+// What chunks.cc has worked out: groups that are formed have most of their windows in common.
+struct KnownWindows {
+  using Reads = std::tuple<int, TensorId, int64_t, std::vector<int>>;  // a step, what it reads, chunks, axes
+  std::map<Reads, std::vector<Interval>> seen;                         // the columns of each chunk
+  std::map<size_t, int64_t> kept_by_turns;  // elements that a ring keeps, by a hash of all that says so
 };
 
 // What grouping asks about a schedule of whole nodes, one a step.
@@ -35,10 +43,9 @@ struct StepFacts {
   std::vector<bool> callers;                       // per storage: that of an input or output
   std::vector<bool> one_by_one;                    // per step: the caller passes or takes its rows
   LimitsHit limits_hit = {};                       // steps that stay whole for what their rows touch
-  // Elements that a ring of columns keeps, by a hash of all that says so (chunks.cc): groups that are formed
-  // have most of their windows in common.
-  std::shared_ptr<std::map<size_t, int64_t>> kept_by_turns = std::make_shared<std::map<size_t, int64_t>>();
+  std::shared_ptr<KnownWindows> known = std::make_shared<KnownWindows>();
 };
+
 // A producer is pulled as far as any of its readers asks.
 void add(std::vector<Pull>& pulls, Pull pull);
 

@@ -107,22 +107,31 @@ Result check_data(const Case& model) {
   return {Outcome::kPass, ""};
 }
 
-// Data sets for which the same C is made share its program.
+CompileOptions options_of(const Case& model, const DataSet& data) {
+  CompileOptions options = way_of_case(model.index).options;
+  options.seconds = kMostSeconds;
+  options.model = model.model().string();
+  options.import = data.import;
+  return options;
+}
+
+// Data sets that bind the inputs alike share a compilation, and those for which the same C is made its
+// program.
 Result try_model(const Case& model, double spread) {
   if (Result result = check_data(model); result.outcome != Outcome::kPass) return result;
+  std::optional<ImportOptions> bound;
   std::unique_ptr<const Compilation> c;
   std::optional<Program> program;
   for (const fs::path& folder : data_sets(model.folder)) {
     const DataSet data = read_data_set(folder);
-    CompileOptions options = way_of_case(model.index).options;
-    options.seconds = kMostSeconds;
-    options.model = model.model().string();
-    options.import = data.import;
-    auto here = std::make_unique<const Compilation>(compile(options));
-    if (!c || here->files != c->files) {
-      c = std::move(here);
-      choose_compiler(*c);
-      program.emplace(*c);
+    if (bound != data.import) {
+      auto here = std::make_unique<const Compilation>(compile(options_of(model, data)));
+      bound = data.import;
+      if (!c || here->files != c->files) {
+        c = std::move(here);
+        choose_compiler(*c);
+        program.emplace(*c);
+      }
     }
     const RunResult run = program->run(data.inputs);
     if (Result result = compare_set(*c, run.outputs, data.outputs, spread); result.outcome != Outcome::kPass)

@@ -284,7 +284,6 @@ TEST(WarmStart, MayBeAnything) {
   problem.same_offset = {{10, 11}, {20, 21, 22}};
   const std::vector<int64_t> offsets = {INT64_MIN, -1, 0, 1, 8, 400, int64_t{1} << 59, INT64_MAX};
   const std::vector<int> pools = {INT32_MIN, -1, 0, 1, 2, INT32_MAX};
-  const int64_t cold = plan(problem).pools[0].size;
   for (int round = 0; round < int(seeds(12)); ++round) {
     WarmStart places;
     for (size_t id = 0; id < problem.buffers.size(); ++id)
@@ -294,7 +293,6 @@ TEST(WarmStart, MayBeAnything) {
     const Plan warm = plan(problem, kDefaultPlanner, {.effort = 0.05, .warm_start = places});
     EXPECT_LE(warm.pools[0].size, *problem.pools[0].capacity);
   }
-  EXPECT_LE(cold, *problem.pools[0].capacity);
 }
 
 TEST(Portfolio, ReportsPlansThatGetSmaller) {
