@@ -30,8 +30,13 @@ namespace fs = std::filesystem;
 constexpr size_t kUnitsAProgram = 40;  // share one run of the compiler
 constexpr int kBuildSeconds = 300, kRunSeconds = 60;
 const std::vector<std::string> kWarnings = {"-Wall", "-Wextra", "-pedantic", "-Wconversion", "-Werror"};
-const std::vector<std::string> kCompiler = {"cc", "-std=c99", "-O0", "-fsanitize=address,undefined",
-                                            "-fno-sanitize-recover=all"};
+const std::vector<std::string> kCompiler = {"cc",
+                                            "-std=c99",
+                                            "-O0",
+                                            "-fsanitize=address,undefined",
+                                            "-fno-sanitize=null,object-size,pointer-overflow",
+                                            "-fno-sanitize-recover=all",
+                                            "--param=asan-instrumentation-with-call-threshold=0"};
 const std::vector<std::vector<std::string>> kCheckers = {{"clang", "-std=c99", "-fsyntax-only"},
                                                          {"g++", "-x", "c++", "-fsyntax-only"}};
 

@@ -75,14 +75,15 @@ Sample sample_of(const Instruction& row, const std::vector<std::string>& types, 
 
 TEST(InstructionRows, ArePortableCOfTheirMeaning) {
   std::mt19937 random(1);
-  std::string functions =
-      "#include <float.h>\n#include <stdint.h>\n#include <stdio.h>\n" + requantize_text("rows") + "\n";
-  std::string calls = "int main(void)\n{\n";
+  std::string functions = "#include <float.h>\n#include \"rows.h\"\n" + requantize_text("rows") + "\n";
+  std::string header = "#include <stdint.h>\n";
+  std::string calls = "#include <stdio.h>\n#include \"rows.h\"\nint main(void)\n{\n";
   std::vector<std::pair<std::string, int64_t>> expected;
   for (const Instruction& row : instructions()) {
-    functions +=
-        fmt::format("static {} {}({})\n{{\n{}\n}}\n", info(row.result).c_name, row.name, row.parameters,
-                    boost::replace_all_copy(std::string(row.portable), "NAME", "rows"));
+    const std::string head = fmt::format("{} {}({})", info(row.result).c_name, row.name, row.parameters);
+    header += head + ";\n";
+    functions += fmt::format("{}\n{{\n{}\n}}\n", head,
+                             boost::replace_all_copy(std::string(row.portable), "NAME", "rows"));
     std::vector<std::string> types;
     boost::split(types, row.parameters, boost::is_any_of(","));
     for (int n = 0; n < kSamples; ++n) {
@@ -92,10 +93,13 @@ TEST(InstructionRows, ArePortableCOfTheirMeaning) {
     }
   }
   const TemporaryFolder folder;
-  write_files(folder.path(), {{"rows.c", functions + calls + "  return 0;\n}\n"}});
-  const Finished built = run_process({"cc", "-std=c99", "-fsanitize=undefined", "-fno-sanitize-recover=all",
-                                      "-Wall", "-Wextra", "-Wconversion", "-Werror", "rows.c", "-o", "rows"},
-                                     folder.path(), 300);
+  write_files(folder.path(),
+              {{"rows.c", functions}, {"rows.h", header}, {"main.c", calls + "  return 0;\n}\n"}});
+  const Finished built =
+      run_process({"sh", "-c",
+                   "cc -std=c99 -c main.c && cc -std=c99 -fsanitize=undefined -fno-sanitize-recover=all "
+                   "-Wall -Wextra -Wconversion -Werror rows.c main.o -o rows"},
+                  folder.path(), 300);
   ASSERT_EQ(built.status, 0) << built.output;
   const Finished done = run_process({"sh", "-c", "./rows >values.txt"}, folder.path(), 60);
   ASSERT_EQ(done.status, 0) << done.output;
