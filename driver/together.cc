@@ -161,6 +161,9 @@ CompileOptions within_the_rest(CompileOptions options, const std::vector<int64_t
 MemoryMap joined_map(const std::vector<Compilation>& models, const Together& together) {
   constexpr const char* kWords[] = {"exclusive", "sequential", "concurrent"};
   const bool concurrent = together.kind == TogetherKind::kConcurrent;
+  const auto joined = [&](int64_t bytes, int64_t more) {
+    return concurrent ? bytes + more : std::max(bytes, more);
+  };
   MemoryMap all;
   std::vector<std::string> titles;
   for (const Compilation& c : models) {
@@ -173,8 +176,7 @@ MemoryMap joined_map(const std::vector<Compilation>& models, const Together& tog
     for (size_t k = 0; k < map.pools.size(); ++k) {
       if (all.pools.size() == k) all.pools.push_back({map.pools[k].name, 0, map.pools[k].capacity});
       all.pools[k].size = std::max(all.pools[k].size, map.pools[k].size);
-      all.pools[k].lower_bound = concurrent ? all.pools[k].lower_bound + map.pools[k].lower_bound
-                                            : std::max(all.pools[k].lower_bound, map.pools[k].lower_bound);
+      all.pools[k].lower_bound = joined(all.pools[k].lower_bound, map.pools[k].lower_bound);
       all.pools[k].align = std::max(all.pools[k].align, map.pools[k].align);
     }
     for (MapBuffer buffer : map.buffers) {
@@ -196,9 +198,8 @@ MemoryMap joined_map(const std::vector<Compilation>& models, const Together& tog
     for (MapIo io : map.io) io.name = named(io.name), all.io.push_back(std::move(io));
     all.totals.weights += map.totals.weights, all.totals.macs += map.totals.macs;
     all.totals.cycles += map.totals.cycles, all.totals.macs_again += map.totals.macs_again;
-    all.totals.layerwise_arena = concurrent
-                                     ? all.totals.layerwise_arena + map.totals.layerwise_arena
-                                     : std::max(all.totals.layerwise_arena, map.totals.layerwise_arena);
+    all.totals.layerwise_arena = joined(all.totals.layerwise_arena, map.totals.layerwise_arena);
+    all.totals.stack = joined(all.totals.stack, map.totals.stack);  // of calls that interrupt each other, all
   }
   for (MapBuffer& buffer : all.buffers)  // which others' steps do not touch either
     if (buffer.kind == BufferKind::kState)

@@ -13,6 +13,7 @@
 
 #include "driver/files.h"
 #include "driver/process.h"
+#include "tests/tool.h"
 
 namespace arenac {
 namespace {
@@ -123,7 +124,7 @@ std::vector<BadModel> bad_models() {
 class BadInput : public testing::Test {
  protected:
   Finished arenac(std::vector<std::string> words) {
-    words.insert(words.begin(), ARENAC_TOOL);
+    words.insert(words.begin(), arenac_tool());
     return run_process(words, scratch_.path(), 60);
   }
   void write_model(const std::string& bytes) { write_files(scratch_.path(), {{"m.onnx", bytes}}); }
@@ -161,7 +162,7 @@ TEST_F(BadInput, EveryUnsupportedNodeIsListed) {
 
 TEST_F(BadInput, TheMessageGoesToStandardError) {
   write_model("no model at all");
-  const std::string silenced = fmt::format("{} compile m.onnx 2>/dev/null", ARENAC_TOOL);
+  const std::string silenced = fmt::format("{} compile m.onnx 2>/dev/null", arenac_tool());
   const Finished done = run_process({"sh", "-c", silenced}, scratch_.path(), 60);
   EXPECT_EQ(done.status, 1);
   EXPECT_EQ(done.output, "");

@@ -9,6 +9,7 @@
 
 #include "driver/files.h"
 #include "driver/process.h"
+#include "tests/tool.h"
 
 namespace arenac {
 namespace {
@@ -26,7 +27,7 @@ class CliFiles : public testing::Test {
   }
   // $A is the tool, $M a model.
   Finished sh(const std::string& command) const {
-    const std::string names = "A=" ARENAC_TOOL "; M=" ARENAC_ROOT "/models/tiny_cnn.onnx; ";
+    const std::string names = "A=" + arenac_tool() + "; M=" ARENAC_ROOT "/models/tiny_cnn.onnx; ";
     return run_process({"sh", "-c", names + command}, scratch_.path(), 120);
   }
   fs::path at(const std::string& name) const { return scratch_.path() / name; }
@@ -69,7 +70,7 @@ TEST_F(CliFiles, ADeviceIsWrittenTo) {
 TEST_F(CliFiles, AFileThatIsMountedIsWrittenThrough) {
   write_files(scratch_.path(), {{"volume", "old"}, {"mounted.csv", ""}});
   const Finished done =
-      sh("unshare -m true || exit 77; unshare -m sh -c 'mount --bind volume mounted.csv && " ARENAC_TOOL
+      sh("unshare -m true || exit 77; unshare -m sh -c 'mount --bind volume mounted.csv && " + arenac_tool() +
          " map m.json --csv mounted.csv'");
   if (done.status == 77) GTEST_SKIP() << "only root makes mounts";
   EXPECT_EQ(done.status, 0) << done.output;

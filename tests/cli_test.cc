@@ -16,6 +16,7 @@
 #include "driver/files.h"
 #include "driver/process.h"
 #include "frontend/import.h"
+#include "tests/tool.h"
 
 namespace arenac {
 namespace {
@@ -30,7 +31,7 @@ const std::string kModel = ARENAC_ROOT "/models/tiny_cnn.onnx";
 class Cli : public testing::Test {
  protected:
   Finished arenac(std::vector<std::string> words) {
-    words.insert(words.begin(), ARENAC_TOOL);
+    words.insert(words.begin(), arenac_tool());
     return run_process(words, scratch_.path(), 120);
   }
   fs::path at(const std::string& name) const { return scratch_.path() / name; }
@@ -647,7 +648,7 @@ TEST_F(Cli, EveryTableIsListed) {
 TEST_F(Cli, TheTextMapFitsTheTerminalAndItsLetters) {
   const auto map_with = [&](const std::string& environment) {
     const std::vector<std::string> words = {"sh", "-c",
-                                            "env " + environment + " " ARENAC_TOOL " map " + kModel};
+                                            "env " + environment + " " + arenac_tool() + " map " + kModel};
     return run_process(words, scratch_.path(), 120).output;
   };
   const auto widest = [](const std::string& text) {
@@ -681,7 +682,7 @@ TEST_F(Cli, AMapNamesItsToolItsOptionsAndTheModelSoThatItCanBeMadeAgain) {
   const MemoryMap map = map_with({"--reassociate", "--quiet", "--io=arena", "--ram", "64K", "--name", "kws"});
   EXPECT_EQ(map.model, "kws (model.onnx)");
   EXPECT_EQ(map.options, "--name kws --ram 65536 --reassociate --io arena");
-  ASSERT_EQ(run_process({"sh", "-c", ARENAC_TOOL " compile net/model.onnx -o gen " + map.options},
+  ASSERT_EQ(run_process({"sh", "-c", arenac_tool() + " compile net/model.onnx -o gen " + map.options},
                         scratch_.path(), 120)
                 .status,
             0);

@@ -14,6 +14,7 @@
 
 #include "driver/files.h"
 #include "driver/process.h"
+#include "tests/tool.h"
 
 namespace arenac {
 
@@ -26,7 +27,7 @@ class Firmware : public testing::Test {
     write(name, model.SerializeAsString());
   }
   Finished arenac(std::vector<std::string> words) const {
-    words.insert(words.begin(), ARENAC_TOOL);
+    words.insert(words.begin(), arenac_tool());
     return run_process(words, scratch_.path(), 120);
   }
   // The files of the model, in the folder.

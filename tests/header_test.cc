@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "tests/firmware.h"
+#include "tests/tool.h"
 
 namespace arenac {
 namespace {
@@ -307,7 +308,7 @@ TEST_F(Header, OneProgramServesSeveralSetsOfWeights) {
   EXPECT_EQ(read("kws.c"), code);
   write("two.bin", read("kws_weights.bin"));
   expect_runs(kSets, "kws.c");
-  EXPECT_EQ(shell(ARENAC_TOOL " run kws.onnx --weights pointer --quiet").status, 0);
+  EXPECT_EQ(shell(arenac_tool() + " run kws.onnx --weights pointer --quiet").status, 0);
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include "driver/process.h"
 #include "frontend/error.h"
 #include "frontend/import.h"
+#include "tests/tool.h"
 
 namespace arenac {
 namespace {
@@ -73,7 +74,7 @@ class OptionWords : public testing::Test {
     write_files(scratch_.path(), {{"m.onnx", model.SerializeAsString()}});
   }
   Finished arenac(const std::string& words) const {
-    return run_process({"sh", "-c", ARENAC_TOOL " " + words}, scratch_.path(), 60);
+    return run_process({"sh", "-c", arenac_tool() + " " + words}, scratch_.path(), 60);
   }
   size_t count() const {
     return static_cast<size_t>(std::distance(fs::directory_iterator(scratch_.path()), {}));

@@ -264,7 +264,9 @@ TEST(WarmStart, IsNotWorseForAnEdit) {
     EXPECT_TRUE(is_kept || warm.pools[0].size <= cold.pools[0].size);
     kept += is_kept;
   }
-  EXPECT_GE(6 * kept, 5 * seeds(60));
+  if (all_seeds()) {
+    EXPECT_GE(6 * kept, 5 * seeds(60));
+  }
 }
 
 // Pools, groups, overlaps and fixed offsets, from places that no plan has.

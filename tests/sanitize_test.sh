@@ -13,12 +13,13 @@ cmake --build --preset sanitize --target "${tests[@]}" -- --quiet
 without=(
   # other compilers of the emitted C than one,
   LongSums.* WideRows.* */clang* */gsan* */gccO* *FormOfWeights* Cli.RunWritesOutputs* Cli.RunMakesUp* Cli.RunInTheArena* *AProfile*
+  *EmittedC.OfHalves* *EmittedC.OfOperators* *EmittedC.OfTensors* *FusedC*
   # what takes the planner long, or is about how good its plans are,
   *EverySmallProblem* *OnFamilies* *CloseToBruteForce* *PublishedFigures* *IsNeverBehind* *AreDeterministic* *CopeWithAll*
   *CutOnACoarseGrid* *ThatGetSmaller*
   # what takes a search for a schedule or a model long,
   *SharedProblems* *DoNotHang* *OfDeepNesting* *ThePoolsAreABudget* *SeveralPools* *RealModels* *ProgressIsOneLine*
-  *WhatBindsThePeak* *SchedulesToChooseFrom* *IsAPartOfTheTime*
+  *WhatBindsThePeak* *SchedulesToChooseFrom* *IsAPartOfTheTime* Cli.StagesAre* *MapNamesItsTool* *AreTooSmallOrUnknown*
   # draws of random numbers, enough of them for statistics,
   Dropout.* Bernoulli.* RandomNormal.* RandomUniform.* Multinomial.*
   # and what others do, too: runs on models that Hostile.* imports, or that are refused once already.

@@ -1,5 +1,9 @@
 // Several models in one program: each computes what it does alone, whatever ran before, between or meanwhile.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
+
+#include <algorithm>
+#include <numeric>
 
 #include "codegen/memory_map.h"
 #include "tests/firmware.h"
@@ -41,6 +45,7 @@ std::string with_numbers(std::string text) {
 }
 
 int64_t arena_of(const std::string& map) { return memory_map_from_json(map).totals.arena; }
+int64_t stack_of(const std::string& map) { return memory_map_from_json(map).totals.stack; }
 
 // What each gives alone is written by the first program, with arenas of their own.
 constexpr const char* kInTurn = R"(
@@ -93,6 +98,9 @@ TEST_F(Together, EachComputesWhatItDoesAlone) {
   expect_runs(kInTurn, kSources, {"cc -std=c99"});
   const int64_t wide = arena_of(read("wide_map.json")), sum = arena_of(read("sum_map.json")),
                 narrow = arena_of(read("narrow_map.json"));
+  std::vector<int64_t> stacks;
+  for (const char* name : {"wide", "sum", "narrow"})
+    stacks.push_back(stack_of(read(fmt::format("{}_map.json", name))));
   const std::vector<std::string> all = {"compile", "wide.onnx",        "sum.onnx", "narrow.onnx",
                                         "--state", "sum:after=before", "--quiet",  "--optimize",
                                         "speed",   "--name",           "trio",     "--together"};
@@ -104,6 +112,9 @@ TEST_F(Together, EachComputesWhatItDoesAlone) {
     ASSERT_EQ(done.status, 0) << done.output;
     expect_runs(kInTurn, std::string(kSources) + " trio.c", {"cc -std=c99"});
     const int64_t trio = arena_of(read("trio_map.json"));
+    EXPECT_EQ(stack_of(read("trio_map.json")), std::string(kind) == "concurrent"
+                                                   ? std::accumulate(stacks.begin(), stacks.end(), int64_t{})
+                                                   : std::ranges::max(stacks));
     if (std::string(kind) == "concurrent")
       EXPECT_GE(trio, wide + sum + narrow);
     else  // the state of 16 bytes keeps its place

@@ -39,6 +39,8 @@ static int run(uint32_t* executed, uint32_t* stack) {
   int status;
   __asm__ volatile(MOVE " %0, sp" : "=r"(top));
   for (volatile uint8_t* p = bottom; p < top; ++p) *p = kPaint;
+  memset(model_static_arena(), kPaint, MODEL_ARENA_SIZE); /* nothing is known of what lies there */
+  memset(output.bytes, kPaint, sizeof output.bytes);
   start_counting();
   before = instructions();
   status = model_invoke(&in, &out);
