@@ -90,9 +90,9 @@ const RowAccess& read_of(const Slabs& slabs, TensorId storage, const std::vector
 }  // namespace
 
 int64_t slots_for(const std::vector<Life>& lives) {
-  std::vector<int64_t> next(lives.size());  // when element y or a later one is first written
+  std::vector<Moment> next(lives.size());  // when element y or a later one is first written
   for (size_t y = lives.size(); y-- > 0;)
-    next[y] = std::min(lives[y].written, y + 1 < lives.size() ? next[y + 1] : INT64_MAX);
+    next[y] = std::min(lives[y].written, y + 1 < lives.size() ? next[y + 1] : kNever);
   size_t kept = 1;
   for (size_t y = 0; y < lives.size(); ++y)
     while (y + kept < lives.size() && next[y + kept] <= lives[y].touched) ++kept;

@@ -25,13 +25,17 @@
 
 namespace arenac {
 
-// When an element of a ring is first written and last touched, in runs of slabs or chunks; written at -1:
-// before the group.
-struct Life {
-  int64_t written = INT64_MAX, touched = -1;
+// How many slabs have run before. Narrow: groups are formed by the thousand, and what is known of each
+// fills the cache.
+using Moment = int32_t;
+constexpr Moment kNever = INT32_MAX;
 
-  void touch(int64_t when) { touched = touched > when ? touched : when; }
-  void write(int64_t when) {
+// When an element of a ring is first written and last touched; written at -1: before the group.
+struct Life {
+  Moment written = kNever, touched = -1;
+
+  void touch(Moment when) { touched = touched > when ? touched : when; }
+  void write(Moment when) {
     written = written < when ? written : when;
     touch(when);
   }

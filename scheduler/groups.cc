@@ -4,6 +4,7 @@
 #include <map>
 #include <span>
 
+#include "frontend/error.h"
 #include "scheduler/chunks.h"
 #include "scheduler/slab_runs.h"
 
@@ -16,11 +17,11 @@ struct RowLives {
   TensorId id;
   int64_t first;
   std::vector<Life> rows;
-  int64_t others_written;  // -1: before the group
+  Moment others_written;  // -1: before the group
 
   int64_t end() const { return first + static_cast<int64_t>(rows.size()); }
   Life& at(int64_t row) { return rows[static_cast<size_t>(row - first)]; }
-  int64_t written(int64_t row) const {
+  Moment written(int64_t row) const {
     return first <= row && row < end() ? rows[static_cast<size_t>(row - first)].written : others_written;
   }
 };
@@ -152,19 +153,22 @@ class Former {
       if (hull.begin >= hull.end) hull = {0, 0};
       const bool before = facts_.writer[id] < group_.begin;
       sources_.push_back({id, hull.begin, std::vector<Life>(static_cast<size_t>(hull.end - hull.begin)),
-                          before ? -1 : INT64_MAX});
+                          before ? -1 : kNever});
     }
   }
 
   // When each slab of a stage runs first and last, -1 where it never does; host and guests at the same time.
   struct Times {
-    std::vector<int64_t> first, last;
+    std::vector<Moment> first, last;
   };
   std::vector<Times> times() const {
     std::vector<Times> all;
+    int64_t slabs = 0;
+    for (const Stage& stage : group_.stages) slabs += stage.slabs;
+    ARENAC_CHECK(slabs < kNever, "a group has fewer slabs than moments can count");
     for (const Stage& stage : group_.stages)
-      all.push_back({std::vector<int64_t>(stage.slabs, -1), std::vector<int64_t>(stage.slabs, -1)});
-    int64_t now = 0;
+      all.push_back({std::vector<Moment>(stage.slabs, -1), std::vector<Moment>(stage.slabs, -1)});
+    Moment now = 0;
     for_each_slab_run(group_, [&](const SlabRun& run) {
       const auto& [stage, slab] = run;
       Times& mine = all[stage];
@@ -190,9 +194,9 @@ class Former {
 
   // From the last slab on. Where a slab and the next go forward, in rows and in time, what both touch is for
   // the next.
-  static void touch(RowLives& lives, const std::vector<Interval>& rows, const std::vector<int64_t>& when) {
+  static void touch(RowLives& lives, const std::vector<Interval>& rows, const std::vector<Moment>& when) {
     Interval next = {INT64_MAX, INT64_MAX};
-    int64_t then = INT64_MAX;
+    Moment then = kNever;
     for (size_t t = rows.size(); t-- > 0;) {
       const auto& [begin, end] = rows[t];
       if (when[t] < 0 || begin >= end) continue;
@@ -203,7 +207,7 @@ class Former {
     }
   }
 
-  static void write(RowLives& lives, const std::vector<Interval>& rows, const std::vector<int64_t>& when) {
+  static void write(RowLives& lives, const std::vector<Interval>& rows, const std::vector<Moment>& when) {
     for (size_t t = 0; t < rows.size(); ++t)
       for (int64_t y = rows[t].begin; when[t] >= 0 && y < rows[t].end; ++y) lives.at(y).write(when[t]);
   }
@@ -228,7 +232,7 @@ class Former {
       for (const TensorId id : facts_.overwritten[b.id]) {
         const auto a = at(id);
         if (a == sources_.end()) continue;
-        if (b.others_written == INT64_MAX && (a->end() <= b.first || b.end() <= a->first)) continue;
+        if (b.others_written == kNever && (a->end() <= b.first || b.end() <= a->first)) continue;
         for (int64_t row = a->first; row < a->end(); ++row)
           if (a->rows[static_cast<size_t>(row - a->first)].touched > b.written(row)) return false;
       }
@@ -296,7 +300,7 @@ class Former {
 
   // What a slab touches of a storage, in bytes, when it runs first and last.
   struct Touch {
-    int64_t first, last;
+    Moment first, last;
     Interval bytes;
   };
   std::vector<Touch> touches_of(TensorId storage) const {
