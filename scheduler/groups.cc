@@ -99,6 +99,7 @@ class Former {
 
   void stages() {
     std::vector<bool> read(group_.end - group_.begin);
+    int64_t all = 0;  // slabs
     group_.stages.reserve(read.size());
     for (int s = group_.begin; s < group_.end; ++s) {
       const auto& [slabs, pulls, waits] = cut_[s - group_.begin];
@@ -108,8 +109,10 @@ class Former {
         read[pull.producer - group_.begin] = true;
         stage.pulls.push_back({pull.producer - group_.begin, pull.upto});
       }
+      all += stage.slabs;
       group_.stages.push_back(std::move(stage));
     }
+    ARENAC_CHECK(all < kNever, "a group has fewer slabs than moments can count");
     for (int k = 0; k < static_cast<int>(read.size()); ++k) {
       if (!read[k]) group_.sinks.push_back(k);
       const TensorId out = slabs(k).write.tensor;
@@ -163,9 +166,6 @@ class Former {
   };
   std::vector<Times> times() const {
     std::vector<Times> all;
-    int64_t slabs = 0;
-    for (const Stage& stage : group_.stages) slabs += stage.slabs;
-    ARENAC_CHECK(slabs < kNever, "a group has fewer slabs than moments can count");
     for (const Stage& stage : group_.stages)
       all.push_back({std::vector<Moment>(stage.slabs, -1), std::vector<Moment>(stage.slabs, -1)});
     Moment now = 0;

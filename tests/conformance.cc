@@ -167,6 +167,10 @@ Result guarded(const std::function<Result()>& attempt) {
 
 }  // namespace
 
+const std::vector<std::string> kSanitizers = {"-fsanitize=address,undefined",
+                                              "-fno-sanitize=null,object-size,pointer-overflow",
+                                              "-fno-sanitize-recover=all"};
+
 Suite onnx_suite() {
   Suite suite{{}, kRoot / "tests" / "known_failures.txt"};
   const fs::path debian = "/usr/share/libonnx-testdata/data";

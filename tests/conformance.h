@@ -40,6 +40,9 @@ Suite onnx_suite();
 // Real models beside the project.
 Suite model_suite();
 
+// Options of gcc and clang: the C of a case ends at once where it reads or computes what it must not.
+extern const std::vector<std::string> kSanitizers;
+
 struct DataSet {
   std::vector<Value> inputs, outputs;  // of a sequence each element
   ImportOptions import;  // binds each input to its shape, and to its value where that must be known

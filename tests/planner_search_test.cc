@@ -286,6 +286,8 @@ TEST(WarmStart, MayBeAnything) {
   problem.same_offset = {{10, 11}, {20, 21, 22}};
   const std::vector<int64_t> offsets = {INT64_MIN, -1, 0, 1, 8, 400, int64_t{1} << 59, INT64_MAX};
   const std::vector<int> pools = {INT32_MIN, -1, 0, 1, 2, INT32_MAX};
+  const int64_t cold = plan(problem, kDefaultPlanner, {.effort = 0.05}).pools[0].size;
+  EXPECT_LE(cold, *problem.pools[0].capacity);
   for (int round = 0; round < int(seeds(12)); ++round) {
     WarmStart places;
     for (size_t id = 0; id < problem.buffers.size(); ++id)
