@@ -1,6 +1,7 @@
 #include "models/calibrate.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <limits>
@@ -41,23 +42,39 @@ Values seeded_inputs(const std::vector<int64_t>& shape) {
   return values;
 }
 
-// One output of a convolution without its bias; [y, x] is the output position, `in` the group's first plane.
-double window_sum(const Layer& layer, const Extent& in, const float* input, const float* weights, int64_t y,
-                  int64_t x) {
+// Sums of neighbouring channels at once: each takes its products one after the other and waits for no other.
+constexpr int64_t kLanes = 8;
+using Lanes = std::array<double, kLanes>;
+
+// Weights of channels [m, m + kLanes), zero from `end` on: one vector for each tap.
+std::vector<Lanes> lanes_of(const Layer& layer, int64_t fan_in, int64_t m, int64_t end) {
+  std::vector<Lanes> taps(static_cast<size_t>(fan_in), Lanes{});
+  for (int64_t lane = 0; lane < std::min(kLanes, end - m); ++lane)
+    for (int64_t k = 0; k < fan_in; ++k)
+      taps[static_cast<size_t>(k)][static_cast<size_t>(lane)] = at(layer.weights, (m + lane) * fan_in + k);
+  return taps;
+}
+
+// Some channels of one output of a convolution without its bias, in the order c, ky, kx; [y, x] is the output
+// position, `in` the group's first plane.
+Lanes window_sums(const Layer& layer, const Extent& in, const float* input, const std::vector<Lanes>& weights,
+                  std::array<int64_t, 2> place) {
   const Window& window = layer.window;
-  const int64_t y0 = y * window.stride[0] - window.pad_begin[0];
-  const int64_t x0 = x * window.stride[1] - window.pad_begin[1];
+  const int64_t y0 = place[0] * window.stride[0] - window.pad_begin[0];
+  const int64_t x0 = place[1] * window.stride[1] - window.pad_begin[1];
   const int64_t ky_begin = std::max<int64_t>(0, -y0), ky_end = std::min(window.kernel[0], in.height - y0);
   const int64_t kx_begin = std::max<int64_t>(0, -x0), kx_end = std::min(window.kernel[1], in.width - x0);
-  double sum = 0;
+  Lanes sums = {};
   for (int64_t c = 0; c < in.channels / layer.groups; ++c) {
     for (int64_t ky = ky_begin; ky < ky_end; ++ky) {
       const float* row = input + c * in.plane() + (y0 + ky) * in.width;
-      const float* taps = weights + (c * window.kernel[0] + ky) * window.kernel[1];
-      for (int64_t kx = kx_begin; kx < kx_end; ++kx) sum += static_cast<double>(row[x0 + kx]) * taps[kx];
+      const Lanes* taps = weights.data() + (c * window.kernel[0] + ky) * window.kernel[1];
+      for (int64_t kx = kx_begin; kx < kx_end; ++kx)
+        for (size_t lane = 0; lane < kLanes; ++lane)
+          sums[lane] += static_cast<double>(row[x0 + kx]) * taps[kx][lane];
     }
   }
-  return sum;
+  return sums;
 }
 
 // A dense layer is the 1x1 convolution of a 1x1 image.
@@ -65,15 +82,19 @@ Values convolve(const Layer& layer, const Extent& in, const Values& input) {
   const Extent out = extent_of(layer.shape);
   const int64_t fan_in = static_cast<int64_t>(layer.weights.size()) / out.channels;
   const int64_t group_in = in.channels / layer.groups, group_out = out.channels / layer.groups;
-  Values output;
-  output.reserve(static_cast<size_t>(kSamples * out.channels * out.plane()));
-  for (int64_t n = 0; n < kSamples; ++n) {
-    for (int64_t m = 0; m < out.channels; ++m) {
-      const float* first = input.data() + (n * in.channels + m / group_out * group_in) * in.plane();
-      const float* weights = layer.weights.data() + m * fan_in;
-      for (int64_t y = 0; y < out.height; ++y)
-        for (int64_t x = 0; x < out.width; ++x)
-          output.push_back(static_cast<float>(window_sum(layer, in, first, weights, y, x)));
+  Values output(static_cast<size_t>(kSamples * out.channels * out.plane()));
+  for (int64_t m = 0, count = 0; m < out.channels; m += count) {
+    const int64_t group = m / group_out;
+    count = std::min(kLanes, (group + 1) * group_out - m);
+    const std::vector<Lanes> weights = lanes_of(layer, fan_in, m, m + count);
+    for (int64_t n = 0; n < kSamples; ++n) {
+      const float* first = input.data() + (n * in.channels + group * group_in) * in.plane();
+      for (int64_t i = 0; i < out.plane(); ++i) {
+        const auto sums = window_sums(layer, in, first, weights, {i / out.width, i % out.width});
+        for (int64_t lane = 0; lane < count; ++lane)
+          at(output, (n * out.channels + m + lane) * out.plane() + i) =
+              static_cast<float>(sums[static_cast<size_t>(lane)]);
+      }
     }
   }
   return output;

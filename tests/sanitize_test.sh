@@ -19,6 +19,7 @@ without=(
   *CutOnACoarseGrid* *ThatGetSmaller*
   # what takes a search for a schedule or a model long,
   *SharedProblems* *DoNotHang* *OfDeepNesting* *ThePoolsAreABudget* *SeveralPools* *RealModels* *ProgressIsOneLine*
+  *PoolsOfVolumes* *Expansions.* *PartsOfConcats*
   *WhatBindsThePeak* *SchedulesToChooseFrom* *IsAPartOfTheTime* Cli.StagesAre* *MapNamesItsTool* *AreTooSmallOrUnknown*
   # draws of random numbers, enough of them for statistics,
   Dropout.* Bernoulli.* RandomNormal.* RandomUniform.* Multinomial.*
