@@ -69,6 +69,7 @@ Exit compile_several(const Options& options) {
   write_files(options.output, all.files);
   if (!options.depfile.empty()) {
     std::vector<std::string> dependencies;
+    if (!options.together.file.empty()) dependencies.push_back(options.together.file);
     for (const CompileOptions& one : options.models)
       for (const std::string& file : model_files(one.model)) dependencies.push_back(file);
     const std::string target = (fs::path(options.output) / all.files.front().name).string();

@@ -13,6 +13,7 @@
 #include "codegen/reports.h"
 #include "driver/boards.h"
 #include "driver/exports.h"
+#include "driver/files.h"
 #include "driver/list.h"
 #include "driver/mistyped.h"
 #include "driver/option_words.h"
@@ -200,8 +201,10 @@ void add_together_options(CLI::App& command, Raw& raw) {
   command.option_defaults()->group(kMemorySection);
   command
       .add_option("--together", raw.together,
-                  "they share memory: one runs at a time, in any order or in this one, or any at any time")
-      ->check(one_of({"exclusive", "sequential", "concurrent"}));
+                  "they share memory: one runs at a time, in any order (exclusive) or in this one "
+                  "(sequential), or any "
+                  "at any time (concurrent); a file has kinds within kinds")
+      ->type_name("KIND|FILE.json");
   command
       .add_option("--connect", raw.connections,
                   "an output is the input of a later model, in the same bytes (sequential, --io arena)")
@@ -500,6 +503,17 @@ Raw of_model(Raw raw, const std::string& name, const std::vector<std::string>& a
   return raw;
 }
 
+// Of a word of --together, or of a file.
+Turns turns_named(const std::string& word, const std::vector<std::string>& names) {
+  if (word.ends_with(".json")) return turns_from_json(read_file(word), word, names);
+  const auto at = std::ranges::find(kTogetherWords, word);
+  if (at == std::end(kTogetherWords))
+    wrong_usage(
+        fmt::format("--together {}: is neither a file that ends in .json nor a kind{}", word,
+                    did_you_mean_or_all(word, {std::begin(kTogetherWords), std::end(kTogetherWords)})));
+  return turns_of(static_cast<TogetherKind>(at - std::begin(kTogetherWords)), names.size());
+}
+
 void interpret_together(const Raw& raw, Options& options) {
   if (options.files.size() < 2) {
     if (!raw.together.empty() || !raw.connections.empty())
@@ -516,20 +530,17 @@ void interpret_together(const Raw& raw, Options& options) {
           "says what lies there",
           text, words.pool.name));
   Together& together = options.together;
-  together.kind = raw.together == "exclusive"    ? TogetherKind::kExclusive
-                  : raw.together == "sequential" ? TogetherKind::kSequential
-                                                 : TogetherKind::kConcurrent;
   together.name = options.compile.name.empty() ? "together" : options.compile.name;
   require_identifier(together.name);
   for (const std::string& text : raw.connections) together.connections.push_back(connection_of(text));
-  if (!together.connections.empty() && together.kind != TogetherKind::kSequential)
-    wrong_usage("--connect is for --together sequential");
   std::vector<std::string> names;
   for (const std::string& file : options.files) names.push_back(identifier_of(file));
   for (size_t k = 0; k < names.size(); ++k)
     if (names[k] == together.name ||
         std::find(names.begin(), names.begin() + k, names[k]) != names.begin() + k)
       wrong_usage(fmt::format("two things would be called '{}' in C; rename the model's file", names[k]));
+  together.turns = turns_named(raw.together, names);
+  if (raw.together.ends_with(".json")) together.file = raw.together;
   for (size_t k = 0; k < names.size(); ++k) {
     Options one;
     one.command = options.command;

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <numeric>
 #include <set>
 
 #include "codegen/c_text.h"
@@ -16,53 +17,88 @@
 namespace arenac {
 namespace {
 
+using PoolBytes = std::vector<int64_t>;  // per pool
+
 int64_t steps_of(const Compilation& c) { return static_cast<int64_t>(c.schedule.steps.size()); }
 
-// The buffers of all models, each model's steps behind those of the one before.
-struct Joint {
-  Problem problem;
-  std::vector<int> first;  // per model, of its buffers
-};
-
-Joint joined_problem(const std::vector<Compilation>& models) {
-  Joint joint{{models[0].lifetimes.problem.pools, {}}, {}};
-  int64_t total = 0, begin = 0;
-  for (const Compilation& c : models) total += std::max<int64_t>(steps_of(c), 1);
-  Problem& all = joint.problem;
-  for (const Compilation& c : models) {
-    const Problem& problem = c.lifetimes.problem;
-    const int first = static_cast<int>(all.buffers.size());
-    joint.first.push_back(first);
-    for (size_t k = 0; k < problem.pools.size(); ++k)
-      all.pools[k].align = std::max(all.pools[k].align, problem.pools[k].align);
-    for (Buffer buffer : problem.buffers) {
-      buffer.begin += begin, buffer.end += begin;
-      for (Gap& gap : buffer.gaps) gap.begin += begin, gap.end += begin;
-      all.buffers.push_back(std::move(buffer));
-    }
-    for (const State& state : c.lifetimes.states)
-      if (const int b = c.lifetimes.buffer_of[state.input]; b >= 0)
-        all.buffers[first + b].begin = 0, all.buffers[first + b].end = total;
-    for (const Overlap& o : problem.overlaps)
-      all.overlaps.push_back({o.above + first, o.below + first, o.distance});
-    for (std::vector<int> group : problem.same_offset) {
-      for (int& b : group) b += first;
-      all.same_offset.push_back(std::move(group));
-    }
-    begin += std::max<int64_t>(steps_of(c), 1);
-  }
-  return joint;
+PoolBytes sizes_of(const Plan& plan) {
+  PoolBytes sizes;
+  for (const PoolUse& pool : plan.pools) sizes.push_back(pool.size);
+  return sizes;
 }
 
-size_t model_named(const std::vector<Compilation>& models, const std::string& name) {
-  std::vector<std::string> names;
-  for (const Compilation& c : models) names.push_back(c.name);
-  const auto at = std::find(names.begin(), names.end(), name);
-  if (at == names.end())
-    throw UserError(
-        fmt::format("--connect: '{}' is none of the models{}", name, did_you_mean_or_all(name, names)),
-        Exit::kUsage);
-  return static_cast<size_t>(at - names.begin());
+// Models that lie where the problem says by being parts of it, and those whose place is a buffer's.
+struct Block {
+  std::vector<size_t> models;
+  std::vector<std::pair<size_t, int>> buffers;  // a pool and the buffer that has its place there
+};
+
+// One problem of several models, each one's steps behind those of the one before.
+struct Joint {
+  Problem problem = {};
+  std::vector<std::pair<size_t, int>> models = {};  // and the first of its buffers
+  std::vector<Block> blocks = {};
+  std::vector<int> kept = {};  // buffers that live from call to call
+  int64_t end = 0;             // of the logical time so far
+};
+
+// The pools are those of every model, aligned as the most demanding needs.
+void add_pools(Joint& joint, const Compilation& c) {
+  std::vector<Pool>& pools = joint.problem.pools;
+  if (pools.empty()) pools = c.lifetimes.problem.pools;
+  for (size_t k = 0; k < pools.size(); ++k)
+    pools[k].align = std::max(pools[k].align, c.lifetimes.problem.pools[k].align);
+}
+
+// A model whose buffers lie between those of others.
+void add_buffers(Joint& joint, const Compilation& c, size_t model) {
+  Problem& all = joint.problem;
+  const Problem& problem = c.lifetimes.problem;
+  const int first = static_cast<int>(all.buffers.size());
+  joint.models.emplace_back(model, first);
+  add_pools(joint, c);
+  for (Buffer buffer : problem.buffers) {
+    buffer.begin += joint.end, buffer.end += joint.end;
+    for (Gap& gap : buffer.gaps) gap.begin += joint.end, gap.end += joint.end;
+    all.buffers.push_back(std::move(buffer));
+  }
+  for (const State& state : c.lifetimes.states)
+    if (const int b = c.lifetimes.buffer_of[state.input]; b >= 0) joint.kept.push_back(first + b);
+  for (const Overlap& o : problem.overlaps)
+    all.overlaps.push_back({o.above + first, o.below + first, o.distance});
+  for (std::vector<int> group : problem.same_offset) {
+    for (int& b : group) b += first;
+    all.same_offset.push_back(std::move(group));
+  }
+  joint.end += std::max<int64_t>(steps_of(c), 1);
+}
+
+// Models that are planned already, and keep their places to each other, at the time that begins.
+void add_block(Joint& joint, const std::vector<Compilation>& models, std::vector<size_t> members,
+               const PoolBytes& sizes) {
+  Block block = {std::move(members), {}};
+  for (const size_t model : block.models) add_pools(joint, models[model]);
+  const bool keeps = std::ranges::any_of(
+      block.models, [&](size_t model) { return !models[model].lifetimes.states.empty(); });
+  for (size_t k = 0; k < sizes.size(); ++k) {
+    if (sizes[k] == 0) continue;
+    const int id = static_cast<int>(joint.problem.buffers.size());
+    joint.problem.buffers.push_back({.name = models[block.models[0]].name,
+                                     .size = sizes[k],
+                                     .begin = joint.end,
+                                     .end = joint.end + 1,
+                                     .pools = {static_cast<int>(k)}});
+    if (keeps) joint.kept.push_back(id);
+    block.buffers.emplace_back(k, id);
+  }
+  joint.blocks.push_back(std::move(block));
+}
+
+void move_up(Compilation& c, size_t pool, int64_t bytes) {
+  std::vector<Placement> placements = c.plan.placements;
+  for (Placement& placement : placements)
+    if (static_cast<size_t>(placement.pool) == pool) placement.offset += bytes;
+  c.plan = make_plan(c.lifetimes.problem, placements);
 }
 
 TensorId tensor_named(const std::string& name, const std::vector<std::string>& names,
@@ -75,12 +111,15 @@ TensorId tensor_named(const std::string& name, const std::vector<std::string>& n
   return ids[static_cast<size_t>(at - names.begin())];
 }
 
-// The two lie at one offset, which nothing else takes in between.
+// The two lie at one offset, which nothing else takes in between. Nothing where the problem is not of both.
 void connect(Joint& joint, const std::vector<Compilation>& models, const Connection& by) {
-  const size_t from = model_named(models, by.from), to = model_named(models, by.to);
-  if (from >= to)
-    throw UserError(fmt::format("--connect: {} runs before {}: name it first", by.from, by.to), Exit::kUsage);
-  const Compilation &a = models[from], &b = models[to];
+  const auto part = [&](const std::string& name) {
+    return std::ranges::find_if(joint.models,
+                                [&](const auto& row) { return models[row.first].name == name; });
+  };
+  const auto from = part(by.from), to = part(by.to);
+  if (from == joint.models.end() || to == joint.models.end()) return;
+  const Compilation &a = models[from->first], &b = models[to->first];
   const TensorId output = tensor_named(by.output, a.graph->output_names, a.graph->outputs, "output", a.name);
   const TensorId input = tensor_named(by.input, b.graph->input_names, b.graph->inputs, "input", b.name);
   const Tensor &written = a.graph->tensors[output], &read = b.graph->tensors[input];
@@ -94,7 +133,7 @@ void connect(Joint& joint, const std::vector<Compilation>& models, const Connect
         fmt::format("--connect: {} '{}' and {} '{}' do not lie in the arena; --io arena puts them there",
                     a.name, by.output, b.name, by.input),
         Exit::kUsage);
-  const int first = joint.first[from] + above, second = joint.first[to] + below;
+  const int first = from->second + above, second = to->second + below;
   Problem& all = joint.problem;
   all.buffers[first].end = std::max(all.buffers[first].end, all.buffers[second].begin + 1);
   std::set<int> group = {first, second};
@@ -106,47 +145,31 @@ void connect(Joint& joint, const std::vector<Compilation>& models, const Connect
   all.same_offset.emplace_back(group.begin(), group.end());
 }
 
+void require_in_sequence(const Connection& by, const Turns& turns, const std::vector<std::string>& names) {
+  const auto model = [&](const std::string& name) {
+    const auto at = std::ranges::find(names, name);
+    if (at == names.end())
+      throw UserError(
+          fmt::format("--connect: '{}' is none of the models{}", name, did_you_mean_or_all(name, names)),
+          Exit::kUsage);
+    return static_cast<size_t>(at - names.begin());
+  };
+  const size_t from = model(by.from), to = model(by.to);
+  if (in_sequence(turns, to, from))
+    throw UserError(fmt::format("--connect: {} runs before {}: name it first", by.from, by.to), Exit::kUsage);
+  if (!in_sequence(turns, from, to))
+    throw UserError(fmt::format("--connect: {} and {} do not run one after the other: --together sequential",
+                                by.from, by.to),
+                    Exit::kUsage);
+}
+
 [[noreturn]] void does_not_fit(int64_t bytes, const std::string& room) {
   throw UserError(fmt::format("the models together need {} bytes, more than {}", bytes, room),
                   Exit::kDoesNotFit);
 }
 
-// One at a time.
-void plan_in_turn(std::vector<Compilation>& models, const CompileOptions& options, const Together& together) {
-  Joint joint = joined_problem(models);
-  for (const Connection& connection : together.connections) connect(joint, models, connection);
-  const Plan all = plan(joint.problem, options.planner.empty() ? kDefaultPlanner : options.planner);
-  for (size_t k = 0; k < all.pools.size(); ++k)
-    if (const auto capacity = joint.problem.pools[k].capacity; capacity && all.pools[k].size > *capacity)
-      does_not_fit(all.pools[k].size,
-                   fmt::format("the {} of pool '{}'", *capacity, joint.problem.pools[k].name));
-  if (options.ram && total_size(all) > *options.ram)
-    does_not_fit(total_size(all), fmt::format("--ram {}", *options.ram));
-  for (size_t m = 0; m < models.size(); ++m) {
-    Compilation& c = models[m];
-    const auto first = all.placements.begin() + joint.first[m];
-    c.plan = make_plan(c.lifetimes.problem,
-                       {first, first + static_cast<std::ptrdiff_t>(c.lifetimes.problem.buffers.size())});
-  }
-}
-
-// Each above those before; `used` bytes of each pool are taken.
-void plan_above(Compilation& c, const CompileOptions& options, std::vector<int64_t>& used) {
-  Problem& problem = c.lifetimes.problem;
-  for (size_t k = 0; k < problem.pools.size(); ++k) {
-    if (k < options.pools.size()) problem.pools[k].capacity = options.pools[k].capacity;
-    const int64_t align = problem.pools[k].align;
-    used[k] = (used[k] + align - 1) / align * align;
-  }
-  std::vector<Placement> placements = c.plan.placements;
-  for (Placement& placement : placements) placement.offset += used[placement.pool];
-  const Plan alone = std::move(c.plan);
-  c.plan = make_plan(problem, placements);
-  for (size_t k = 0; k < used.size(); ++k) used[k] += alone.pools[k].size;
-}
-
-// The options of a model that runs while those before keep their memory.
-CompileOptions within_the_rest(CompileOptions options, const std::vector<int64_t>& used) {
+// The options of a model that runs while others keep their memory.
+CompileOptions within_the_rest(CompileOptions options, const PoolBytes& used) {
   int64_t all = 0;
   for (size_t k = 0; k < used.size(); ++k) {
     all += used[k];
@@ -157,16 +180,82 @@ CompileOptions within_the_rest(CompileOptions options, const std::vector<int64_t
   return options;
 }
 
+// Compiles the models as far as their plans, in the order of the tree.
+class Planning {
+ public:
+  Planning(const std::vector<CompileOptions>& options, const Together& together)
+      : options_(options), together_(together), models_(options.size()) {}
+
+  std::vector<Compilation> run() {
+    const std::vector<Pool>& pools = options_[0].pools;
+    const PoolBytes sizes = planned_from_0(together_.turns, PoolBytes(std::max<size_t>(pools.size(), 1)));
+    for (size_t k = 0; k < pools.size(); ++k) {
+      if (pools[k].capacity && sizes[k] > *pools[k].capacity)
+        does_not_fit(sizes[k], fmt::format("the {} of pool '{}'", *pools[k].capacity, pools[k].name));
+      for (Compilation& c : models_) c.lifetimes.problem.pools[k].capacity = pools[k].capacity;
+    }
+    const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+    if (const auto ram = options_[0].ram; ram && all > *ram) does_not_fit(all, fmt::format("--ram {}", *ram));
+    return std::move(models_);
+  }
+
+ private:
+  // From the bottom of every pool on, `used` bytes of which others have meanwhile. Returns what is taken.
+  PoolBytes planned_from_0(const Turns& turns, const PoolBytes& used) {
+    if (turns.is_model()) {
+      models_[turns.model] = planned(within_the_rest(options_[turns.model], used));
+      return sizes_of(models_[turns.model].plan);
+    }
+    Joint joint;
+    add(joint, turns, used);
+    for (const int kept : joint.kept)
+      joint.problem.buffers[kept].begin = 0, joint.problem.buffers[kept].end = joint.end;
+    for (const Connection& connection : together_.connections) connect(joint, models_, connection);
+    const std::string& planner = options_[0].planner;
+    const Plan all = plan(joint.problem, planner.empty() ? kDefaultPlanner : planner);
+    for (const auto& [model, first] : joint.models) {
+      Compilation& c = models_[model];
+      const auto at = all.placements.begin() + first;
+      c.plan = make_plan(c.lifetimes.problem,
+                         {at, at + static_cast<std::ptrdiff_t>(c.lifetimes.problem.buffers.size())});
+    }
+    for (const Block& block : joint.blocks)
+      for (const auto& [pool, buffer] : block.buffers)
+        for (const size_t model : block.models) move_up(models_[model], pool, all.placements[buffer].offset);
+    return sizes_of(all);
+  }
+
+  void add(Joint& joint, const Turns& turns, const PoolBytes& used) {
+    if (turns.is_model()) {
+      models_[turns.model] = planned(within_the_rest(options_[turns.model], used));
+      add_buffers(joint, models_[turns.model], turns.model);
+    } else if (turns.kind != TogetherKind::kConcurrent) {
+      for (const Turns& member : turns.members) add(joint, member, used);
+    } else {
+      PoolBytes taken = used;
+      for (const Turns& member : turns.members) {
+        const PoolBytes sizes = planned_from_0(member, taken);
+        add_block(joint, models_, models_of(member), sizes);
+        for (size_t k = 0; k < sizes.size(); ++k) taken[k] += sizes[k];
+      }
+      ++joint.end;
+    }
+  }
+
+  const std::vector<CompileOptions>& options_;
+  const Together& together_;
+  std::vector<Compilation> models_;
+};
+
 // One map of the models' maps, one behind the other on the logical time.
 MemoryMap joined_map(const std::vector<Compilation>& models, const Together& together) {
-  constexpr const char* kWords[] = {"exclusive", "sequential", "concurrent"};
-  const bool concurrent = together.kind == TogetherKind::kConcurrent;
-  const auto joined = [&](int64_t bytes, int64_t more) {
-    return concurrent ? bytes + more : std::max(bytes, more);
+  const auto joined = [&](const auto& of_map) {
+    return arenac::together(together.turns, [&](size_t model) { return of_map(models[model].map); });
   };
   MemoryMap all;
-  std::vector<std::string> titles;
+  std::vector<std::string> titles, names;
   for (const Compilation& c : models) {
+    names.push_back(c.name);
     const auto named = [&](const std::string& name) { return c.name + ": " + name; };
     const MemoryMap& map = c.map;
     const auto time = static_cast<int64_t>(all.steps.size()), id = static_cast<int64_t>(all.buffers.size());
@@ -176,7 +265,6 @@ MemoryMap joined_map(const std::vector<Compilation>& models, const Together& tog
     for (size_t k = 0; k < map.pools.size(); ++k) {
       if (all.pools.size() == k) all.pools.push_back({map.pools[k].name, 0, map.pools[k].capacity});
       all.pools[k].size = std::max(all.pools[k].size, map.pools[k].size);
-      all.pools[k].lower_bound = joined(all.pools[k].lower_bound, map.pools[k].lower_bound);
       all.pools[k].align = std::max(all.pools[k].align, map.pools[k].align);
     }
     for (MapBuffer buffer : map.buffers) {
@@ -198,30 +286,31 @@ MemoryMap joined_map(const std::vector<Compilation>& models, const Together& tog
     for (MapIo io : map.io) io.name = named(io.name), all.io.push_back(std::move(io));
     all.totals.weights += map.totals.weights, all.totals.macs += map.totals.macs;
     all.totals.cycles += map.totals.cycles, all.totals.macs_again += map.totals.macs_again;
-    all.totals.layerwise_arena = joined(all.totals.layerwise_arena, map.totals.layerwise_arena);
-    all.totals.stack = joined(all.totals.stack, map.totals.stack);  // of calls that interrupt each other, all
   }
+  for (size_t k = 0; k < all.pools.size(); ++k)
+    all.pools[k].lower_bound = joined([&](const MemoryMap& map) { return map.pools[k].lower_bound; });
+  all.totals.layerwise_arena = joined([](const MemoryMap& map) { return map.totals.layerwise_arena; });
+  all.totals.stack = joined([](const MemoryMap& map) { return map.totals.stack; });
   for (MapBuffer& buffer : all.buffers)  // which others' steps do not touch either
     if (buffer.kind == BufferKind::kState)
       buffer.begin = 0, buffer.end = static_cast<int64_t>(all.steps.size());
   for (const MapPool& pool : all.pools) all.totals.arena += pool.size;
-  all.model = fmt::format("{}: {}, {}", together.name, fmt::join(titles, ", "),
-                          kWords[static_cast<size_t>(together.kind)]);
+  all.model =
+      fmt::format("{}: {}, {}", together.name, fmt::join(titles, ", "), to_string(together.turns, names));
   return all;
 }
 
 }  // namespace
 
 CompiledTogether compile_together(std::vector<CompileOptions> options, const Together& together) {
-  CompiledTogether all;
-  std::vector<int64_t> used(std::max<size_t>(options[0].pools.size(), 1));
+  std::vector<std::string> names;
   for (CompileOptions& one : options) {
     one.memory_of = together.name;
-    const bool concurrent = together.kind == TogetherKind::kConcurrent;
-    all.models.push_back(planned(concurrent ? within_the_rest(one, used) : one));
-    if (concurrent) plan_above(all.models.back(), one, used);
+    names.push_back(one.name);
   }
-  if (together.kind != TogetherKind::kConcurrent) plan_in_turn(all.models, options[0], together);
+  for (const Connection& connection : together.connections)
+    require_in_sequence(connection, together.turns, names);
+  CompiledTogether all = {Planning(options, together).run(), {}, {}};
   for (size_t m = 0; m < all.models.size(); ++m) {
     write_up(all.models[m], options[m]);
     for (File& file : all.models[m].files) all.files.push_back(std::move(file));
@@ -230,8 +319,6 @@ CompiledTogether compile_together(std::vector<CompileOptions> options, const Tog
   if (const auto fault = verify(all.map))
     throw InternalError(fmt::format("the map of all models: {}", *fault));
 
-  std::vector<std::string> names;
-  for (const Compilation& c : all.models) names.push_back(c.name);
   std::vector<Pool> pools = all.models[0].lifetimes.problem.pools;
   std::vector<int64_t> sizes;
   for (size_t k = 0; k < pools.size(); ++k) {

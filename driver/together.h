@@ -8,19 +8,21 @@
 //        |  |        |  |      |                            |  |   a    |
 //        +--+--------+--+------+--> time                    +--+--------+--+----> time
 //
+// Kinds may be within kinds: turns.h.
+//
 // The models keep the schedules that they have alone. Of those that take turns one planning problem has the
 // buffers of all, on one logical time: what a model keeps from call to call lives through the others' steps,
-// and a connected output until the input is read. Models that run at the same time lie above each other.
+// and a connected output until the input is read. What runs at the same time is planned by itself, and is one
+// buffer of that problem, as long as all that may run meanwhile; always, where it keeps something.
 #pragma once
 
 #include <string>
 #include <vector>
 
 #include "driver/compile.h"
+#include "driver/turns.h"
 
 namespace arenac {
-
-enum class TogetherKind : uint8_t { kExclusive, kSequential, kConcurrent };
 
 // An output that is the input of a later model, in the same bytes: "a.scores=b.features".
 struct Connection {
@@ -28,8 +30,9 @@ struct Connection {
 };
 
 struct Together {
-  TogetherKind kind = TogetherKind::kExclusive;
-  std::string name;  // the C prefix of the memory
+  Turns turns = {};
+  std::string name = {};  // the C prefix of the memory
+  std::string file = {};  // where the turns are from, if any
   std::vector<Connection> connections = {};
 };
 

@@ -123,6 +123,67 @@ TEST_F(Together, EachComputesWhatItDoesAlone) {
   }
 }
 
+// wide and narrow take turns, and sum, which keeps something, may interrupt either.
+TEST_F(Together, KindsMayBeWithinKinds) {
+  write_model("wide.onnx", with_numbers(kWide));
+  write_model("sum.onnx", kSum);
+  write_model("narrow.onnx", kNarrow);
+  const auto alone = [&](const std::vector<std::string>& words) {
+    std::vector<std::string> command = {"compile", "--quiet", "--optimize", "speed"};
+    command.insert(command.end(), words.begin(), words.end());
+    EXPECT_EQ(arenac(command).status, 0);
+    return read(words[0].substr(0, words[0].find('.')) + "_map.json");
+  };
+  const std::string wide = alone({"wide.onnx"}), sum = alone({"sum.onnx", "--state", "after=before"}),
+                    narrow = alone({"narrow.onnx"});
+  expect_runs(kInTurn, kSources, {"cc -std=c99"});
+  const auto mixed = [&](const std::string& turns, const std::vector<std::string>& more = {}) {
+    write("turns.json", turns);
+    std::vector<std::string> command = {
+        "compile",    "wide.onnx", "sum.onnx", "narrow.onnx", "--state",    "sum:after=before", "--quiet",
+        "--optimize", "speed",     "--name",   "trio",        "--together", "turns.json"};
+    command.insert(command.end(), more.begin(), more.end());
+    return arenac(command);
+  };
+  ASSERT_EQ(mixed(R"({"concurrent": ["sum", {"exclusive": ["narrow", "wide"]}]})").status, 0);
+  expect_runs(kInTurn, std::string(kSources) + " trio.c", {"cc -std=c99"});
+  const std::string trio = read("trio_map.json");
+  EXPECT_THAT(trio, HasSubstr("concurrent(sum, exclusive(narrow, wide))"));
+  const auto padded = [](int64_t bytes) { return (bytes + 15) / 16 * 16; };
+  EXPECT_LE(arena_of(trio), padded(arena_of(sum)) + padded(std::max(arena_of(wide), arena_of(narrow))));
+  EXPECT_GE(arena_of(trio), arena_of(sum) + std::max(arena_of(wide), arena_of(narrow)));
+  EXPECT_EQ(stack_of(trio), stack_of(sum) + std::max(stack_of(wide), stack_of(narrow)));
+  EXPECT_EQ(arenac({"verify", "trio_map.json"}).status, 0);
+
+  // What is concurrent with sum lies elsewhere, and so does all of sum, which keeps something, while wide
+  // runs.
+  ASSERT_EQ(mixed(R"({"sequential": [{"concurrent": ["sum", "narrow"]}, "wide"]})").status, 0);
+  expect_runs(kInTurn, std::string(kSources) + " trio.c", {"cc -std=c99"});
+  EXPECT_GE(arena_of(read("trio_map.json")), arena_of(sum) + arena_of(wide));
+  EXPECT_EQ(arenac({"verify", "trio_map.json"}).status, 0);
+
+  const auto refusal = [&](const std::string& turns, const std::vector<std::string>& more = {}) {
+    const Finished done = mixed(turns, more);
+    EXPECT_EQ(done.status, 2);
+    return done.output;
+  };
+  EXPECT_THAT(refusal("{"), HasSubstr("turns.json: is no JSON"));
+  EXPECT_THAT(refusal(R"(["wide", "sum", "narrow"])"), HasSubstr("expected a model's name, or one kind"));
+  EXPECT_THAT(refusal(R"({"exclusive": ["wide"]})"), HasSubstr("two and more"));
+  EXPECT_THAT(refusal(R"({"concurent": ["wide", "sum", "narrow"]})"), HasSubstr("did you mean concurrent?"));
+  EXPECT_THAT(refusal(R"({"exclusive": ["wide", "sum", "narow"]})"), HasSubstr("did you mean narrow?"));
+  EXPECT_THAT(refusal(R"({"exclusive": ["wide", "sum", "wide"]})"), HasSubstr("'wide' is there twice"));
+  EXPECT_THAT(refusal(R"({"exclusive": ["wide", "sum"]})"), HasSubstr("nothing of the model 'narrow'"));
+  std::string deep;
+  for (int k = 0; k < 100'000; ++k) deep += R"({"exclusive": ["wide", )";
+  for (int k = 0; k < 100'000; ++k) deep += "\"sum\"]}";
+  EXPECT_THAT(refusal(deep), HasSubstr("turns.json: "));
+  const std::vector<std::string> connect = {"--io", "arena", "--connect", "wide.y=narrow.x"};
+  EXPECT_THAT(refusal(R"({"sequential": ["sum", {"concurrent": ["wide", "narrow"]}]})", connect),
+              HasSubstr("do not run one after the other"));
+  EXPECT_EQ(mixed(R"({"concurrent": ["sum", {"sequential": ["wide", "narrow"]}]})", connect).status, 0);
+}
+
 // In the middle of one the other runs.
 constexpr const char* kInterrupt = R"(
 #include <string.h>
