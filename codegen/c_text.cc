@@ -368,4 +368,14 @@ std::string c_literal(Type type, Scalar value) {
   return value.i < 0 ? fmt::format("({})", value.i) : fmt::format("{}", value.i);
 }
 
+std::string digits_of(const std::string& text, const std::vector<std::string_view>& more) {
+  uint32_t hash = 2166136261u;  // FNV-1a
+  const auto add = [&](std::string_view bytes) {
+    for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 16777619u;
+  };
+  add(text);
+  for (const std::string_view bytes : more) add(bytes);
+  return fmt::format("{:08x}", hash);
+}
+
 }  // namespace arenac

@@ -80,4 +80,7 @@ std::string c_unsigned(int64_t value);
 // A literal of the type that arithmetic on `type` uses, float16 as its bit pattern; of text an initializer.
 std::string c_literal(Type type, Scalar value);
 
+// Eight digits that tell texts apart; `more` are bytes that count, too.
+std::string digits_of(const std::string& text, const std::vector<std::string_view>& more = {});
+
 }  // namespace arenac

@@ -4,20 +4,16 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <boost/algorithm/string.hpp>
 #include <limits>
-#include <set>
 
 #include "codegen/c_formula.h"
-#include "codegen/c_kernel.h"
 #include "codegen/c_program.h"
 #include "codegen/c_ramp.h"
 #include "codegen/c_text.h"
+#include "codegen/kernel_library.h"
 #include "codegen/lowered.h"
-#include "codegen/shared_kernels.h"
 #include "codegen/weights.h"
 #include "frontend/error.h"
-#include "frontend/kernels.h"
 #include "scheduler/slab_runs.h"
 
 namespace arenac {
@@ -28,12 +24,11 @@ constexpr int64_t kAllTurns = std::numeric_limits<int64_t>::max();  // of a grou
 
 class Emitter {
  public:
-  Emitter(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options)
-      : program_(lowered, map, options) {}
+  Emitter(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options, KernelLibrary& kernels)
+      : program_(lowered, map, options), kernels_(kernels) {}
 
   std::vector<File> run() {
-    if (options_.code == Code::kSmall) shared_ = shared_kernels(lowered_.steps, name_, helpers_);
-    // First: it finds the kernels and helpers.
+    // First: it finds the kernels and what they need.
     CText steps;
     if (options_.step_cycles) {
       const std::vector<CText> all = parts();
@@ -266,7 +261,7 @@ class Emitter {
         chunk_function(f, number, k);
       else if (group.stages[k].host < 0)
         stage_function(f, number, k);
-    kernel_text_ += f.text();
+    groups_ += f.text();
 
     c.put("{");
     c.indent();
@@ -327,7 +322,7 @@ class Emitter {
         std::vector<int64_t> values;
         for (const Interval& part : at) values.push_back(part.*end);
         CRamp found = c_ramp(values, index, fmt::format("{}_{}_{}_{}", name_, variable, word, guest.step));
-        if (!found.declaration.empty()) kernel_text_ += "\n" + found.declaration + "\n";
+        if (!found.declaration.empty()) groups_ += "\n" + found.declaration + "\n";
         return found;
       };
       const CRamp from = ramp(&Interval::begin, "from");
@@ -425,7 +420,8 @@ class Emitter {
 
   void call_nest(CText& c, size_t s, const LoweredNest& nest) {
     const Node& node = *schedule_.steps[s].node;
-    const CKernel kernel = c_kernel(nest.kernel, nest.operands, name_, helpers_);
+    const auto [kernel, function, numbers] =
+        kernels_.use(nest, node.op, [&](const CKernel& kernel) { return comment_on(s, nest, kernel); });
     std::string arguments;
     for (int operand : kernel.reads) arguments += pointer(c, node.reads[operand]) + ", ";
     arguments += pointer(c, node.writes[0]);
@@ -434,14 +430,8 @@ class Emitter {
       arguments += ", " + number;
       c.use(number);
     }
-    const auto row = shared_.rows.find(kernel.signature);
-    if (row == shared_.rows.end())
-      return call(c, s,
-                  fmt::format("{}({});", kernel_name(kernel.signature, node.op, comment_on(s, nest, kernel)),
-                              arguments));
-    const std::string name =
-        shared_name(shared_.kernels[row->second.kernel], node.op, comment_on(s, nest, kernel));
-    call(c, s, fmt::format("{0}({1}, {0}_numbers[{2}]);", name, arguments, row->second.row));
+    if (!numbers.empty()) arguments += ", " + numbers;
+    call(c, s, fmt::format("{}({});", function, arguments));
   }
 
   // What the kernel computes, in the words of the first nest that it is for.
@@ -462,37 +452,8 @@ class Emitter {
     }
   }
 
-  std::string kernel_name(const std::string& signature, const std::string& op, const std::string& comment) {
-    const auto [at, fresh] = kernels_.emplace(signature, "");
-    if (fresh) {
-      std::string base = c_identifier(op);
-      std::transform(base.begin(), base.end(), base.begin(),
-                     [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-      const size_t room = kLongestIdentifier - std::string_view("__99999").size();
-      base.resize(std::min(base.size(), room - std::min(room - 1, name_.size())));
-      at->second = fmt::format("{}_{}_{}", name_, base, kernels_.size() - 1);
-      kernel_text_ += fmt::format("\n{}static {}_NOINLINE void {}{}", comment, upper_, at->second, signature);
-    }
-    return at->second;
-  }
-
-  // Of a kernel that reads its numbers from a table, which stands before its first use.
-  std::string shared_name(const SharedKernel& kernel, const std::string& op, const std::string& comment) {
-    const bool fresh = !kernels_.contains(kernel.signature);
-    const std::string name = kernel_name(kernel.signature, op, comment);
-    if (fresh) {
-      kernel_text_ += fmt::format("\nstatic const int {}_numbers[{}][{}] = {{\n", name, kernel.rows.size(),
-                                  kernel.rows[0].size());
-      for (const std::vector<int>& row : kernel.rows)
-        kernel_text_ += fmt::format("  {{{}}},\n", fmt::join(row, ", "));
-      kernel_text_ += "};\n";
-    }
-    return name;
-  }
-
   void call_kernel(CText& c, size_t s, const Node& node, const Call& call) {
-    const std::string function = fmt::format("{}_{}_{}", name_, call.kernel, info(call.type).name);
-    if (called_.insert(function).second) kernel_text_ += "\n" + instance_of(call, function);
+    const std::string function = kernels_.use(call);
     c.put(fmt::format("{{ /* {}: {} */", s, c_comment(node.origin)));
     c.indent();
     std::string parameters;
@@ -506,17 +467,6 @@ class Emitter {
     for (size_t k = 0; k < node.writes.size(); ++k) c.line("writes[{}] = {};", k, pointer(c, node.writes[k]));
     c.line("{}(reads, writes, parameters);", function);
     c.close();
-  }
-
-  std::string instance_of(const Call& call, const std::string& function) const {
-    std::string text(kernel(call.kernel).source);
-    const auto replace = [&](const std::string& from, const std::string& to) {
-      for (size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))
-        text.replace(at, from.size(), to);
-    };
-    replace("ARENAC_NAME", function);
-    replace("ARENAC_T", c_value_type(call.type) == std::string("int") ? "uint8_t" : info(call.type).c_name);
-    return text;
   }
 
   // ---- the source
@@ -547,16 +497,12 @@ class Emitter {
         ": -1];\n",
         name_);
     c.put(weight_guard(weights_, schedule_, name_));
-    for (const std::string& text : helpers_.preludes) c.put(text);
-    if (!options_.features.empty()) turn_on_features(c);
-    if (options_.registers == Registers::kScalar) keep_sums_in_registers(c);
-    c.line(
-        "#if defined(__GNUC__)\n#define {0}_RESTRICT __restrict__\n"
-        "#define {0}_NOINLINE __attribute__((noinline)) /* loops of several in one function spill */\n"
-        "#elif !defined(__cplusplus) && defined(__STDC_VERSION__) && __STDC_VERSION__ >= 199901L\n"
-        "#define {0}_RESTRICT restrict\n#else\n#define {0}_RESTRICT\n#endif\n"
-        "#ifndef {0}_NOINLINE\n#define {0}_NOINLINE\n#endif\n",
-        upper_);
+    if (kernels_.of_several()) {
+      c.line("#include \"{}_kernels.h\"", kernels_.name());
+    } else {
+      for (const std::string& text : kernels_.preludes()) c.put(text);
+      kernels_.begin(c);
+    }
     c.put(placement_macros(upper_, options_.sections));
     c.line(
         "#ifdef {0}_HOOK_HEADER\n#include {0}_HOOK_HEADER\n#endif\n"
@@ -566,8 +512,8 @@ class Emitter {
         upper_);
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     offsets(c);
-    for (const auto& [name, text] : helpers_.functions) c.put(text);
-    c.put(kernel_text_);
+    if (!kernels_.of_several()) c.put(kernels_.text());
+    c.put(groups_);
     if (program_.weights_by_pointer()) c.put(weight_check(weights_, name_));
     run_function(c, program_, steps);
     if (program_.has_reset()) reset_function(c, program_);
@@ -575,43 +521,8 @@ class Emitter {
     tensor_table(c, program_);
     step_table(c, program_);
     c.put("#ifdef __cplusplus\n}\n#endif");
-    if (!options_.features.empty() || options_.registers == Registers::kScalar)
-      c.line(
-          "\n#ifdef {0}_OPTIONS\n#ifdef __clang__\n#pragma clang attribute pop\n#else\n"
-          "#pragma GCC pop_options\n#endif\n#endif",
-          upper_);
+    if (!kernels_.of_several()) kernels_.end(c);
     return c.text();
-  }
-
-  // The target's features, where the compiler's options do not say that the processor has them, and of gcc at
-  // -O2 the loops of -O3.
-  void turn_on_features(CText& c) const {
-    std::vector<std::string> names, has;
-    boost::split(names, options_.features, boost::is_any_of(","));
-    for (const std::string& feature : names)
-      has.push_back(fmt::format("defined(__{}__)", upper_case(boost::replace_all_copy(feature, ".", "_"))));
-    c.line(
-        "#if defined(__GNUC__) && defined(__x86_64__)\n"
-        "#ifdef __clang__\n"
-        "#if !({2})\n#define {0}_OPTIONS\n"
-        "#pragma clang attribute push(__attribute__((target(\"{1}\"))), apply_to = function)\n#endif\n"
-        "#else\n#define {0}_OPTIONS\n#pragma GCC push_options\n"
-        "#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)\n#pragma GCC optimize(\"O3\")\n#endif\n"
-        "#if !({2})\n#pragma GCC target(\"{1}\")\n#endif\n#endif\n#endif\n",
-        upper_, options_.features, fmt::join(has, " && "));
-  }
-
-  // gcc at -Os allocates the registers of whole functions at once, and sums of inner loops lie on the stack:
-  // loop by loop, with neither its variables made one nor sums of indices turned around, Thumb-2 code takes a
-  // tenth fewer instructions in up to 5 % more bytes (of gcc 12; cortex_bench).
-  void keep_sums_in_registers(CText& c) const {
-    c.line(
-        "#if defined(__GNUC__) && !defined(__clang__) && defined(__thumb2__) && defined(__OPTIMIZE_SIZE__)\n"
-        "#if __GNUC__ >= 12 /* keeps more sums of loops in registers */\n#define {0}_OPTIONS\n#pragma GCC "
-        "push_options\n"
-        "#pragma GCC optimize(\"ira-region=all\", \"no-tree-coalesce-vars\", "
-        "\"no-tree-reassoc\")\n#endif\n#endif\n",
-        upper_);
   }
 
   void offsets(CText& c) const {
@@ -648,18 +559,21 @@ class Emitter {
   const Weights& weights_ = program_.weights;
   const CallerTensors &inputs_ = program_.inputs, &outputs_ = program_.outputs;
   const std::optional<Feed>& feed_ = program_.feed;
-  Helpers helpers_;
-  std::map<std::string, std::string> kernels_;     // parameters and body -> name
-  SharedKernels shared_;                           // empty: none
-  std::set<std::string> called_;                   // C kernel instances
+  KernelLibrary& kernels_;
   std::map<int, ChunkArguments> chunk_arguments_;  // per step
-  std::string kernel_text_;
+  std::string groups_;                             // functions of theirs
 };
 
 }  // namespace
 
+std::vector<File> emit(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options,
+                       KernelLibrary& kernels) {
+  return Emitter(lowered, map, options, kernels).run();
+}
+
 std::vector<File> emit(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options) {
-  return Emitter(lowered, map, options).run();
+  KernelLibrary kernels(options.name, options, KernelLibrary::Of::kProgram, lowered.steps);
+  return emit(lowered, map, options, kernels);
 }
 
 }  // namespace arenac

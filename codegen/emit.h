@@ -60,7 +60,7 @@ struct EmitOptions {
   Registers registers = Registers::kVector;  // the target's
   std::optional<int64_t> step_cycles = {};   // a run comes in parts of at most so many, where layers allow it
   ConstantPools constants = {};
-  std::string memory_of = {};  // the C prefix of what defines the static arena (shared_memory); empty: NAME.c
+  std::string memory_of = {};  // the C prefix of what defines the static arena (shared_parts); empty: NAME.c
 };
 
 // Which of its structs of pointers NAME_run takes: where inputs and outputs lie in the arena, only those
@@ -72,12 +72,16 @@ RunTakes run_takes(const Graph& graph, Io io);
 
 // `map` is what make_map returned. Deterministic. UserError when a tensor is too large for C's int.
 std::vector<File> emit(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options);
+// The same, with kernels that others may have in common with it (kernel_library.h).
+class KernelLibrary;
+std::vector<File> emit(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options,
+                       KernelLibrary& kernels);
 
-// A static arena that several programs use: NAME.h, which includes theirs, and NAME.c. Of the pools those
-// with bytes; `sections` as in EmitOptions.
-std::vector<File> shared_memory(const std::string& name, const std::vector<Pool>& pools,
-                                const std::vector<int64_t>& sizes, const std::vector<std::string>& sections,
-                                const std::vector<std::string>& programs);
+// What several programs have in common: NAME.h, which includes their headers; NAME.c with the static arena
+// and the kernels; the header of these. Of the pools those with bytes; `sections` as in EmitOptions.
+std::vector<File> shared_parts(const std::vector<Pool>& pools, const std::vector<int64_t>& sizes,
+                               const std::vector<std::string>& sections,
+                               const std::vector<std::string>& programs, const KernelLibrary& kernels);
 
 // What stands for each pool in the macros KWS_SRAM_SIZE and KWS_SRAM_ALIGN: "SRAM".
 std::vector<std::string> pool_macros(const std::vector<Pool>& pools);

@@ -1,9 +1,11 @@
-// Static arrays for pools: of one program, or of several that share them.
+// Static arrays for pools: of one program, or of several that share them, with what else these have in
+// common.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "codegen/c_program.h"
+#include "codegen/kernel_library.h"
 
 namespace arenac {
 
@@ -70,10 +72,10 @@ void pool_size_macros(CText& c, const std::string& header, const std::string& ma
       macro, header);
 }
 
-std::vector<File> shared_memory(const std::string& name, const std::vector<Pool>& pools,
-                                const std::vector<int64_t>& sizes, const std::vector<std::string>& sections,
-                                const std::vector<std::string>& programs) {
-  const std::string upper = upper_case(name);
+std::vector<File> shared_parts(const std::vector<Pool>& pools, const std::vector<int64_t>& sizes,
+                               const std::vector<std::string>& sections,
+                               const std::vector<std::string>& programs, const KernelLibrary& kernels) {
+  const std::string &name = kernels.name(), upper = upper_case(name);
   const std::vector<std::string> macros = pool_macros(pools), ids = pool_identifiers(pools);
   CText h, c;
   h.line(
@@ -81,7 +83,17 @@ std::vector<File> shared_memory(const std::string& name, const std::vector<Pool>
       upper);
   for (const std::string& program : programs) h.line("#include \"{}.h\"", program);
   h.put("\n#ifdef __cplusplus\nextern \"C\" {\n#endif");
-  c.line("/* The memory of several models, written by arenac. Do not edit. */\n#include \"{}.h\"\n", name);
+  c.line(
+      "/* The kernels and the memory of several models, written by arenac. Do not edit. */\n"
+      "#include \"{0}.h\"\n#include \"{0}_kernels.h\"\n\n#include <float.h>\n#include <limits.h>\n"
+      "#include <math.h>\n",
+      name);
+  for (const std::string& text : kernels.preludes()) c.put(text);
+  kernels.begin(c);
+  c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif");
+  c.put(kernels.text());
+  c.put("#ifdef __cplusplus\n}\n#endif");
+  kernels.end(c);
   c.put(placement_macros(upper, sections));
   c.line("#ifdef __cplusplus\nextern \"C\" {{\n#endif\n#ifndef {}_NO_STATIC_ARENA", upper);
   c.put(aligned_function(name));
@@ -96,7 +108,7 @@ std::vector<File> shared_memory(const std::string& name, const std::vector<Pool>
   }
   h.put("#ifdef __cplusplus\n}\n#endif\n#endif");
   c.put("#endif\n#ifdef __cplusplus\n}\n#endif");
-  return {{name + ".h", h.text()}, {name + ".c", c.text()}};
+  return {{name + ".h", h.text()}, {name + ".c", with_short_lines(c.text())}, kernels.header()};
 }
 
 }  // namespace arenac

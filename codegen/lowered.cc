@@ -3,6 +3,7 @@
 #include "codegen/c_formula.h"
 #include "codegen/passes.h"
 #include "codegen/register_ranges.h"
+#include "scheduler/slabs.h"
 
 namespace arenac {
 namespace {

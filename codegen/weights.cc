@@ -213,14 +213,10 @@ std::string weight_guard(const Weights& weights, const Schedule& schedule, const
 }
 
 std::string token_of(const Weights& weights, const std::string& source) {
-  uint32_t hash = 2166136261u;  // FNV-1a
-  const auto add = [&](const std::string& bytes) {
-    for (const char byte : bytes) hash = (hash ^ static_cast<unsigned char>(byte)) * 16777619u;
-  };
-  add(source);
+  std::vector<std::string_view> bytes;
   if (weights.form != WeightsForm::kPointer)
-    for (const Weight& weight : weights.all) add(weight.bytes);
-  return fmt::format("{:08x}", hash);
+    for (const Weight& weight : weights.all) bytes.push_back(weight.bytes);
+  return digits_of(source, bytes);
 }
 
 std::string weight_check(const Weights& weights, const std::string& name) {

@@ -121,6 +121,21 @@ Code code_of(const CompileOptions& options) {
   return options.code.value_or(target.registers == Registers::kScalar ? Code::kSmall : Code::kFast);
 }
 
+EmitOptions emit_options(const CompileOptions& options, const std::string& name) {
+  const Target& target = target_named(options.target);
+  return {name,
+          options.io,
+          options.weights,
+          ARENAC_VERSION,
+          code_of(options),
+          options.sections,
+          target.features,
+          target.registers,
+          options.step_cycles,
+          options.constants,
+          options.memory_of};
+}
+
 std::vector<std::string> dumped_stages() {
   std::vector<std::string> names = {"import"};
   for (const Rewrite& row : rewrites()) names.emplace_back(row.name);
@@ -212,18 +227,15 @@ Compilation planned(const CompileOptions& options, Progress& progress) {
   return c;
 }
 
-// The map and the files.
-void write_up(Compilation& c, const CompileOptions& options, Progress& progress) {
+// The map and the files, with kernels that others have in common with it, if any.
+void write_up(Compilation& c, const CompileOptions& options, const Lowered& lowered, KernelLibrary* kernels,
+              Progress& progress) {
   const Target& target = target_named(options.target);
   progress.begins("map and files");
-  const Lowered lowered = lower(c.schedule, c.lifetimes, c.plan);
   c.map = with_cycles(make_map(c.schedule, c.lifetimes, c.plan, options.io, c.layerwise_arena),
                       cycles_of(lowered, target), target.name);
   c.map.totals.stack = stack_bound(lowered, target.registers);
-  const EmitOptions emitted = {
-      c.name,           options.io,      options.weights,  ARENAC_VERSION,      code_of(options),
-      options.sections, target.features, target.registers, options.step_cycles, options.constants,
-      options.memory_of};
+  const EmitOptions emitted = emit_options(options, c.name);
   c.map = with_constant_pools(std::move(c.map), c.schedule, emitted);
   if (options.rungs == Rungs::kListed)
     for (const Rung& rung : c.rungs) c.map.frontier.push_back(choice_of(rung, options, c.name));
@@ -235,7 +247,7 @@ void write_up(Compilation& c, const CompileOptions& options, Progress& progress)
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
 
-  c.files = emit(lowered, c.map, emitted);
+  c.files = kernels ? emit(lowered, c.map, emitted, *kernels) : emit(lowered, c.map, emitted);
   progress.finished("files", counted(c.files.size(), "file"), [] { return ""; });
 }
 
@@ -244,7 +256,8 @@ void write_up(Compilation& c, const CompileOptions& options, Progress& progress)
 Compilation compile(const CompileOptions& options) {
   Progress progress(options);
   Compilation c = planned(options, progress);
-  write_up(c, options, progress);
+  const Lowered lowered = lower(c.schedule, c.lifetimes, c.plan);
+  write_up(c, options, lowered, nullptr, progress);
   return c;
 }
 
@@ -253,10 +266,10 @@ Compilation planned(const CompileOptions& options) {
   return planned(options, progress);
 }
 
-void write_up(Compilation& c, const CompileOptions& options) {
+void write_up(Compilation& c, const CompileOptions& options, const Lowered& lowered, KernelLibrary& kernels) {
   require_right("plan of several models", verify(c.lifetimes.problem, c.plan));
   Progress progress(options);
-  write_up(c, options, progress);
+  write_up(c, options, lowered, &kernels, progress);
 }
 
 std::string identifier_of(const std::string& model_path) {

@@ -77,6 +77,9 @@ struct CompileOptions {
 // What the options, or else their target, prefer.
 Code code_of(const CompileOptions& options);
 
+// Of a program with this C prefix.
+EmitOptions emit_options(const CompileOptions& options, const std::string& name);
+
 // Seconds, of all the schedules that were tried.
 struct StageTimes {
   double problem = 0, plan = 0, cycles = 0;
@@ -119,8 +122,9 @@ std::string dump(const Problem& problem, const Plan& plan);
 Compilation compile(const CompileOptions& options);
 
 // The same in two parts, between which the plan may become another one of the same problem.
+// What is written has kernels in common with others.
 Compilation planned(const CompileOptions& options);
-void write_up(Compilation& c, const CompileOptions& options);
+void write_up(Compilation& c, const CompileOptions& options, const Lowered& lowered, KernelLibrary& kernels);
 
 // Letters that the C names may begin with. Of what a linker sees, C99 promises that 31 are read: behind up to
 // kReadByLinkers letters "_reset" and "_reset_static", "_w_1" and "_w_9999" differ within them.

@@ -8,6 +8,7 @@
 #include <set>
 
 #include "codegen/c_text.h"
+#include "codegen/kernel_library.h"
 #include "driver/choose.h"
 #include "frontend/error.h"
 #include "frontend/nearest.h"
@@ -311,8 +312,16 @@ CompiledTogether compile_together(std::vector<CompileOptions> options, const Tog
   for (const Connection& connection : together.connections)
     require_in_sequence(connection, together.turns, names);
   CompiledTogether all = {Planning(options, together).run(), {}, {}};
+  std::vector<Lowered> lowered;
+  std::vector<std::vector<LoweredNest>> steps;
+  for (const Compilation& c : all.models) {
+    lowered.push_back(lower(c.schedule, c.lifetimes, c.plan));
+    steps.insert(steps.end(), lowered.back().steps.begin(), lowered.back().steps.end());
+  }
+  KernelLibrary kernels(together.name, emit_options(options[0], together.name), KernelLibrary::Of::kSeveral,
+                        steps);
   for (size_t m = 0; m < all.models.size(); ++m) {
-    write_up(all.models[m], options[m]);
+    write_up(all.models[m], options[m], lowered[m], kernels);
     for (File& file : all.models[m].files) all.files.push_back(std::move(file));
   }
   all.map = joined_map(all.models, together);
@@ -325,7 +334,7 @@ CompiledTogether compile_together(std::vector<CompileOptions> options, const Tog
     pools[k].align = all.map.pools[k].align;
     sizes.push_back(all.map.pools[k].size);
   }
-  for (File& file : shared_memory(together.name, pools, sizes, options[0].sections, names))
+  for (File& file : shared_parts(pools, sizes, options[0].sections, names, kernels))
     all.files.push_back(std::move(file));
   all.files.push_back({together.name + "_map.json", to_json(all.map)});
   return all;

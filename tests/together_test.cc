@@ -123,6 +123,27 @@ TEST_F(Together, EachComputesWhatItDoesAlone) {
   }
 }
 
+size_t count(const std::string& text, const std::string& word) {
+  size_t found = 0;
+  for (size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) ++found;
+  return found;
+}
+
+TEST_F(Together, KernelsInCommonAreThereOnce) {
+  write_model("first.onnx", with_numbers(kWide));
+  write_model("second.onnx", with_numbers(kWide));
+  ASSERT_EQ(arenac({"compile", "first.onnx", "--quiet", "-o", "alone"}).status, 0);
+  ASSERT_EQ(
+      arenac({"compile", "first.onnx", "second.onnx", "--together", "exclusive", "--name", "duo", "--quiet"})
+          .status,
+      0);
+  const size_t kernels = count(read("alone/first.c"), "_NOINLINE void ");
+  EXPECT_GE(kernels, 3u);
+  EXPECT_EQ(count(read("duo.c"), "_NOINLINE void "), kernels);
+  EXPECT_EQ(count(read("duo_kernels.h"), "void duo_"), kernels);
+  EXPECT_EQ(count(read("first.c") + read("second.c"), "NOINLINE"), 0u);
+}
+
 // wide and narrow take turns, and sum, which keeps something, may interrupt either.
 TEST_F(Together, KindsMayBeWithinKinds) {
   write_model("wide.onnx", with_numbers(kWide));
