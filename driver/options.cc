@@ -238,6 +238,10 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   command.add_option("--seed", plan.search.seed, "of the search's random choices");
   command.add_option("--warm-start", plan.warm_start, "a solution of a problem like this one, to begin with")
       ->type_name("SOLUTION.csv");
+  command
+      .add_option("--certificate", plan.certificate,
+                  "write why no plan is below the lower bound, for verify to check")
+      ->type_name("FILE.json");
   command.add_flag("--json", raw.json, "the summary as JSON");
   command.add_flag("--quiet", raw.quiet, "no progress on the terminal");
 }
@@ -312,6 +316,8 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   CLI::App* verify = add("verify", "independent check of a plan", Command::kVerify);
   verify->add_option("MAP.json|PROBLEM.csv", options.files)->required()->expected(1)->allow_extra_args(false);
   verify->add_option("SOLUTION.csv", options.plan.solution, "of the problem");
+  verify->add_option("--certificate", options.plan.certificate, "of its bounds, as plan wrote it")
+      ->type_name("FILE.json");
 
   CLI::App* list = add("list", "what this arenac can do", Command::kList);
   list->add_option("TABLE", options.table)

@@ -9,11 +9,13 @@
 #include <nlohmann/json.hpp>
 
 #include "codegen/report_words.h"
+#include "driver/certificates.h"
 #include "driver/files.h"
 #include "driver/progress.h"
 #include "driver/standard_streams.h"
 #include "frontend/error.h"
 #include "planner/bounds.h"
+#include "planner/certificate.h"
 #include "planner/csv.h"
 #include "planner/timeline.h"
 #include "planner/verify.h"
@@ -139,6 +141,32 @@ void print_every_planner(const Problem& problem, const Search& search) {
   fmt::print("0 above the bound: {}\n", placement_words(0, 0, problem.pools.size()));
 }
 
+// Writes why each pool's bound holds, as far as that was found, and says where it was not.
+void write_certificates(const Problem& problem, const Plan& plan, const std::string& file) {
+  constexpr int64_t kWork = 10'000'000'000;
+  std::vector<Certificate> found;
+  const auto members = members_by_pool(problem, plan.placements);
+  for (size_t k = 0; k < plan.pools.size(); ++k) {
+    const int64_t bound = plan.pools[k].lower_bound;
+    if (bound == 0) continue;
+    if (auto certificate = certify(problem, static_cast<int>(k), members[k], bound, {kWork}))
+      found.push_back(std::move(*certificate));
+    else
+      fmt::print(stderr, "note: no certificate was found for the bound of pool '{}', {}\n",
+                 problem.pools[k].name, bound);
+  }
+  write_text(file, to_json(problem, found));
+}
+
+// A certificate says something of the plan where all its buffers lie in the pool.
+std::optional<std::string> fault_of(const Problem& problem, const Plan& plan, const Certificate& c) {
+  for (const int id : c.buffers)
+    if (plan.placements[id].pool != c.pool)
+      return fmt::format("buffer '{}' does not lie in pool '{}'", problem.buffers[id].name,
+                         problem.pools[c.pool].name);
+  return check_certificate(problem, c);
+}
+
 }  // namespace
 
 void run_plan(const PlanOptions& options) {
@@ -155,6 +183,7 @@ void run_plan(const PlanOptions& options) {
 
   const auto pause = line.paused();
   if (!options.solution.empty()) write_text(options.solution, to_csv(problem, result.plan));
+  if (!options.certificate.empty()) write_certificates(problem, result.plan, options.certificate);
   if (options.solution != "-")
     fmt::print("{}", options.format == PlanOptions::Format::kJson ? to_json(problem, result)
                                                                   : to_text(result.summary));
@@ -162,7 +191,17 @@ void run_plan(const PlanOptions& options) {
 
 std::optional<std::string> verify_solution(const PlanOptions& options) {
   const Problem problem = read_problem(options);
-  return verify(problem, plan_from_csv(read_file(options.solution), options.solution, problem));
+  const Plan plan = plan_from_csv(read_file(options.solution), options.solution, problem);
+  if (const auto fault = verify(problem, plan); fault || options.certificate.empty()) return fault;
+  for (const Certificate& c :
+       certificates_from_json(read_file(options.certificate), options.certificate, problem)) {
+    if (const auto fault = fault_of(problem, plan, c))
+      return fmt::format("{}: {}", options.certificate, *fault);
+    const bool is_least = plan.pools[c.pool].size == c.bound;
+    fmt::print("{}: {}{}\n", options.certificate, words(problem, c),
+               is_least ? ": the solution is the smallest" : "");
+  }
+  return std::nullopt;
 }
 
 }  // namespace arenac

@@ -15,6 +15,7 @@ struct PlanOptions {
   std::string problem, solution;  // CSV files; "-": standard input, output; no solution: none is written
   std::string planner = std::string(kDefaultPlanner);
   std::string warm_start;   // a CSV file; or empty
+  std::string certificate;  // a JSON file, written by plan and checked by verify; or empty
   std::vector<Pool> pools;  // in order of preference
   Search search;
   enum class Format { kText, kJson } format = Format::kText;
@@ -25,7 +26,8 @@ struct PlanOptions {
 // JSON, what is known of a problem that does not fit.
 void run_plan(const PlanOptions& options);
 
-// The first fault of the solution, or nothing. Throws UserError for files that make no sense.
+// The first fault of the solution or of a certificate of its bounds, or nothing. Throws UserError for files
+// that make no sense.
 std::optional<std::string> verify_solution(const PlanOptions& options);
 
 }  // namespace arenac

@@ -116,6 +116,27 @@ int arenac_plan_bound(const arenac_problem* problem, int64_t* bound, char* messa
 int arenac_plan_verify(const arenac_problem* problem, const arenac_placement* placements, char* message,
                        size_t message_size);
 
+/* Buffers of a pool that need so many bytes, whatever else there is. */
+typedef struct {
+  int32_t pool;
+  int64_t bound;
+  int32_t* buffers; /* ids, ascending */
+  size_t buffer_count;
+  int has_time; /* other than 0: by what they use at this time; else in whatever order they lie */
+  int64_t time;
+} arenac_certificate;
+
+/* Why no plan of the pool is smaller than certificate->bound, with the choice of pools that the placements
+ * are (NULL: of one pool). The caller sets pool, bound, and buffers, with room for as many as the problem
+ * has; the rest is filled. ARENAC_NOT_FOUND where no certificate was found. */
+int arenac_plan_certify(const arenac_problem* problem, const arenac_placement* placements,
+                        arenac_certificate* certificate, char* message, size_t message_size);
+
+/* Whether it is true, of a certificate from wherever: ARENAC_DONE, or ARENAC_WRONG and why, also where that
+ * is not decided within two million steps. Shares no code with what finds them. */
+int arenac_plan_check_certificate(const arenac_problem* problem, const arenac_certificate* certificate,
+                                  char* message, size_t message_size);
+
 #ifdef __cplusplus
 }
 #endif

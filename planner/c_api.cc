@@ -8,6 +8,7 @@
 
 #include "frontend/error.h"
 #include "planner/arenac_plan.h"
+#include "planner/certificate.h"
 #include "planner/planners.h"
 #include "planner/verify.h"
 
@@ -166,6 +167,50 @@ int arenac_plan_verify(const arenac_problem* problem, const arenac_placement* pl
     for (size_t id = 0; id < problem->buffer_count; ++id)
       claimed.push_back({placements[id].pool, placements[id].offset});
     const auto fault = verify(own, claimed_plan(own, std::move(claimed)));
+    if (!fault) return ARENAC_DONE;
+    say(fault->c_str(), message, message_size);
+    return ARENAC_WRONG;
+  };
+  return answered(entry, message, message_size);
+}
+
+int arenac_plan_certify(const arenac_problem* problem, const arenac_placement* placements,
+                        arenac_certificate* certificate, char* message, size_t message_size) {
+  using namespace arenac;
+  constexpr int64_t kWork = 10'000'000'000;
+  const auto entry = [&] {
+    require(problem && certificate && certificate->buffers, "arenac_plan_certify: a pointer is null");
+    require(placements || problem->pool_count <= 1, "arenac_plan_certify: several pools need placements");
+    const Problem own = problem_from(*problem);
+    check(own);
+    std::vector<int> members;
+    for (size_t id = 0; id < own.buffers.size(); ++id)
+      if (!placements || placements[id].pool == certificate->pool) members.push_back(static_cast<int>(id));
+    require(certificate->pool >= 0 && certificate->pool < static_cast<int32_t>(own.pools.size()),
+            "arenac_plan_certify: there is no such pool");
+    const auto found = certify(own, certificate->pool, members, certificate->bound, {kWork});
+    if (!found) throw UserError("no certificate was found", Exit::kNotFound);
+    std::ranges::copy(found->buffers, certificate->buffers);
+    certificate->buffer_count = found->buffers.size();
+    certificate->has_time = found->time.has_value();
+    certificate->time = found->time.value_or(0);
+    return ARENAC_DONE;
+  };
+  return answered(entry, message, message_size);
+}
+
+int arenac_plan_check_certificate(const arenac_problem* problem, const arenac_certificate* certificate,
+                                  char* message, size_t message_size) {
+  using namespace arenac;
+  const auto entry = [&] {
+    require(problem && certificate && (certificate->buffers || certificate->buffer_count == 0),
+            "arenac_plan_check_certificate: a pointer is null");
+    const Problem own = problem_from(*problem);
+    check(own);
+    Certificate claimed = {certificate->pool, certificate->bound, {}, {}};
+    claimed.buffers.assign(certificate->buffers, certificate->buffers + certificate->buffer_count);
+    if (certificate->has_time) claimed.time = certificate->time;
+    const auto fault = check_certificate(own, claimed);
     if (!fault) return ARENAC_DONE;
     say(fault->c_str(), message, message_size);
     return ARENAC_WRONG;

@@ -8,6 +8,7 @@
 #include "frontend/error.h"
 #include "frontend/nearest.h"
 #include "planner/bounds.h"
+#include "planner/certificate.h"
 #include "planner/groups.h"
 #include "planner/rows/rows.h"
 #include "planner/timeline.h"
@@ -188,9 +189,13 @@ Plan run_with_groups(const Planner& row, const Problem& problem, Search search) 
   return plan;
 }
 
-std::string impossible(const Pool& pool, int64_t bound) {
-  return fmt::format("pool '{}' needs {} bytes at least, its capacity is {}: impossible", pool.name, bound,
-                     *pool.capacity);
+// Of a problem with one pool, which buffers it takes to say so.
+std::string impossible(const Problem& problem, int64_t bound) {
+  constexpr int64_t kWork = 1'000'000'000;
+  const Pool& pool = problem.pools[0];
+  const auto why = certify(problem, 0, all_buffers(problem), *pool.capacity + 1, {kWork});
+  return fmt::format("pool '{}' needs {} bytes at least, its capacity is {}: impossible{}", pool.name, bound,
+                     *pool.capacity, why ? ": " + words(problem, *why) : "");
 }
 
 // Why no plan keeps to the capacities, as far as bounds tell.
@@ -199,7 +204,7 @@ std::optional<std::string> why_impossible(const Problem& problem) {
   if (problem.pools.size() == 1) {
     if (!problem.pools[0].capacity) return {};
     const int64_t bound = least_makespan(problem);
-    return bound > capacity(0) ? std::optional(impossible(problem.pools[0], bound)) : std::nullopt;
+    return bound > capacity(0) ? std::optional(impossible(problem, bound)) : std::nullopt;
   }
   for (const Buffer& buffer : problem.buffers)
     if (std::ranges::none_of(buffer.pools, [&](int pool) { return buffer.size <= capacity(pool); }))
@@ -249,7 +254,7 @@ std::optional<std::string> passed_capacities(const Problem& problem, const Plan&
     const PoolUse& use = plan.pools.at(i);
     if (!pool.capacity || use.size <= *pool.capacity) continue;
     if (is_impossible(problem, plan))
-      too_small.push_back(impossible(pool, use.lower_bound));
+      too_small.push_back(impossible(problem, use.lower_bound));
     else
       too_small.push_back(fmt::format(
           "pool '{}' needs {} bytes in the best plan found, its capacity is {}: not proven impossible "

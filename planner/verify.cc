@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "frontend/error.h"
+#include "planner/uses.h"
 
 namespace arenac {
 namespace {
@@ -35,26 +36,6 @@ void check_buffer(const Problem& p, int id) {
   }
   require(!b.fixed_offset || (*b.fixed_offset >= 0 && *b.fixed_offset <= kMaxBytes),
           fmt::format("fixed offset {} is out of range", b.fixed_offset.value_or(0)));
-}
-
-// Bytes [bottom, top) of a pool that a buffer uses at the times [begin, end).
-struct Use {
-  int id;
-  int64_t begin, end, bottom, top;
-};
-
-// Ends do not overflow: misplaced() has looked at the buffer.
-void add_uses(const Buffer& b, int id, int64_t offset, std::vector<Use>& uses) {
-  const auto add = [&](int64_t begin, int64_t end, int64_t low, int64_t high) {
-    if (begin < end && low < high) uses.push_back({id, begin, end, offset + low, offset + high});
-  };
-  int64_t from = b.begin;
-  for (const Gap& gap : b.gaps) {
-    add(from, gap.begin, 0, b.size);
-    add(gap.begin, gap.end, gap.low, gap.high);
-    from = gap.end;
-  }
-  add(from, b.end, 0, b.size);
 }
 
 // Sweeps over the times of one pool. The live uses of buffers that may share with nobody lie in a map by

@@ -194,6 +194,32 @@ TEST_F(Cli, PlanWritesASolutionThatVerifies) {
   EXPECT_THAT(wrong.output, HasSubstr("share bytes [4, 8)"));
 }
 
+TEST_F(Cli, PlanCertifiesItsBound) {
+  write("p.csv", "id,lower,upper,size\na,0,2,8\nb,2,5,4\nc,1,3,4\n");
+  ASSERT_EQ(arenac({"plan", "p.csv", "-o", "s.csv", "--certificate", "c.json"}).status, 0);
+  const std::vector<std::string> verify = {"verify", "p.csv", "s.csv", "--certificate", "c.json"};
+  const Finished right = arenac(verify);
+  EXPECT_EQ(right.status, 0);
+  EXPECT_THAT(
+      right.output,
+      HasSubstr(
+          "c.json: 'a', 'c' take 12 bytes of pool 'arena' at time 1 alone: the solution is the smallest"));
+  const auto with = [&](const std::string& text) {
+    write("c.json", text);
+    return arenac(verify);
+  };
+  const Finished wrong = with(R"([{"pool": "arena", "bound": 12, "time": 1, "buffers": ["a", "b"]}])");
+  EXPECT_EQ(wrong.status, 4);
+  EXPECT_THAT(wrong.output, HasSubstr("c.json: buffer 'b' uses nothing at time 1"));
+  EXPECT_THAT(with(R"([{"pool": "arena", "bound": 12, "buffers": ["z"]}])").output,
+              HasSubstr("c.json: the problem has no buffer \"z\""));
+  for (const char* text : {"", "{}", "[1]", "[{}]", R"([{"pool": 1, "bound": 1, "buffers": []}])",
+                           R"([{"pool": "arena", "bound": 1.5, "buffers": []}])"})
+    EXPECT_EQ(with(text).status, 1) << text;
+  EXPECT_THAT(arenac({"plan", "p.csv", "--capacity", "11"}).output,
+              HasSubstr("impossible: 'a', 'c' take 12 bytes of pool 'arena' at time 1 alone"));
+}
+
 TEST_F(Cli, TheLastOfARepeatedOptionHolds) {
   const std::string model = ARENAC_ROOT "/models/tiny_cnn.onnx";
   EXPECT_EQ(arenac({"map", model, "--ram", "1", "--ram", "1M", "--name", "a", "--name", "last", "--json",

@@ -189,6 +189,31 @@ static int bounds_and_plans_of_others(void) {
   return 0;
 }
 
+static int certificates(void) {
+  arenac_buffer buffers[] = {{.size = 8, .begin = 0, .end = 2},
+                             {.size = 4, .begin = 1, .end = 5},
+                             {.size = 1, .begin = 7, .end = 9}};
+  const arenac_problem problem = {.buffers = buffers, .buffer_count = 3};
+  int32_t ids[3] = {-1, -1, -1};
+  arenac_certificate why = {.bound = 12, .buffers = ids};
+  REQUIRE(arenac_plan_certify(&problem, NULL, &why, NULL, 0) == ARENAC_DONE);
+  REQUIRE(why.buffer_count == 2 && ids[0] == 0 && ids[1] == 1 && why.has_time && why.time == 1);
+  REQUIRE(arenac_plan_check_certificate(&problem, &why, NULL, 0) == ARENAC_DONE);
+  why.has_time = 0;
+  REQUIRE(arenac_plan_check_certificate(&problem, &why, NULL, 0) == ARENAC_DONE);
+  why.bound = 13;
+  char message[100] = "";
+  REQUIRE(arenac_plan_check_certificate(&problem, &why, message, sizeof message) == ARENAC_WRONG &&
+          message[0] != 0);
+  REQUIRE(arenac_plan_certify(&problem, NULL, &why, NULL, 0) == ARENAC_NOT_FOUND);
+  ids[1] = 7;
+  REQUIRE(arenac_plan_check_certificate(&problem, &why, NULL, 0) == ARENAC_WRONG);
+  why.pool = 1;
+  REQUIRE(arenac_plan_certify(&problem, NULL, &why, NULL, 0) == ARENAC_BAD_CALL);
+  REQUIRE(arenac_plan_certify(&problem, NULL, NULL, NULL, 0) == ARENAC_BAD_CALL);
+  return 0;
+}
+
 int planner_c_test(void) {
   int line = the_example_in_the_header();
   if (!line) line = everything_at_once();
@@ -197,5 +222,6 @@ int planner_c_test(void) {
   if (!line) line = options_of_other_versions();
   if (!line) line = warm_start();
   if (!line) line = bounds_and_plans_of_others();
+  if (!line) line = certificates();
   return line ? line : mistakes();
 }

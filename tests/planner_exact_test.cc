@@ -7,9 +7,11 @@
 #include <tuple>
 
 #include "planner/bounds.h"
+#include "planner/certificate.h"
 #include "planner/exact.h"
 #include "planner/timeline.h"
 #include "planner/verify.h"
+#include "tests/seeds.h"
 
 namespace arenac::planner_exact_test {
 namespace {
@@ -136,6 +138,68 @@ TEST(Exact, AgreesWithBruteForceOnEveryFeature) {
     expect_optimal(p, 60, best);
     if (HasFatalFailure()) FAIL() << "round " << round;
   }
+}
+
+// Of the least size there is, and with as few buffers as do, since each search is short.
+TEST(Certificate, IsFoundForEveryFeature) {
+  std::mt19937 random(11);
+  size_t searched = 0;
+  for (unsigned round = 0; round < seeds(3000); ++round) {
+    SCOPED_TRACE(round);
+    const Problem p = random_problem(random, round % 10 == 0 ? 9 : 6);
+    const std::vector<int> members = all_buffers(p);
+    const int64_t best = optimum(p, members, 40);
+    if (best == 0) continue;
+    const auto c = certify(p, 0, members, best, {.work = 1'000'000'000});
+    ASSERT_TRUE(c.has_value());
+    ASSERT_EQ(c->bound, best);
+    ASSERT_EQ(check_certificate(p, *c).value_or(""), "");
+    Certificate more = *c;
+    more.bound += 1;
+    ASSERT_NE(check_certificate(p, more), std::nullopt);
+    if (c->time) continue;
+    searched += c->buffers.size() > 1;
+    for (const int id : c->buffers) {
+      std::vector<int> others = c->buffers;
+      std::erase(others, id);
+      ASSERT_TRUE(p.buffers[id].fixed_offset || optimum(p, others, 40) < best);
+    }
+  }
+  EXPECT_TRUE(searched > 100 || !all_seeds());
+}
+
+// Whoever wrote it.
+TEST(Certificate, IsRightWhereBruteForceSaysSo) {
+  std::mt19937 random(12);
+  for (unsigned round = 0; round < seeds(10000); ++round) {
+    SCOPED_TRACE(round);
+    const Problem p = random_problem(random, 6);
+    Certificate c = {.bound = 1 + int64_t(random() % 16)};
+    for (const int id : all_buffers(p))
+      if (random() % 4) c.buffers.push_back(id);
+    if (c.buffers.empty()) continue;
+    const bool holds = optimum(p, c.buffers, 40) >= c.bound;
+    ASSERT_EQ(!check_certificate(p, c), holds);
+    c.time = int64_t(random() % 12);
+    ASSERT_TRUE(holds || check_certificate(p, c));
+  }
+}
+
+TEST(Certificate, MayBeAnything) {
+  const Problem p{.pools = {{"arena"}}, .buffers = {{"a", 8, 1, 0, 2}, {"b", 4, 1, 1, 5}}};
+  const auto fault = [&](const Certificate& c) { return check_certificate(p, c).value_or("none"); };
+  EXPECT_EQ(fault({0, 12, {0, 1}, 1}), "none");
+  EXPECT_EQ(fault({0, 12, {0, 1}, {}}), "none");
+  EXPECT_EQ(fault({0, 13, {0, 1}, 1}), "the buffers take 12 bytes at time 1, not 13");
+  EXPECT_EQ(fault({0, 13, {0, 1}, {}}), "the buffers fit 12 bytes");
+  EXPECT_EQ(fault({0, 12, {0, 1}, 0}), "buffer 'b' uses nothing at time 0");
+  EXPECT_EQ(fault({1, 12, {0, 1}, 1}), "there is no such pool");
+  EXPECT_EQ(fault({0, 12, {}, 1}), "it names no buffer");
+  EXPECT_EQ(fault({0, 12, {0, 2}, 1}), "there is no such buffer");
+  EXPECT_EQ(fault({0, 16, {0, 0}, 1}), "a buffer is there twice, or they are not in order");
+  EXPECT_EQ(fault({0, INT64_MAX, {0, 1}, {}}), "the buffers fit 9223372036854775806 bytes");
+  EXPECT_EQ(fault({0, INT64_MIN, {0, 1}, {}}), "none");
+  EXPECT_EQ(words(p, {0, 12, {0, 1}, 1}), "'a', 'b' take 12 bytes of pool 'arena' at time 1 alone");
 }
 
 // Every problem with up to 4 buffers of up to 3 bytes and 4 times, from no plan at all.

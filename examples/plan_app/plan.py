@@ -38,6 +38,22 @@ class Options(Structure):
                 ("user", c_void_p), ("warm_start", POINTER(Placement))]
 
 
+class Certificate(Structure):
+    _fields_ = [("pool", c_int32), ("bound", c_int64), ("buffers", POINTER(c_int32)), ("buffer_count", c_size_t),
+                ("has_time", c_int), ("time", c_int64)]
+
+
+def needs(library, buffers, bound):
+    """Why the buffers need so many bytes: in words, checked."""
+    ids = (c_int32 * len(buffers))()
+    why, problem = Certificate(bound=bound, buffers=ids), Problem(buffers=buffers, buffer_count=len(buffers))
+    if library.arenac_plan_certify(byref(problem), None, byref(why), None, c_size_t(0)) != 0:
+        return "no certificate was found"
+    assert library.arenac_plan_check_certificate(byref(problem), byref(why), None, c_size_t(0)) == 0
+    when = f"at time {why.time}" if why.has_time else "in whatever order they lie"
+    return f"buffers {list(ids[:why.buffer_count])} {when}"
+
+
 def plan(library, buffers, warm_start=None):
     """Placements of the buffers, and the pool's size and lower bound."""
     reported = []
@@ -59,7 +75,7 @@ def main():
     library = ctypes.CDLL(sys.argv[1])
     buffers = (Buffer * 12)(*[Buffer(size=16 * (1 + k % 5), begin=k, end=k + 3 + k % 4) for k in range(12)])
     before, use = plan(library, buffers)
-    print(f"{use.size} bytes, at least {use.lower_bound}")
+    print(f"{use.size} bytes, at least {use.lower_bound}: {needs(library, buffers, use.lower_bound)}")
     buffers[7].size += 16
     _, use = plan(library, buffers, warm_start=before)
     print(f"{use.size} bytes, at least {use.lower_bound}, after an edit")
