@@ -12,7 +12,7 @@ namespace arenac {
 namespace {
 
 // Of a tensor (a source): when its rows are written and touched. Only rows [first, first + size) are kept:
-// nothing in the group touches the others, which were written before it or never.
+// nothing in the group touches the others, which were written before it or never. None where nobody asks.
 struct RowLives {
   TensorId id;
   int64_t first;
@@ -65,7 +65,7 @@ class Former {
     const std::vector<StorageUse> in_rows = storage_uses();
     std::vector<KeptRing> cut = rings(in_rows);
     if (chunks.cut(cut) && chunks.any()) {
-      std::vector<Times> when_in_rows = when_;
+      std::vector<Times> when_in_rows = std::move(when_);
       if (auto columns = pulled_by_hosts(chunks, cut)) return columns;
       when_ = std::move(when_in_rows);
     }
@@ -158,6 +158,21 @@ class Former {
       sources_.push_back({id, hull.begin, std::vector<Life>(static_cast<size_t>(hull.end - hull.begin)),
                           before ? -1 : kNever});
     }
+    forget_others();
+  }
+
+  // Rows of what neither lives here in rows nor is, or is in, the place of another.
+  void forget_others() {
+    std::vector<char> asked(sources_.size());
+    for (size_t k = 0; k < sources_.size(); ++k) {
+      const TensorId storage = root(sources_[k].id);
+      asked[k] |= lives_here(storage) && facts_.rows[storage].size > 0;
+      for (const TensorId id : facts_.overwritten[sources_[k].id])
+        if (const auto other = at(id); other != sources_.end())
+          asked[k] = asked[other - sources_.begin()] = 1;
+    }
+    for (size_t k = 0; k < sources_.size(); ++k)
+      if (!asked[k]) sources_[k].rows.clear();
   }
 
   // When each slab of a stage runs first and last, -1 where it never does; host and guests at the same time.
@@ -195,6 +210,7 @@ class Former {
   // From the last slab on. Where a slab and the next go forward, in rows and in time, what both touch is for
   // the next.
   static void touch(RowLives& lives, const std::vector<Interval>& rows, const std::vector<Moment>& when) {
+    if (lives.rows.empty()) return;
     Interval next = {INT64_MAX, INT64_MAX};
     Moment then = kNever;
     for (size_t t = rows.size(); t-- > 0;) {
@@ -208,6 +224,7 @@ class Former {
   }
 
   static void write(RowLives& lives, const std::vector<Interval>& rows, const std::vector<Moment>& when) {
+    if (lives.rows.empty()) return;
     for (size_t t = 0; t < rows.size(); ++t)
       for (int64_t y = rows[t].begin; when[t] >= 0 && y < rows[t].end; ++y) lives.at(y).write(when[t]);
   }
