@@ -475,7 +475,7 @@ class Emitter {
   bool holds_doubles() const {
     const auto doubles = [](const LoweredNest& nest) { return holds_type(nest.kernel, Type::kFloat64); };
     const auto has = [&](const std::vector<LoweredNest>& step) { return std::ranges::any_of(step, doubles); };
-    return !text_type(graph_).empty() || std::ranges::any_of(lowered_.steps, has) ||
+    return holds_text(graph_) || std::ranges::any_of(lowered_.steps, has) ||
            std::ranges::any_of(graph_.tensors, [](const Tensor& t) { return t.type == Type::kFloat64; });
   }
 

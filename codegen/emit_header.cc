@@ -171,7 +171,7 @@ std::string header_text(const CProgram& p, const std::string& token) {
     pool_size_macros(c, p.name, p.upper + "_" + upper_case(pool.name), p.weights.blobs[k].total, pool);
   }
   what_it_is(c, p, token);
-  if (const std::string text = text_type(p.graph); !text.empty()) c.put(text);
+  if (holds_text(p.graph)) c.put(text_type());
   io_macros(c, p, p.inputs);
   io_macros(c, p, p.outputs);
   c.put("");

@@ -8,6 +8,7 @@
 
 #include "codegen/c_program.h"
 #include "codegen/c_text.h"
+#include "codegen/weights.h"
 #include "frontend/kernels.h"
 
 namespace arenac {
@@ -17,6 +18,14 @@ std::string rows_text(const std::vector<std::vector<int>>& rows) {
   std::string text = "{\n";
   for (const std::vector<int>& row : rows) text += fmt::format("  {{{}}},\n", fmt::join(row, ", "));
   return text + "}";
+}
+
+// Whether a kernel of the step reads or writes text.
+bool takes_text(const std::vector<LoweredNest>& step) {
+  return std::ranges::any_of(step, [](const LoweredNest& nest) {
+    const KernelOperands& of = nest.operands;
+    return of.write_type == Type::kString || std::ranges::count(of.read_types, Type::kString) > 0;
+  });
 }
 
 std::string lower_case(std::string text) {
@@ -33,7 +42,8 @@ KernelLibrary::KernelLibrary(const std::string& name, const EmitOptions& options
       upper_(upper_case(name)),
       features_(options.features),
       registers_(options.registers),
-      of_(of) {
+      of_(of),
+      takes_text_(std::ranges::any_of(steps, takes_text)) {
   if (options.code == Code::kSmall) shared_ = shared_kernels(steps, name_, helpers_);
 }
 
@@ -108,9 +118,10 @@ File KernelLibrary::header() const {
   return {name_ + "_kernels.h",
           with_short_lines(fmt::format(
               "/* Kernels that several models have in common, for their C alone. Written by arenac. */\n"
-              "#ifndef {0}_KERNELS_H\n#define {0}_KERNELS_H\n#include <stdint.h>\n\n"
-              "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n{1}#ifdef __cplusplus\n}}\n#endif\n#endif\n",
-              upper_, boost::replace_all_copy(declarations_, upper_ + "_RESTRICT ", "")))};
+              "#ifndef {0}_KERNELS_H\n#define {0}_KERNELS_H\n#include <stdint.h>\n\n{1}"
+              "#ifdef __cplusplus\nextern \"C\" {{\n#endif\n{2}#ifdef __cplusplus\n}}\n#endif\n#endif\n",
+              upper_, takes_text_ ? text_type() : "",
+              boost::replace_all_copy(declarations_, upper_ + "_RESTRICT ", "")))};
 }
 
 // The target's features, where the compiler's options do not say that the processor has them, and of gcc at

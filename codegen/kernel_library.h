@@ -7,6 +7,8 @@
 //     kws_run()                      voice.c: voice_conv_0_5f3a9c01()
 #pragma once
 
+#include <fmt/format.h>
+
 #include <map>
 #include <set>
 #include <string>
@@ -73,6 +75,7 @@ class KernelLibrary {
   const std::string features_;
   const Registers registers_;
   const Of of_;
+  const bool takes_text_;
   Helpers helpers_ = {};
   SharedKernels shared_ = {};                        // empty: none
   std::map<std::string, std::string> kernels_ = {};  // parameters and body -> name

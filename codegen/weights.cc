@@ -160,10 +160,11 @@ std::string place_macro(const Blob& blob, const std::string& upper) {
 
 }  // namespace
 
-std::string text_type(const Graph& graph) {
-  const bool has_text = std::any_of(graph.tensors.begin(), graph.tensors.end(),
-                                    [](const Tensor& t) { return t.type == Type::kString; });
-  if (!has_text) return "";
+bool holds_text(const Graph& graph) {
+  return std::ranges::any_of(graph.tensors, [](const Tensor& t) { return t.type == Type::kString; });
+}
+
+std::string text_type() {
   return fmt::format(
       "#ifndef ARENAC_STRING_SIZE\n#define ARENAC_STRING_SIZE {0}\n"
       "/* Text of less than {0} bytes, ended by a zero. */\n"

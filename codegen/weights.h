@@ -40,9 +40,9 @@ struct Weights {
   int64_t total() const { return blobs.back().begin + blobs.back().total; }  // bytes of the .bin
 };
 
-// The definition of the C type of text if the graph has any, else nothing. Several models may define it in
-// one file.
-std::string text_type(const Graph& graph);
+// The definition of the C type of text, for files that have any. Several files with it may be one.
+bool holds_text(const Graph& graph);
+std::string text_type();
 
 Weights collect_weights(const Schedule& schedule, const EmitOptions& options);
 

@@ -542,7 +542,7 @@ void interpret_together(const Raw& raw, Options& options) {
   std::vector<std::string> names;
   for (const std::string& file : options.files) names.push_back(identifier_of(file));
   for (size_t k = 0; k < names.size(); ++k)
-    if (names[k] == together.name ||
+    if (names[k] == together.name || names[k] == together.name + "_kernels" ||
         std::find(names.begin(), names.begin() + k, names[k]) != names.begin() + k)
       wrong_usage(fmt::format("two things would be called '{}' in C; rename the model's file", names[k]));
   together.turns = turns_named(raw.together, names);

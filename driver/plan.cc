@@ -143,13 +143,12 @@ void print_every_planner(const Problem& problem, const Search& search) {
 
 // Writes why each pool's bound holds, as far as that was found, and says where it was not.
 void write_certificates(const Problem& problem, const Plan& plan, const std::string& file) {
-  constexpr int64_t kWork = 10'000'000'000;
   std::vector<Certificate> found;
   const auto members = members_by_pool(problem, plan.placements);
   for (size_t k = 0; k < plan.pools.size(); ++k) {
     const int64_t bound = plan.pools[k].lower_bound;
     if (bound == 0) continue;
-    if (auto certificate = certify(problem, static_cast<int>(k), members[k], bound, {kWork}))
+    if (auto certificate = certify(problem, static_cast<int>(k), members[k], bound, {kCertificateWork}))
       found.push_back(std::move(*certificate));
     else
       fmt::print(stderr, "note: no certificate was found for the bound of pool '{}', {}\n",

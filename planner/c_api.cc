@@ -177,7 +177,6 @@ int arenac_plan_verify(const arenac_problem* problem, const arenac_placement* pl
 int arenac_plan_certify(const arenac_problem* problem, const arenac_placement* placements,
                         arenac_certificate* certificate, char* message, size_t message_size) {
   using namespace arenac;
-  constexpr int64_t kWork = 10'000'000'000;
   const auto entry = [&] {
     require(problem && certificate && certificate->buffers, "arenac_plan_certify: a pointer is null");
     require(placements || problem->pool_count <= 1, "arenac_plan_certify: several pools need placements");
@@ -188,7 +187,7 @@ int arenac_plan_certify(const arenac_problem* problem, const arenac_placement* p
       if (!placements || placements[id].pool == certificate->pool) members.push_back(static_cast<int>(id));
     require(certificate->pool >= 0 && certificate->pool < static_cast<int32_t>(own.pools.size()),
             "arenac_plan_certify: there is no such pool");
-    const auto found = certify(own, certificate->pool, members, certificate->bound, {kWork});
+    const auto found = certify(own, certificate->pool, members, certificate->bound, {kCertificateWork});
     if (!found) throw UserError("no certificate was found", Exit::kNotFound);
     std::ranges::copy(found->buffers, certificate->buffers);
     certificate->buffer_count = found->buffers.size();

@@ -1,12 +1,14 @@
 // Why no plan of a pool is smaller than a bound: a few of its buffers that alone need so much.
 //
-//   bound 12 at time 1: a, c               bound 9: p, q, r
-//        +---------+                            +----+    +----+      p and r live at the ends, q all the
-//        time: |    c    |   both live then:          |  p |    |  r |      it may lie under both or above
-//        both, and
-//   +----+----+----+   8 + 4 bytes              |    +----+    |      every way to put the three above each
-//   |    a    |                                 +----+----+----+      other is tried
-//   +---------+
+//   bytes ^
+//      12 |    +---------+                {bound 12, buffers a and c, time 1}: both live then, and use 8
+//         |    |    c    |                and 4 bytes; b is not needed to say so
+//       8 +----+----+----+
+//         |    a    |                     {bound 12, buffers a and c}: wherever the two lie, one above the
+//         |         +--------------+      other or the other way round, they take 12; all orders are tried,
+//         |         |      b       |      which need not be at one time
+//       0 +---------+--------------+-->
+//         0    1    2    3    4    5  time
 //
 // It is found with the planner's own searches and checked without them: check_certificate() knows the
 // problem's rules and nothing else.
@@ -34,6 +36,7 @@ struct Certificate {
 // For `bound`, of these members of a pool; takes a checked problem. Of those that are searched none can be
 // spared, as far as the effort allows to say so. Nothing where it is spent before the buffers are few enough
 // for check_certificate(), or where the bound is none of these.
+inline constexpr int64_t kCertificateWork = 3'000'000'000;  // that one is worth where somebody asks for it
 std::optional<Certificate> certify(const Problem& problem, int pool, const std::vector<int>& members,
                                    int64_t bound, const Effort& effort);
 

@@ -191,7 +191,7 @@ Plan run_with_groups(const Planner& row, const Problem& problem, Search search) 
 
 // Of a problem with one pool, which buffers it takes to say so.
 std::string impossible(const Problem& problem, int64_t bound) {
-  constexpr int64_t kWork = 1'000'000'000;
+  constexpr int64_t kWork = 100'000'000;  // a refusal is not to be waited for
   const Pool& pool = problem.pools[0];
   const auto why = certify(problem, 0, all_buffers(problem), *pool.capacity + 1, {kWork});
   return fmt::format("pool '{}' needs {} bytes at least, its capacity is {}: impossible{}", pool.name, bound,

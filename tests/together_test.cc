@@ -144,6 +144,24 @@ TEST_F(Together, KernelsInCommonAreThereOnce) {
   EXPECT_EQ(count(read("first.c") + read("second.c"), "NOINLINE"), 0u);
 }
 
+// Kernels of text, of halves and those written in C are declared for models that have none of them.
+TEST_F(Together, KernelsAreDeclaredForAll) {
+  const auto of = [](const char* body) {
+    return fmt::format("<ir_version: 8, opset_import: [\"\" : 17]> g {}", body);
+  };
+  write_model("words.onnx", of("(string[3] x) => (string[6] y) { y = Concat<axis = 0>(x, x) }"));
+  write_model("half.onnx", of("(float[4] x) => (float16[4] y) { y = Cast<to = 10>(x) }"));
+  write_model("total.onnx", of("(float[2000] x) => (float[2000] y) <int64 a = {0}> { y = CumSum(x, a) }"));
+  write_model("narrow.onnx", kNarrow);
+  const Finished done = arenac({"compile", "words.onnx", "half.onnx", "total.onnx", "narrow.onnx",
+                                "--together", "concurrent", "--name", "all", "--quiet"});
+  ASSERT_EQ(done.status, 0) << done.output;
+  std::string sources = "all.c";
+  for (const char* name : {"words", "half", "total", "narrow"})
+    sources += fmt::format(" {0}.c {0}_weights.c", name);
+  expect_runs("#include <all.h>\nint main(void) { return all_static_arena() ? 0 : 1; }\n", sources);
+}
+
 // wide and narrow take turns, and sum, which keeps something, may interrupt either.
 TEST_F(Together, KindsMayBeWithinKinds) {
   write_model("wide.onnx", with_numbers(kWide));
