@@ -213,6 +213,12 @@ void add_together_options(CLI::App& command, Raw& raw) {
   command.option_defaults()->group("Options");
 }
 
+void add_plan_pools(CLI::App& command, Raw& raw) {
+  command.add_option("--pool", raw.pools, "a memory, the preferred first; repeatable")
+      ->allow_extra_args(false)
+      ->type_name("name=sram,size=256K,align=16");
+}
+
 void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   command.add_option("PROBLEM.csv", plan.problem, "'-': standard input")->required();
   command.add_option("-o,--output", plan.solution, "write the plan here ('-': standard output)")
@@ -227,9 +233,7 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
       .add_option("--capacity", raw.capacity, "any plan within N bytes (suffixes K, M) will do; else exit 3")
       ->transform(size_in_bytes())
       ->type_name("N");
-  command.add_option("--pool", raw.pools, "a memory, the preferred first; repeatable")
-      ->allow_extra_args(false)
-      ->type_name("name=sram,size=256K,align=16");
+  add_plan_pools(command, raw);
   command.add_option("--time", plan.search.seconds, "search until then, or the plan is proven optimal")
       ->check(number_above_0())
       ->type_name("SECONDS");
@@ -316,6 +320,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   CLI::App* verify = add("verify", "independent check of a plan", Command::kVerify);
   verify->add_option("MAP.json|PROBLEM.csv", options.files)->required()->expected(1)->allow_extra_args(false);
   verify->add_option("SOLUTION.csv", options.plan.solution, "of the problem");
+  add_plan_pools(*verify, raw);
   verify->add_option("--certificate", options.plan.certificate, "of its bounds, as plan wrote it")
       ->type_name("FILE.json");
 
@@ -399,14 +404,21 @@ CallerRows caller_rows_of(const std::string& text) {
   return {text.substr(0, equals), *dimension};
 }
 
-void interpret_plan(const Raw& raw, Options& options) {
-  PlanOptions& plan = options.plan;
+// Of plan and verify.
+std::vector<Pool> plan_pools_of(const Raw& raw) {
+  std::vector<Pool> pools;
   for (const std::string& text : raw.pools) {
     const auto [pool, section, kind] = pool_of(text);
     if (!section.empty()) wrong_usage(fmt::format("--pool {}: a plan has no sections", text));
     if (kind != "arena") wrong_usage(fmt::format("--pool {}: a plan has no {}", text, kind));
-    plan.pools.push_back(pool);
+    pools.push_back(pool);
   }
+  return pools;
+}
+
+void interpret_plan(const Raw& raw, Options& options) {
+  PlanOptions& plan = options.plan;
+  plan.pools = plan_pools_of(raw);
   if (raw.capacity) {
     if (!plan.pools.empty()) wrong_usage("--capacity is for one pool; with --pool, give each its size");
     plan.pools.push_back({"arena", raw.capacity});
@@ -427,7 +439,11 @@ void require_identifier(const std::string& name) {
 
 void interpret_raw(const Raw& raw, Options& options) {
   if (options.command == Command::kPlan) return interpret_plan(raw, options);
-  if (options.command == Command::kVerify) options.plan.problem = options.files[0];
+  if (options.command == Command::kVerify) {
+    options.plan.problem = options.files[0];
+    options.plan.pools = plan_pools_of(raw);
+    return;
+  }
   options.tolerance.quanta = raw.quanta.value_or(raw.rtol || raw.atol ? 0 : 1);
   options.tolerance.rtol = raw.rtol.value_or(options.tolerance.rtol);
   options.tolerance.atol = raw.atol.value_or(options.tolerance.atol);

@@ -235,7 +235,7 @@ WarmStart places_from_csv(const std::string& text, const std::string& file, cons
     if (at == ids.end()) return refuse(fmt::format("'{}' is no buffer of the problem", row.id));
     if (places[at->second]) row.fail(fmt::format("buffer '{}' is placed twice", row.id));
     Placement place = {problem.buffers[at->second].pools.front(), row.number(row.offset, "offset")};
-    if (is_given(row.pool) && problem.pools.size() > 1) {
+    if (is_given(row.pool)) {
       const auto pool = std::ranges::find(problem.pools, row.pool, &Pool::name);
       if (pool == problem.pools.end()) return refuse(fmt::format("pool '{}' does not exist", row.pool));
       place.pool = int(pool - problem.pools.begin());

@@ -194,6 +194,20 @@ TEST_F(Cli, PlanWritesASolutionThatVerifies) {
   EXPECT_THAT(wrong.output, HasSubstr("share bytes [4, 8)"));
 }
 
+TEST_F(Cli, VerifyTakesThePoolsOfThePlan) {
+  write("p.csv", "id,lower,upper,size\na,0,4,30\nb,0,4,40\nc,2,6,50\n");
+  const std::vector<std::string> pools = {"--pool", "name=x,size=60", "--pool", "name=y,align=4"};
+  const auto with_pools = [&](std::vector<std::string> words) {
+    words.insert(words.end(), pools.begin(), pools.end());
+    return arenac(words);
+  };
+  ASSERT_EQ(with_pools({"plan", "p.csv", "-o", "s.csv", "--certificate", "c.json"}).status, 0);
+  EXPECT_EQ(with_pools({"verify", "p.csv", "s.csv", "--certificate", "c.json"}).status, 0);
+  const Finished without = arenac({"verify", "p.csv", "s.csv"});
+  EXPECT_EQ(without.status, 1);
+  EXPECT_THAT(without.output, HasSubstr("pool 'y' does not exist"));
+}
+
 TEST_F(Cli, PlanCertifiesItsBound) {
   write("p.csv", "id,lower,upper,size\na,0,2,8\nb,2,5,4\nc,1,3,4\n");
   ASSERT_EQ(arenac({"plan", "p.csv", "-o", "s.csv", "--certificate", "c.json"}).status, 0);
