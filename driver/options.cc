@@ -525,15 +525,16 @@ Raw of_model(Raw raw, const std::string& name, const std::vector<std::string>& a
   return raw;
 }
 
-// Of a word of --together, or of a file.
-Turns turns_named(const std::string& word, const std::vector<std::string>& names) {
-  if (word.ends_with(".json")) return turns_from_json(read_file(word), word, names);
-  const auto at = std::ranges::find(kTogetherWords, word);
-  if (at == std::end(kTogetherWords))
-    wrong_usage(
-        fmt::format("--together {}: is neither a file that ends in .json nor a kind{}", word,
-                    did_you_mean_or_all(word, {std::begin(kTogetherWords), std::end(kTogetherWords)})));
-  return turns_of(static_cast<TogetherKind>(at - std::begin(kTogetherWords)), names.size());
+// Of a word, or of a file.
+void interpret_turns(const std::string& word, const std::vector<std::string>& names, Together& together) {
+  if (word.ends_with(".json")) {
+    together.file = word;
+    together.turns = turns_from_json(read_file(word), word, names);
+    return;
+  }
+  const std::string complaint =
+      fmt::format("--together {}: is neither a file that ends in .json nor a kind", word);
+  together.turns = turns_of(kind_named(word, complaint), names.size());
 }
 
 void interpret_together(const Raw& raw, Options& options) {
@@ -561,8 +562,7 @@ void interpret_together(const Raw& raw, Options& options) {
     if (names[k] == together.name || names[k] == together.name + "_kernels" ||
         std::find(names.begin(), names.begin() + k, names[k]) != names.begin() + k)
       wrong_usage(fmt::format("two things would be called '{}' in C; rename the model's file", names[k]));
-  together.turns = turns_named(raw.together, names);
-  if (raw.together.ends_with(".json")) together.file = raw.together;
+  interpret_turns(raw.together, names, together);
   for (size_t k = 0; k < names.size(); ++k) {
     Options one;
     one.command = options.command;

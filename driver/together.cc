@@ -201,12 +201,13 @@ class Planning {
   }
 
  private:
+  const Compilation& planned_alone(size_t model, const PoolBytes& used) {
+    return models_[model] = planned(within_the_rest(options_[model], used));
+  }
+
   // From the bottom of every pool on, `used` bytes of which others have meanwhile. Returns what is taken.
   PoolBytes planned_from_0(const Turns& turns, const PoolBytes& used) {
-    if (turns.is_model()) {
-      models_[turns.model] = planned(within_the_rest(options_[turns.model], used));
-      return sizes_of(models_[turns.model].plan);
-    }
+    if (turns.is_model()) return sizes_of(planned_alone(turns.model, used).plan);
     Joint joint;
     add(joint, turns, used);
     for (const int kept : joint.kept)
@@ -228,8 +229,7 @@ class Planning {
 
   void add(Joint& joint, const Turns& turns, const PoolBytes& used) {
     if (turns.is_model()) {
-      models_[turns.model] = planned(within_the_rest(options_[turns.model], used));
-      add_buffers(joint, models_[turns.model], turns.model);
+      add_buffers(joint, planned_alone(turns.model, used), turns.model);
     } else if (turns.kind != TogetherKind::kConcurrent) {
       for (const Turns& member : turns.members) add(joint, member, used);
     } else {

@@ -41,17 +41,9 @@ class Reader {
     const json& list = text.begin().value();
     if (!list.is_array() || list.size() < 2 || list.size() > names_.size() || depth >= names_.size())
       refuse(fmt::format("'{}' needs a list of two and more of the models", word));
-    Turns turns = {.kind = kind(word)};
+    Turns turns = {.kind = kind_named(word, fmt::format("{}: '{}' is no kind", origin_, word))};
     for (const json& member : list) turns.members.push_back(node(member, depth + 1));
     return turns;
-  }
-
-  TogetherKind kind(const std::string& word) const {
-    const auto at = std::ranges::find(kTogetherWords, word);
-    if (at == std::end(kTogetherWords))
-      refuse(fmt::format("'{}' is no kind{}", word,
-                         did_you_mean_or_all(word, {std::begin(kTogetherWords), std::end(kTogetherWords)})));
-    return static_cast<TogetherKind>(at - std::begin(kTogetherWords));
   }
 
   size_t model(const std::string& name) {
@@ -84,6 +76,15 @@ bool runs_alone(const Turns& turns, size_t model) {
 }
 
 }  // namespace
+
+TogetherKind kind_named(const std::string& word, const std::string& complaint) {
+  const auto at = std::ranges::find(kTogetherWords, word);
+  if (at == std::end(kTogetherWords))
+    throw UserError(
+        complaint + did_you_mean_or_all(word, {std::begin(kTogetherWords), std::end(kTogetherWords)}),
+        Exit::kUsage);
+  return static_cast<TogetherKind>(at - std::begin(kTogetherWords));
+}
 
 Turns turns_of(TogetherKind kind, size_t count) {
   Turns turns = {.kind = kind};

@@ -21,6 +21,9 @@ enum class TogetherKind : uint8_t { kExclusive, kSequential, kConcurrent };
 // Words of --together, in the order of the kinds.
 inline constexpr std::string_view kTogetherWords[] = {"exclusive", "sequential", "concurrent"};
 
+// What a word means. UserError, `complaint` and what was likely meant, where it is none of them.
+TogetherKind kind_named(const std::string& word, const std::string& complaint);
+
 // A tree whose leaves are models. Each is there once; what is no model has two members and more.
 struct Turns {
   TogetherKind kind = TogetherKind::kExclusive;

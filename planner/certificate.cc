@@ -131,7 +131,7 @@ std::optional<Certificate> certify(const Problem& problem, int pool, const std::
   // Of a group those that are in use at the time; all where there is a search.
   std::vector<int> buffers;
   for (const int id : members)
-    if (std::ranges::count(c->buffers, merged.buffer_of[id]) > 0) buffers.push_back(id);
+    if (std::ranges::binary_search(c->buffers, merged.buffer_of[id])) buffers.push_back(id);
   std::ranges::sort(buffers);
   c->buffers = std::move(buffers);
   if (c->time)

@@ -147,6 +147,7 @@ class Former {
     }
     std::stable_sort(all.begin(), all.end(),
                      [&](const auto& a, const auto& b) { return before_in_place(a.first, b.first); });
+    std::vector<size_t> counts;  // of rows
     for (size_t k = 0; k < all.size();) {
       const TensorId id = all[k].first;
       Interval hull = {INT64_MAX, 0};
@@ -155,14 +156,14 @@ class Former {
           if (rows.begin < rows.end) hull = {std::min(hull.begin, rows.begin), std::max(hull.end, rows.end)};
       if (hull.begin >= hull.end) hull = {0, 0};
       const bool before = facts_.writer[id] < group_.begin;
-      sources_.push_back({id, hull.begin, std::vector<Life>(static_cast<size_t>(hull.end - hull.begin)),
-                          before ? -1 : kNever});
+      sources_.push_back({id, hull.begin, {}, before ? -1 : kNever});
+      counts.push_back(static_cast<size_t>(hull.end - hull.begin));
     }
-    forget_others();
+    keep_rows(counts);
   }
 
-  // Rows of what neither lives here in rows nor is, or is in, the place of another.
-  void forget_others() {
+  // So many rows each, of what lives here in rows, or is, or is in, the place of another.
+  void keep_rows(const std::vector<size_t>& counts) {
     std::vector<char> asked(sources_.size());
     for (size_t k = 0; k < sources_.size(); ++k) {
       const TensorId storage = root(sources_[k].id);
@@ -172,7 +173,7 @@ class Former {
           asked[k] = asked[other - sources_.begin()] = 1;
     }
     for (size_t k = 0; k < sources_.size(); ++k)
-      if (!asked[k]) sources_[k].rows.clear();
+      if (asked[k]) sources_[k].rows.resize(counts[k]);
   }
 
   // When each slab of a stage runs first and last, -1 where it never does; host and guests at the same time.
