@@ -442,6 +442,8 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (options.command == Command::kVerify) {
     options.plan.problem = options.files[0];
     options.plan.pools = plan_pools_of(raw);
+    if (options.plan.solution.empty() && (!raw.pools.empty() || !options.plan.certificate.empty()))
+      wrong_usage("--pool and --certificate are of a problem and its solution");
     return;
   }
   options.tolerance.quanta = raw.quanta.value_or(raw.rtol || raw.atol ? 0 : 1);

@@ -206,6 +206,8 @@ TEST_F(Cli, VerifyTakesThePoolsOfThePlan) {
   const Finished without = arenac({"verify", "p.csv", "s.csv"});
   EXPECT_EQ(without.status, 1);
   EXPECT_THAT(without.output, HasSubstr("pool 'y' does not exist"));
+  EXPECT_EQ(with_pools({"verify", "p.csv"}).status, 2);
+  EXPECT_EQ(arenac({"verify", "map.json", "--certificate", "c.json"}).status, 2);
 }
 
 TEST_F(Cli, PlanCertifiesItsBound) {
