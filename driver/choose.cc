@@ -22,7 +22,8 @@ using Clock = std::chrono::steady_clock;
 constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr double kFirstEffort = 0.01;  // of the planner's, for plans that only tell which schedules to plan
 constexpr int64_t kMostGained = 16;    // all effort makes such a plan smaller by one part in as many, at most
-constexpr int64_t kMostPlanned = 4;    // with all effort, of the schedules whose first plans are the smallest
+constexpr double kWholeSlowdown = 0.1;  // of whole layers beside the fastest of these, for a smaller arena
+constexpr int64_t kMostPlanned = 4;  // with all effort, of the schedules whose first plans are the smallest
 
 // A schedule and its problem, not planned yet.
 struct Candidate {
@@ -195,6 +196,16 @@ bool has(Freedom freedom, const Schedule& schedule) {
   return freedom == Freedom::kAnyAgain || work_again(schedule) <= work_allowed(*schedule.graph, freedom);
 }
 
+// The smallest of the schedules of whole layers that `which` takes and that take little longer than the
+// fastest of these. `all` are in the order of their cycles.
+template <typename Which>
+Planned smallest_whole(const std::vector<Candidate>& all, const Choosing& choosing, const Which& which) {
+  const auto fastest = std::ranges::find_if(all, which);
+  ARENAC_CHECK(fastest != all.end(), "there are no schedules of whole layers");
+  const double most_cycles = (1 + kWholeSlowdown) * fastest->cycles;
+  return *smallest_of(all, choosing, [&](const Candidate& c) { return which(c) && c.cycles <= most_cycles; });
+}
+
 // Of those that --optimize has: whole layers; what does nothing again and takes little longer than whole
 // layers; what does little again.
 Planned preferred(const Graph& graph, const std::vector<Candidate>& all, const Choosing& choosing) {
@@ -205,14 +216,14 @@ Planned preferred(const Graph& graph, const std::vector<Candidate>& all, const C
   };
   switch (choosing.options.optimize) {
     case Optimize::kSpeed:
-      return smallest(all, choosing);
+      return smallest_whole(all, choosing, [](const Candidate&) { return true; });
     case Optimize::kRam:
       return *smallest_with(Freedom::kSomeAgain, kNoLimit);
     case Optimize::kBalanced:
       break;
   }
-  const auto whole = smallest_of(all, choosing, [&](const Candidate& c) { return is_whole(c, graph); });
-  const double cycles = all[whole->candidate].cycles;
+  const Planned whole = smallest_whole(all, choosing, [&](const Candidate& c) { return is_whole(c, graph); });
+  const double cycles = all[whole.candidate].cycles;
   return *smallest_with(Freedom::kNothingAgain, (1 + choosing.options.slowdown) * cycles);
 }
 
@@ -279,7 +290,7 @@ bool has_budget(const CompileOptions& options) {
                                     [](const Pool& pool) { return pool.capacity.has_value(); });
 }
 
-// Bytes of the smallest arena of whole layers in one pool. `found` holds all schedules of whole layers that a
+// Bytes of the arena of whole layers in one pool. `found` holds all schedules of whole layers that a
 // search finds; where a scheduler was named, there was no search.
 int64_t arena_of_whole_layers(const Graph& graph, const std::vector<Candidate>& found,
                               const Choosing& choosing) {
@@ -288,9 +299,11 @@ int64_t arena_of_whole_layers(const Graph& graph, const std::vector<Candidate>& 
   std::vector<Candidate> whole;
   if (!choosing.options.scheduler.empty()) whole = candidates(graph, Freedom::kWholeLayers, in_one);
   for (const Candidate& c : found)
-    if (choosing.options.scheduler.empty() && is_whole(c, graph))
+    if (choosing.options.scheduler.empty() && is_whole(c, graph)) {
       whole.push_back(candidate(c.schedule, in_one));
-  return total_size(smallest(whole, in_one).plan);
+      whole.back().cycles = c.cycles;
+    }
+  return total_size(smallest_whole(whole, in_one, [](const Candidate&) { return true; }).plan);
 }
 
 // Of one pool with room enough: each with a smaller arena than those before.
@@ -312,10 +325,12 @@ std::vector<Rung> frontier(const std::vector<Candidate>& all, const Choosing& ch
 }
 
 Chosen chosen_of(const Graph& graph, std::vector<Candidate> all, Planned best, const Choosing& choosing) {
+  std::optional<int64_t> layerwise;
+  if (choosing.options.optimize != Optimize::kSpeed || !is_of_whole_layers(all[best.candidate].schedule))
+    layerwise = arena_of_whole_layers(graph, all, choosing);
   Chosen c = chosen(std::move(all[best.candidate]), std::move(best.plan));
   if (best.cut) c.schedule.limits_hit.insert({"the smallest plan", kMostPlanned, "schedule"});
-  all.erase(all.begin() + static_cast<std::ptrdiff_t>(best.candidate));
-  if (!is_of_whole_layers(c.schedule)) c.layerwise_arena = arena_of_whole_layers(graph, all, choosing);
+  if (!is_of_whole_layers(c.schedule) || layerwise != total_size(c.plan)) c.layerwise_arena = layerwise;
   return c;
 }
 

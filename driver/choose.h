@@ -3,10 +3,10 @@
 //   Chosen c = choose(graph, {options, states, target, deadline, times});   // as --optimize, --ram and
 //   --pool say c.schedule, c.lifetimes, c.plan
 //
-// Without a budget the smallest arena that --optimize has, `balanced` of what takes at most --slowdown longer
-// than whole layers. With one (--ram, or pools of a given size) the fastest that fits: wholly in the first
-// pool, if what --optimize has does; else with the least in the slowest pools. Time is the cycles that
-// codegen/cycles.h foresees.
+// Without a budget the smallest arena that --optimize has: `speed` of whole layers a tenth slower than the
+// fastest of these at most, `balanced` of what takes at most --slowdown longer than that. With one (--ram, or
+// pools of a given size) the fastest that fits: wholly in the first pool, if what --optimize has does; else
+// with the least in the slowest pools. Time is the cycles that codegen/cycles.h foresees.
 #pragma once
 
 #include <chrono>

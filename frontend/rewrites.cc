@@ -6,9 +6,11 @@
 #include "frontend/loop_fusion.h"
 #include "frontend/narrow.h"
 #include "frontend/padding.h"
+#include "frontend/products.h"
 #include "frontend/requantize.h"
 #include "frontend/scaled_weights.h"
 #include "frontend/unflatten.h"
+#include "frontend/zero_points.h"
 
 namespace arenac {
 namespace {
@@ -34,12 +36,18 @@ constexpr Rewrite kRewrites[] = {
      Rounding::kSame, alone<with_merged_padding>},
     {"integer_sums", "sums of dequantised integers run in int32 and are scaled once: fast, and small weights",
      Rounding::kOther, alone<with_integer_sums>},
+    {"zero_points_outside",
+     "sums of integers with zero points that the run computes are corrected once: products of bytes",
+     Rounding::kSame, alone<with_zero_points_outside>},
     {"requantized", "quantised results of integers are one product each: the same bits everywhere",
      Rounding::kOther, alone<with_requantization>},
     {"scaled_weights", "what scales a sum by constants goes into the weights: no normalisation at run time",
      Rounding::kOther, alone<with_scaled_weights>},
     {"common_nodes", "what is computed or kept twice is there once", Rounding::kSame,
      alone<with_common_nodes>},
+    {"own_factors",
+     "what neighbouring sums of products each take an element of is nobody else's: it may lie for that",
+     Rounding::kSame, alone<with_own_factors>},
     {"fused_loops", "loops over the same moments run as one: of what lies between, one moment is kept",
      Rounding::kSame, alone<with_fused_loops>},
 };

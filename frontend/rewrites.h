@@ -4,7 +4,8 @@
 //   for (const Rewrite& row : rewrites()) graph = row.rewrite(std::move(graph), layerwise_peak);    by hand
 //
 //   free_precision -> early_narrowing -> unflattened_operands -> inlined_elements -> merged_padding
-//                                                    -> integer_sums -> scaled_weights -> common_nodes
+//                                                    -> integer_sums -> zero_points_outside -> requantized
+//                                                    -> scaled_weights -> common_nodes -> own_factors
 //                                                    -> fused_loops
 //
 // What each has to come before:
@@ -15,8 +16,10 @@
 //   inlined_elements      the three on sums, which look for scales, casts and zeros inside one nest;
 //   merged_padding        integer_sums: a padded copy hides the integers of which a factor is made;
 //   integer_sums          scaled_weights, which would make floats of integer weights and their scales;
+//   zero_points_outside   common_nodes, which forgets what constants were folded from;
 //   common_nodes          nothing: the others make nodes equal, and it forgets what constants were folded
 //                         from, which integer_sums and scaled_weights ask for;
+//   own_factors           nothing: common_nodes would undo it;
 //   fused_loops           nothing: it moves what the others have made of nodes between loops.
 //
 // Rewrites that take arguments of the user's run after these: streams (frontend/stream.h) and reordered sums

@@ -154,7 +154,8 @@ Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& t
       std::vector<Ordered> stored = {std::move(ordered)};
       for (const StorageChoice& choice : {StorageChoice{Moves::kUnshared},
                                           {Moves::kFirst, Products::kRows},
-                                          {.moves = Moves::kUnshared, .windowed = Windowed::kPlanes}}) {
+                                          {.moves = Moves::kUnshared, .windowed = Windowed::kPlanes},
+                                          {.products = Products::kRows, .factors = Factors::kAsWritten}}) {
         Ordered other = in_storage(*g, stored[0], choice, deadline);
         const auto same = [&](const Ordered& one) { return one.storage.layouts == other.storage.layouts; };
         if (std::ranges::none_of(stored, same)) stored.push_back(std::move(other));

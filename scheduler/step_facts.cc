@@ -171,6 +171,56 @@ std::vector<bool> can_be_cut(const Graph& graph, const std::vector<Step>& steps)
   return all;
 }
 
+// Whether the first slab of a reader asks for all of a producer.
+bool wants_whole(const Pull& pull, const StepFacts& facts) {
+  return !pull.upto.empty() && pull.upto.front() == facts.steps[pull.producer].slabs.count - 1;
+}
+
+// Whether every reader of what a step writes wants it whole.
+bool is_wanted_whole(int step, const StepFacts& facts) {
+  const Slabs& slabs = facts.steps[step].slabs;
+  if (slabs.count <= 1 || facts.readers[slabs.write.tensor].empty()) return false;
+  return std::ranges::all_of(facts.readers[slabs.write.tensor], [&](int reader) {
+    const auto& pulls = facts.steps[reader].pulls;
+    const auto pull = std::ranges::find(pulls, step, &Pull::producer);
+    return pull != pulls.end() && wants_whole(*pull, facts);
+  });
+}
+
+// The steps whose slabs come in turns with those of `step`, as it pulls them.
+std::set<int> pulled_in_turns(int step, const StepFacts& facts) {
+  std::set<int> all;
+  std::vector<int> open = {step};
+  while (!open.empty()) {
+    const int reader = open.back();
+    open.pop_back();
+    for (const Pull& pull : facts.steps[reader].pulls)
+      if (!wants_whole(pull, facts) && all.insert(pull.producer).second) open.push_back(pull.producer);
+  }
+  return all;
+}
+
+// All slabs at once of steps that would save nothing in slabs: they are wanted whole, and so is what they
+// read, which is the caller's or read again in turns with who wants them.
+//
+//   k = x * w       wanted whole by the first row of q * k
+//   q = x * w       reads x row by row, behind that
+std::map<int, int64_t> all_at_once(const StepFacts& facts, const std::vector<Layout>& layouts) {
+  std::map<int, int64_t> strips;
+  for (int s = 0; s < static_cast<int>(facts.steps.size()); ++s) {
+    const Slabs& slabs = facts.steps[s].slabs;
+    if (facts.one_by_one[s] || !is_wanted_whole(s, facts)) continue;
+    const std::set<int> behind = pulled_in_turns(facts.readers[slabs.write.tensor].front(), facts);
+    const bool saves_nothing = std::ranges::all_of(slabs.reads, [&](const RowAccess& read) {
+      return facts.callers[layouts[read.tensor].root] ||
+             std::ranges::any_of(facts.readers[facts.source[read.tensor]],
+                                 [&](int reader) { return behind.contains(reader); });
+    });
+    if (saves_nothing) strips.emplace(s, slabs.count);
+  }
+  return strips;
+}
+
 // A step that stays whole.
 StepInSlabs whole_step() {
   StepInSlabs step;
@@ -270,6 +320,8 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
     for (TensorId id : callers) facts.callers[layouts[id].root] = true;
   for (TensorId id : graph.inputs)
     if (graph.by_rows.contains(id)) facts.bytes[layouts[id].root] = 0;
+  if (const auto strips = all_at_once(facts, layouts); !strips.empty())
+    if (auto all = in_strips(0, end, strips, facts, steps)) facts.steps = std::move(*all);
   return facts;
 }
 

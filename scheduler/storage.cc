@@ -8,6 +8,7 @@
 
 #include "frontend/error.h"
 #include "scheduler/liveness.h"
+#include "scheduler/products.h"
 #include "scheduler/windowed.h"
 
 namespace arenac {
@@ -232,13 +233,17 @@ class Assignment {
   std::optional<Layout> view_layout(const Node& node) const {
     const Nests* nests = std::get_if<Nests>(&node.body);
     if (!nests || nests->size() != 1) return std::nullopt;
-    const Nest& nest = nests->front();
-    const Expr* from = copied_read(nest, node, graph_);
-    if (!from) return std::nullopt;
-    const Layout& source = layouts_[node.reads[(*from)->index]];
-    const auto address = address_of(source, (*from)->args, nest);
+    const Expr* from = copied_read(nests->front(), node, graph_);
+    return from ? view_layout(nests->front(), (*from)->args, layouts_[node.reads[(*from)->index]])
+                : std::nullopt;
+  }
+
+  // The same where the nest only reads these elements of an operand that lies so.
+  static std::optional<Layout> view_layout(const Nest& nest, const std::vector<Expr>& elements,
+                                           const Layout& operand) {
+    const auto address = address_of(operand, elements, nest);
     if (!address) return std::nullopt;
-    Layout view{source.root, address->constant, std::vector<int64_t>(nest.store.size(), 0)};
+    Layout view{operand.root, address->constant, std::vector<int64_t>(nest.store.size(), 0)};
     std::vector<bool> stored(nest.axes.size());
     for (size_t d = 0; d < nest.store.size(); ++d) {
       const Expr& index = nest.store[d];
@@ -254,14 +259,23 @@ class Assignment {
     return view;
   }
 
-  bool make_view(const Node& node) {
+  // As far as its result alone tells.
+  bool may_be_view(const Node& node) const {
     if (node.is_copy || node.writes.size() != 1 ||
         std::find(copied_.begin(), copied_.end(), &node) != copied_.end())
       return false;
     const TensorId out = node.writes[0];
-    if (is_output_[out] || assigned_[out] || count_of(graph_.tensors[out]) == 0) return false;
+    return !is_output_[out] && !assigned_[out] && count_of(graph_.tensors[out]) > 0;
+  }
+
+  bool make_view(const Node& node) {
+    if (!may_be_view(node)) return false;
+    const TensorId out = node.writes[0];
     const auto view = view_layout(node);
     if (!view || assigned_[view->root] || graph_.tensors[view->root].constant) return false;
+    if (choice_.factors == Factors::kInLanes && !is_fed(graph_, view->root) &&
+        lie_apart(seen_by_reader(out, *view)))
+      return false;  // a copy, in lanes
     if (row_major_[out] &&
         !equivalent(view->strides, row_major_strides(graph_.tensors[out].shape), graph_.tensors[out].shape))
       return false;
@@ -310,7 +324,51 @@ class Assignment {
       for (size_t d = 1; d < windowed; ++d) order.push_back(static_cast<int>(d));
       return dense_strides(shape, order);
     }
-    return strides_like_operand(node, *nests, shape, order);
+    return strides_for_products(out, strides_like_operand(node, *nests, shape, order));
+  }
+
+  // A tensor at that layout, or a view of it, as its only reader sees it; null where several do.
+  struct Seen {
+    TensorId id;
+    Layout layout;
+    const Node* reader;
+  };
+  Seen seen_by_reader(TensorId id, const Layout& layout) const {
+    Seen seen{id, layout, nullptr};
+    while (readers_[seen.id].size() == 1) {
+      seen.reader = readers_[seen.id][0];
+      if (!may_be_view(*seen.reader)) return seen;
+      const Nests* nests = std::get_if<Nests>(&seen.reader->body);
+      const Expr* from =
+          nests && nests->size() == 1 ? copied_read(nests->front(), *seen.reader, graph_) : nullptr;
+      const auto view = from ? view_layout(nests->front(), (*from)->args, seen.layout) : std::nullopt;
+      if (!view) return seen;
+      seen = {seen.reader->writes[0], *view, nullptr};
+    }
+    return seen;
+  }
+  bool lie_apart(const Seen& seen) const {
+    return seen.reader && lanes_lie_apart(*seen.reader, seen.id, seen.layout, graph_);
+  }
+
+  // The strides given, or where a product wants it (products.h) those in which another dimension is
+  // innermost.
+  std::vector<int64_t> strides_for_products(TensorId out, const std::vector<int64_t>& given) const {
+    const auto lie_apart_in = [&](const std::vector<int64_t>& strides) {
+      return lie_apart(seen_by_reader(out, {out, 0, strides}));
+    };
+    if (choice_.factors == Factors::kAsWritten || !lie_apart_in(given)) return given;
+    const Shape& shape = graph_.tensors[out].shape;
+    for (size_t d = shape.size(); d-- > 0;) {
+      std::vector<int> order(shape.size());
+      std::iota(order.begin(), order.end(), 0);
+      std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return given[a] > given[b]; });
+      std::rotate(std::ranges::find(order, static_cast<int>(d)),
+                  std::ranges::find(order, static_cast<int>(d)) + 1, order.end());
+      std::vector<int64_t> strides = dense_strides(shape, order);
+      if (!lie_apart_in(strides)) return strides;
+    }
+    return given;
   }
 
   // Whether all that the node reads of its result's size is the caller's, whose order of dimensions nobody

@@ -49,10 +49,15 @@ enum class Products : uint8_t { kShared, kRows };
 //   dw       c0 . c1 . c2 .                  reads each once: one is in memory
 enum class Windowed : uint8_t { kPixels, kPlanes };
 
+// A factor of such products (products.h): so that neighbouring sums take elements that lie side by side, or
+// as the step that writes it walks.
+enum class Factors : uint8_t { kInLanes, kAsWritten };
+
 struct StorageChoice {
   Moves moves = Moves::kFirst;
   Products products = Products::kShared;
   Windowed windowed = Windowed::kPixels;
+  Factors factors = Factors::kInLanes;
 };
 Storage assign_storage(const Graph& graph, const std::vector<int>& order, const StorageChoice& choice = {},
                        Deadline deadline = kNoDeadline);
