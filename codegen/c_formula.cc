@@ -10,10 +10,12 @@
 namespace arenac {
 namespace {
 
-// The one axis that an index of the output is, apart from a constant; -1: none or several.
+// The axis that an index of the output is, apart from a constant, or whose blocks it is in, with that of the
+// place in these; -1: none or others.
 int stored_axis(const Expr& index) {
   const auto form = affine_form(index);
-  return form && form->terms.size() == 1 ? form->terms[0].first : -1;
+  if (!form || form->terms.empty() || form->terms.size() > 2) return -1;
+  return std::ranges::max(form->terms, {}, [](const auto& term) { return term.second; }).first;
 }
 
 // Reduced axis -> axis of the output, of the windows that the nest slides: they are added in an index of one

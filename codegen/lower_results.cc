@@ -46,6 +46,13 @@ std::optional<Quantised> quantised(const Expr& finish, Type stored) {
   return is_sum && fits && !has_sum(q.bias) && !has_sum(q.scale) ? std::optional(q) : std::nullopt;
 }
 
+// Whether it is made of functions of many operations that the C has itself.
+bool calls(const Expr& value) {
+  return any_of(value, [](const Expr& e) {
+    return e->type == Type::kFloat32 && (e->op == Op::kExp || e->op == Op::kErf || e->op == Op::kTanh);
+  });
+}
+
 class ResultLowering {
  public:
   ResultLowering(const ScheduledNest& nest, StmtBuilder& at, Type write_type)
@@ -58,6 +65,9 @@ class ResultLowering {
     if (lanes >= kBytes && on_.has_byte_vectors())
       if (const auto q = quantised(on_.nest.finish, write_type_)) return quantise(sums, *q);
     const Expr value = on_.nest.finish.empty() ? accumulator(on_.type) : on_.nest.finish;
+    if (lanes > 1 && sums.registers.size() > 1 && on_.plan.registers == Registers::kVector &&
+        value->type == write_type_ && calls(value))
+      return finish_in_loop(value, sums);
     const bool selects = any_of(value, [](const Expr& e) {
       return e->op == Op::kCast || e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect;
     });
@@ -107,6 +117,26 @@ class ResultLowering {
                         {at_.at(sums.reg(j)), bias, scale, number(q.zero), number(q.low), number(q.high)})});
       });
     }
+  }
+
+  // Through memory, a loop over the pixels: functions stand in the C once, where a compiler makes vectors of
+  // them. For each of a dozen pixels gcc would call them, lane by lane.
+  void finish_in_loop(const Expr& value, const Sums& sums) {
+    const auto count = static_cast<int64_t>(sums.registers.size());
+    const Expr lane = axis(kLane), lanes = integer(sums.lanes);
+    const int all = at_.new_register("sums", on_.type, static_cast<int>(count) * sums.lanes);
+    at_.put(Declare{{all}, {}});
+    for (int64_t k = 0; k < count; ++k)
+      at_.lanes(sums.lanes, [&] {
+        at_.put(Set{at_.at(all, integer(k) * lanes + lane), at_.at(sums.registers[static_cast<size_t>(k)])});
+      });
+    const Expr k = at_.new_int("pixel", Interval{0, count}), j = k + integer(sums.pixels.begin);
+    at_.loop(k->index, integer(0), integer(count), 1, [&] {
+      at_.lanes(sums.lanes, [&] {
+        at_.put(Set{element(kResult, write_type_, on_.at_point(on_.nest.store, j, sums.lanes)),
+                    finished(on_.at_point(value, j, sums.lanes), at_.at(all, k * lanes + lane))});
+      });
+    });
   }
 
   // Sets the elements of each pixel of the tile to `value` of the registers.

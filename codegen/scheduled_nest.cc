@@ -93,11 +93,15 @@ Expr ScheduledNest::index_of(const Affine& form) const {
 }
 
 Expr ScheduledNest::at_point(const Expr& e, int64_t j, int lanes) const {
+  return at_point(e, integer(j), lanes);
+}
+
+Expr ScheduledNest::at_point(const Expr& e, const Expr& j, int lanes) const {
   return substitute(e, [&](const Expr& x) -> Expr {
     if (x->op != Op::kAxis) return {};
     if (x->index != plan.tile_axis && x->index != plan.vector_axis) return {};
     const int step = plan.tile_axis != plan.vector_axis ? 1 : plan.lanes;
-    const Expr pixel = x->index == plan.tile_axis ? x + integer(j * step) : x;
+    const Expr pixel = x->index == plan.tile_axis ? x + j * integer(step) : x;
     return x->index == plan.vector_axis && lanes > 1 ? pixel + axis(kLane) : pixel;
   });
 }

@@ -51,6 +51,7 @@ class ScheduledNest {
   Expr index_of(const Affine& form) const;
   // The expression for pixel j of the tile and the lane that runs, of a block of so many.
   Expr at_point(const Expr& e, int64_t j, int lanes) const;
+  Expr at_point(const Expr& e, const Expr& j, int lanes) const;
 
   // Whether it depends on other outer axes or on the number of a slab where along axis p its bounds hold.
   bool varies(int p) const;

@@ -21,6 +21,7 @@
 #include "planner/verify.h"
 #include "scheduler/storage.h"
 #include "scheduler/sums.h"
+#include "scheduler/weight_blocks.h"
 
 namespace arenac {
 namespace {
@@ -166,8 +167,8 @@ Deadline make_graph(Compilation& c, const CompileOptions& options, Progress& pro
   if (options.sums == SumOrder::kReordered)
     model.graph =
         with_reordered_sums(std::move(model.graph), {.deadline = deadline_in(kSumsTime * options.seconds)});
-  c.graph =
-      std::make_unique<const Graph>(with_caller_rows(std::move(model.graph), options.fed, options.emitted));
+  Graph fed = with_caller_rows(std::move(model.graph), options.fed, options.emitted);
+  c.graph = std::make_unique<const Graph>(with_weight_blocks(std::move(fed), target_named(options.target)));
   c.states = options.states;
   c.states.insert(c.states.end(), model.states.begin(), model.states.end());
   verify(*c.graph);

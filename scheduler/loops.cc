@@ -202,17 +202,25 @@ int tile_for(int64_t extent, int most) {
   return static_cast<int>(best);
 }
 
-// Among the axes along which some operand stays in place, the innermost of those that fill a tile; else the
-// longest; -1: none.
+// Among the axes along which some operand stays in place, rather one that moves along the vector axis, the
+// innermost of those that fill a tile; else the longest; -1: none.
 int tile_axis(const FlatNest& nest, int vector_axis, int tile) {
   const auto reads = reads_of(nest.body);
   int best = -1;
-  const auto fills = [&](int a) { return std::min<int64_t>(nest.axes[a].extent, tile); };
+  const auto stays = [&](const Expr* read, int a) { return coefficient_along((*read)->args[0], a) == 0; };
+  const auto some_stays = [&](int a) {
+    return std::ranges::any_of(reads, [&](const Expr* read) { return stays(read, a); });
+  };
+  const auto lanes_stay = [&](int a) {
+    return std::ranges::any_of(reads,
+                               [&](const Expr* read) { return stays(read, a) && !stays(read, vector_axis); });
+  };
+  const auto fills = [&](int a) {
+    return vector_axis < 0 || lanes_stay(a) ? std::min<int64_t>(nest.axes[a].extent, tile) : 1;
+  };
   const auto stride = [&](int a) { return std::abs(coefficient_along(nest.store, a).value_or(INT64_MAX)); };
   for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a) {
-    if (nest.axes[a].reduced || a == vector_axis || nest.axes[a].extent < 2) continue;
-    const auto stays = [&](const Expr* read) { return coefficient_along((*read)->args[0], a) == 0; };
-    if (std::none_of(reads.begin(), reads.end(), stays)) continue;
+    if (nest.axes[a].reduced || a == vector_axis || nest.axes[a].extent < 2 || !some_stays(a)) continue;
     if (best < 0 || fills(a) > fills(best) || (fills(a) == fills(best) && stride(a) < stride(best))) best = a;
   }
   return best;
@@ -550,11 +558,36 @@ int64_t pace_of_caller(const Nest& nest, const FlatNest& flat, int operand, cons
   return std::abs(pace);
 }
 
-}  // namespace
+// The plan in which a constant that the cache does not hold is read once: the loops that choose its blocks
+// are outside of those that it stays in place for, where reading the rest for each block is less.
+LoopPlan with_weights_outside(const FlatNest& flat, LoopPlan plan, const Node& node, const Graph& graph,
+                              const Target& target) {
+  if (plan.vector_axis < 0) return plan;
+  const Expr* weights = nullptr;
+  int64_t others = 0;  // bytes
+  for (const Expr* read : reads_of(flat.body)) {
+    const Tensor& tensor = graph.tensors[node.reads[(*read)->index]];
+    if (tensor.constant && names_axis(*read, plan.vector_axis))
+      weights = read;
+    else
+      others += bytes_of(tensor);
+  }
+  if (!weights) return plan;
+  const auto behind = std::ranges::find_if(plan.order, [&](int a) {
+    return flat.axes[a].reduced || a == plan.vector_axis || a == plan.tile_axis;
+  });
+  const auto chooses = [&](int a) { return names_axis(*weights, a); };
+  int64_t blocks = 1, times = 1;
+  for (auto a = plan.order.begin(); a != behind; ++a) (chooses(*a) ? blocks : times) *= flat.axes[*a].extent;
+  const int64_t bytes = bytes_of(graph.tensors[node.reads[(*weights)->index]]);
+  if (bytes > target.costs.cache && bytes * (times - 1) > others * (blocks - 1))
+    std::stable_partition(plan.order.begin(), behind, chooses);
+  return plan;
+}
 
-LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
-                    const std::vector<Layout>& layouts, const Target& target) {
-  const FlatNest flat = flat_nest(nest, node, layouts);
+// The loops, in whatever order costs least but for what caches hold.
+LoopPlan walk_of(const FlatNest& flat, const Nest& nest, const Node& node, const Graph& graph,
+                 const Target& target) {
   LoopPlan plan;
   plan.registers = target.registers;
   if (target.registers == Registers::kScalar && target.costs.divide > target.costs.call)
@@ -617,6 +650,15 @@ LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
   }
   if (const auto pixels = of_pixels(flat, plan, target, constant)) return *pixels;
   return with_blocks(flat, std::move(plan), target, constant);
+}
+
+}  // namespace
+
+LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
+                    const std::vector<Layout>& layouts, const Target& target) {
+  const FlatNest flat = flat_nest(nest, node, layouts);
+  LoopPlan plan = walk_of(flat, nest, node, graph, target);
+  return target.costs.cache == 0 ? plan : with_weights_outside(flat, std::move(plan), node, graph, target);
 }
 
 std::optional<WalkedRows> walked_rows(const FlatNest& nest, const LoopPlan& plan, const Expr& read) {

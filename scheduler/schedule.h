@@ -210,6 +210,7 @@ struct Costs {
   double requantize, function;  // function: exp, ...
   double loop, call;            // an iteration; a function of the emitted C
   int registers, vector_bytes;  // of integers; that one operation takes
+  int64_t cache;                // bytes of weights that stay near between one pixel and the next; 0: none
 };
 
 // What kernels are shaped for.

@@ -5,19 +5,21 @@
 namespace arenac {
 namespace {
 
+constexpr int64_t kNear = 512 << 10;  // of a second-level cache, as most processors with vectors have one
+
 // Those of Cortex-M are what fits the instructions that QEMU counts (instructions_test).
 // clang-format off
 //                              integers                        floats                con-  requan- func-
-//                              load store add mul choose div   add mul choose div    vert  tise    tion   loop call  registers vector
-constexpr Costs kVectors     = {1,   1,    1,  1,  1,     20,   1,   1,  1,  8,       1,    6,      20,    2,   15,   16,       32};
-constexpr Costs kVectors16   = {1,   1,    1,  1,  1,     20,   1,   1,  1,  8,       1,    6,      20,    2,   15,   16,       16};
-constexpr Costs kVectors64   = {1,   1,    1,  1,  1,     20,   1,   1,  1,  8,       1,    6,      20,    2,   15,   16,       64};
-constexpr Costs kThumb1      = {1,   1,    1,  1,  3,     60,   100, 85, 40, 200,     60,   60,     1500,  3,   20,   6,        4};
-constexpr Costs kThumb2      = {1,   1,    1,  1,  2,     2,    100, 85, 40, 200,     60,   18,     1500,  3,   20,   12,       4};
-constexpr Costs kThumb2Float = {1,   1,    1,  1,  2,     2,    1,   1,  4,  1,       2,    5,      60,    3,   20,   12,       4};
-constexpr Costs kHelium      = {1,   1,    1,  1,  2,     2,    1,   1,  4,  1,       2,    5,      60,    3,   20,   12,       16};
-constexpr Costs kRiscv       = {1,   1,    1,  1,  3,     2,    100, 85, 40, 200,     60,   22,     1500,  3,   20,   26,       4};
-constexpr Costs kRiscvFloat  = {1,   1,    1,  1,  3,     2,    1,   1,  2,  1,       2,    14,     60,    3,   20,   26,       4};
+//                              load store add mul choose div   add mul choose div    vert  tise    tion   loop call  registers vector cache
+constexpr Costs kVectors     = {1,   1,    1,  1,  1,     20,   1,   1,  1,  8,       1,    6,      20,    2,   15,   16,       32,    kNear};
+constexpr Costs kVectors16   = {1,   1,    1,  1,  1,     20,   1,   1,  1,  8,       1,    6,      20,    2,   15,   16,       16,    kNear};
+constexpr Costs kVectors64   = {1,   1,    1,  1,  1,     20,   1,   1,  1,  8,       1,    6,      20,    2,   15,   16,       64,    kNear};
+constexpr Costs kThumb1      = {1,   1,    1,  1,  3,     60,   100, 85, 40, 200,     60,   60,     1500,  3,   20,   6,        4,     0};
+constexpr Costs kThumb2      = {1,   1,    1,  1,  2,     2,    100, 85, 40, 200,     60,   18,     1500,  3,   20,   12,       4,     0};
+constexpr Costs kThumb2Float = {1,   1,    1,  1,  2,     2,    1,   1,  4,  1,       2,    5,      60,    3,   20,   12,       4,     0};
+constexpr Costs kHelium      = {1,   1,    1,  1,  2,     2,    1,   1,  4,  1,       2,    5,      60,    3,   20,   12,       16,     0};
+constexpr Costs kRiscv       = {1,   1,    1,  1,  3,     2,    100, 85, 40, 200,     60,   22,     1500,  3,   20,   26,       4,     0};
+constexpr Costs kRiscvFloat  = {1,   1,    1,  1,  3,     2,    1,   1,  2,  1,       2,    14,     60,    3,   20,   26,       4,     0};
 // clang-format on
 
 }  // namespace

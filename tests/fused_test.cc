@@ -11,9 +11,11 @@
 #include "frontend/rewrites.h"
 #include "scheduler/step_facts.h"
 #include "scheduler/storage.h"
+#include "scheduler/weight_blocks.h"
 #include "tests/emitted.h"
 #include "tests/random_graph.h"
 #include "tests/random_layers.h"
+#include "tests/same_bits.h"
 #include "tests/shadow.h"
 
 namespace arenac {
@@ -90,12 +92,10 @@ TEST(RandomLayers, KeepTheirRowsInTheArena) {
 
 // What there is to choose from, not what a scheduler makes by itself: also of several orders, storages and
 // graphs. Of every `part`-th schedule.
-void expect_same_by_every_schedule(const std::string& text, unsigned seed, size_t part) {
-  SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
-  const Graph graph = rewritten(import_text(text), layerwise_peak);
+void expect_same_by_every_schedule(const Graph& graph, const Target& target, unsigned seed, size_t part) {
   const Way way = way_of(seed, "");
   std::vector<Schedule> schedules =
-      schedules_to_choose_from(graph, Freedom::kSomeAgain, targets().at(way.target), kNoDeadline, way.io);
+      schedules_to_choose_from(graph, Freedom::kSomeAgain, target, kNoDeadline, way.io);
   const std::vector<Value> inputs = random_inputs(graph, seed, Numbers::kWhole);
   std::mt19937 random(seed);
   for (size_t k = seed % part; k < schedules.size(); k += part) {
@@ -105,9 +105,33 @@ void expect_same_by_every_schedule(const std::string& text, unsigned seed, size_
   }
 }
 
+void expect_same_by_every_schedule(const std::string& text, unsigned seed, size_t part) {
+  SCOPED_TRACE(fmt::format("seed {}\n{}", seed, text));
+  const Target& target = targets().at(way_of(seed, "").target);
+  expect_same_by_every_schedule(rewritten(import_text(text), layerwise_peak), target, seed, part);
+}
+
 TEST(RandomLayers, AreTheSameByEverySchedule) {
   for (unsigned seed = 200000; seed < 200000 + seeds(60) && !HasFatalFailure(); ++seed)
     expect_same_by_every_schedule(random_layers(seed), seed, 3);
+}
+
+// Of a target whose cache holds nothing, all weights of even channels in blocks.
+TEST(WeightBlocks, AreTheSameByEverySchedule) {
+  Target target = target_named("portable");
+  target.lanes = 2, target.costs.cache = 1;
+  unsigned blocked = 0;
+  for (unsigned seed = 300000; seed < 300000 + seeds(60) && !HasFatalFailure(); ++seed) {
+    const Graph plain = rewritten(import_text(random_layers(seed)), layerwise_peak);
+    const Graph graph = with_weight_blocks(plain, target);
+    SCOPED_TRACE(fmt::format("seed {}\n{}", seed, dump(graph)));
+    if (graph.tensors.size() == plain.tensors.size()) continue;
+    ++blocked;
+    assert_same_bits(plain, graph, seed, Numbers::kAny);
+    expect_same_by_every_schedule(graph, target, seed, 3);
+  }
+  if (!all_seeds()) return;
+  EXPECT_GT(blocked, 10u);
 }
 
 // A step before a group writes a part of what the group completes, and what the group reads may not lie

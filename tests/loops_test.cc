@@ -2,10 +2,12 @@
 #include "scheduler/loops.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "frontend/import.h"
+#include "scheduler/weight_blocks.h"
 
 namespace arenac {
 namespace {
@@ -32,6 +34,31 @@ std::vector<int64_t> extents(const FlatNest& nest) {
   for (const Axis& a : nest.axes)
     if (a.extent != 1) all.push_back(a.extent);
   return all;
+}
+
+// 64 channels from 4 by a target of 16 lanes, whose cache holds so many bytes: blocks of channels (4), rows
+// (6).
+TEST(WeightBlocks, AreReadOncePerImageWhereTheCacheDoesNotHoldThem) {
+  const auto outer_extents = [](int64_t cache) {
+    const Graph given = import_text(fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1, 4, 8, 8] i) => (float[1, 64, 6, 6] z)\n"
+        "<float[64, 4, 3, 3] w = {{{}}}> {{ x = Sin(i)  y = Conv(x, w)  z = Cos(y) }}",
+        fmt::join(std::vector<int>(64 * 36, 1), ", ")));
+    Target target = target_named("portable");
+    target.costs.cache = cache;
+    const Graph graph = with_weight_blocks(given, target);
+    const Schedule schedule = schedule_layerwise(graph, target);
+    const LoopPlan& plan = schedule.loops.at(1).at(0);
+    const FlatNest flat = flat_nest(std::get<Nests>(schedule.steps[1].node->body)[0], *schedule.steps[1].node,
+                                    schedule.layouts);
+    std::vector<int64_t> extents;
+    for (int a : plan.order)
+      if (flat.axes[a].extent > 1 && !flat.axes[a].reduced && a != plan.tile_axis && a != plan.vector_axis)
+        extents.push_back(flat.axes[a].extent);
+    return extents;
+  };
+  EXPECT_THAT(outer_extents(64 * 36 * 4), ElementsAre(6));
+  EXPECT_THAT(outer_extents(64 * 36 * 4 - 1), ElementsAre(4, 6));
 }
 
 TEST(FlatNest, JoinsAxesWithoutASeam) {

@@ -1,0 +1,17 @@
+// Weights that a cache does not hold, a block of lanes after the other:
+//
+//   y[i, m] = sum(k) x[i, k] * w[k, m]                    the lanes of each k lie a row of w after those
+//   before y[i, 16 * m + l] = sum(k) x[i, k] * w[m, k, l]        w is read from its beginning to its end, and
+//   where
+//                                                         all i come within a block, once (loops.cc)
+#pragma once
+
+#include "scheduler/schedule.h"
+
+namespace arenac {
+
+// The graph with the constants of sums of products of float32 that take more bytes than the target's cache in
+// blocks of its lanes, where these come out even and nobody else reads them. The same bits.
+Graph with_weight_blocks(Graph graph, const Target& target);
+
+}  // namespace arenac
