@@ -63,11 +63,6 @@ bool meet(const std::set<TensorId>& a, const std::set<TensorId>& b) {
   return std::ranges::any_of(a, [&](TensorId id) { return b.contains(id); });
 }
 
-const Loop* static_loop(const Node& node) {
-  const Loop* loop = std::get_if<Loop>(&node.body);
-  return loop && !loop->count && !loop->condition && loop->trips > 1 ? loop : nullptr;
-}
-
 // The only nest of a node that writes every element of its axes.
 const Nest* only_nest(const Node& node) {
   const Nests* nests = std::get_if<Nests>(&node.body);
@@ -340,6 +335,11 @@ class Fuser {
 };
 
 }  // namespace
+
+const Loop* static_loop(const Node& node) {
+  const Loop* loop = std::get_if<Loop>(&node.body);
+  return loop && !loop->count && !loop->condition && loop->trips > 1 ? loop : nullptr;
+}
 
 Graph with_fused_loops(Graph graph) { return Fuser(std::move(graph)).run(); }
 

@@ -19,4 +19,7 @@ namespace arenac {
 // backwards over what one wrote forwards needs all of it. The same bits; no work is added.
 Graph with_fused_loops(Graph graph);
 
+// The loop that a node is, where it runs all of its trips, two or more; else null.
+const Loop* static_loop(const Node& node);
+
 }  // namespace arenac

@@ -10,6 +10,7 @@
 #include "frontend/error.h"
 #include "frontend/nearest.h"
 #include "scheduler/liveness.h"
+#include "scheduler/slabs.h"
 #include "scheduler/verify_rings.h"
 
 namespace arenac {

@@ -7,6 +7,7 @@
 #include "scheduler/accumulate.h"
 #include "scheduler/fusion.h"
 #include "scheduler/groups.h"
+#include "scheduler/hoisted_sums.h"
 #include "scheduler/input_copies.h"
 #include "scheduler/loops.h"
 #include "scheduler/ordered.h"
@@ -274,6 +275,20 @@ std::pair<int64_t, int64_t> price(const Schedule& schedule) {
   return {work_again(schedule), bytes_read_again(schedule)};
 }
 
+// What is scheduled: the graph, or for whole layers alone what is faster for more memory.
+std::vector<std::shared_ptr<const Graph>> bases_of(const Graph& graph, Freedom freedom,
+                                                   const Target& target) {
+  std::vector<std::shared_ptr<const Graph>> all = {borrowed(graph)};
+  if (freedom > Freedom::kWholeLayers) return all;
+  const auto changed = [&](Graph made) {
+    return made.tensors.size() > all.front()->tensors.size() ? std::make_shared<const Graph>(std::move(made))
+                                                             : nullptr;
+  };
+  if (auto copied = changed(with_input_copies(graph, target))) all.front() = std::move(copied);
+  if (auto hoisted = changed(with_hoisted_sums(*all.front()))) all.push_back(std::move(hoisted));
+  return all;
+}
+
 // The one of the least peak.
 template <Freedom freedom>
 Schedule schedule_least(const Graph& graph, const Target& target, Deadline deadline) {
@@ -329,11 +344,8 @@ int64_t work_allowed(const Graph& graph, Freedom freedom) {
 
 std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freedom, const Target& target,
                                                Deadline deadline, Io io) {
-  std::shared_ptr<const Graph> base = borrowed(graph);
-  if (freedom == Freedom::kWholeLayers)
-    if (Graph copied = with_input_copies(graph, target); copied.tensors.size() > graph.tensors.size())
-      base = std::make_shared<const Graph>(std::move(copied));
-  Plain whole = plain_schedules(base, target, deadline);
+  const std::vector<std::shared_ptr<const Graph>> bases = bases_of(graph, freedom, target);
+  Plain whole = plain_schedules(bases.front(), target, deadline);
   std::vector<Schedule>& plain = whole.schedules;
   if (freedom >= Freedom::kSomeAgain)
     for (Schedule& schedule : second_passes(plain.back(), target, deadline))
@@ -346,7 +358,11 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
     found.limits_hit.insert(schedule.limits_hit.begin(), schedule.limits_hit.end());
   const bool cut_off = has_passed(deadline);
   for (Schedule& schedule : plain)
-    if (freedom > Freedom::kWholeLayers || schedule.graph == base) all.push_back(std::move(schedule));
+    if (freedom > Freedom::kWholeLayers || schedule.graph == bases.front())
+      all.push_back(std::move(schedule));
+  for (size_t k = 1; k < bases.size(); ++k)
+    for (Schedule& schedule : plain_schedules(bases[k], target, deadline).schedules)
+      if (schedule.graph == bases[k]) all.push_back(std::move(schedule)), all.back().io = io;
   std::stable_sort(all.begin(), all.end(),
                    [](const Schedule& a, const Schedule& b) { return price(a) < price(b); });
   for (Schedule& schedule : all) {

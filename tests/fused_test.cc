@@ -9,6 +9,7 @@
 #include "frontend/import.h"
 #include "frontend/interpret.h"
 #include "frontend/rewrites.h"
+#include "scheduler/hoisted_sums.h"
 #include "scheduler/step_facts.h"
 #include "scheduler/storage.h"
 #include "scheduler/weight_blocks.h"
@@ -132,6 +133,44 @@ TEST(WeightBlocks, AreTheSameByEverySchedule) {
   }
   if (!all_seeds()) return;
   EXPECT_GT(blocked, 10u);
+}
+
+// What goes into recurrences forwards and backwards, for all moments at once.
+TEST(HoistedSums, AreTheSameByEverySchedule) {
+  for (const std::string op : {"LSTM", "GRU", "RNN"}) {
+    const int64_t gates = op == "LSTM" ? 4 : op == "GRU" ? 3 : 1;
+    const std::string text = fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+        "g (float[6, 1, 5] x) => (float[6, 2, 1, 4] z)\n  <{}, {}>\n"
+        "{{ r = Relu(x)  z = {}<hidden_size = 4, direction = \"bidirectional\">(r, w, v) }}\n",
+        constant("w", {2, 4 * gates, 5}), constant("v", {2, 4 * gates, 4}), op);
+    SCOPED_TRACE(text);
+    const Graph plain = rewritten(import_text(text), layerwise_peak);
+    const Graph graph = with_hoisted_sums(plain);
+    EXPECT_GE(graph.tensors.size(), plain.tensors.size() + 2);  // each direction
+    for (unsigned seed = 0; seed < 4; ++seed) {
+      assert_same_bits(plain, graph, seed, Numbers::kAny);
+      expect_same_by_every_schedule(graph, targets().at(way_of(seed, "").target), seed, 1);
+    }
+  }
+}
+
+// Sums of what the loop itself writes stay, and those of loops that may end early.
+TEST(HoistedSums, StayWhereTheLoopHasASay) {
+  const auto hoists = [](const std::string& condition, const std::string& operand) {
+    const Graph graph = import_text(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+        "g (float[1, 3] x, float[3, 3] w, bool more) => (float[1, 3] y) <int64 trips = {4},\n"
+        "   float[1, 3] none = {0, 0, 0}> {\n  y = Loop (trips, " +
+        condition +
+        ", none) <body = b (int64 t, bool c, float[1, 3] s) => (bool c, float[1, 3] n) {\n"
+        "    p = MatMul(" +
+        operand + ", w)  n = Add(p, s) }> }");
+    return with_hoisted_sums(graph).tensors.size() > graph.tensors.size();
+  };
+  EXPECT_TRUE(hoists("", "x"));
+  EXPECT_FALSE(hoists("more", "x"));
+  EXPECT_FALSE(hoists("", "s"));
 }
 
 // A step before a group writes a part of what the group completes, and what the group reads may not lie
