@@ -19,6 +19,7 @@
 #include "frontend/rewrites.h"
 #include "planner/csv.h"
 #include "planner/verify.h"
+#include "scheduler/extrema.h"
 #include "scheduler/storage.h"
 #include "scheduler/sums.h"
 #include "scheduler/weight_blocks.h"
@@ -167,8 +168,10 @@ Deadline make_graph(Compilation& c, const CompileOptions& options, Progress& pro
   if (options.sums == SumOrder::kReordered)
     model.graph =
         with_reordered_sums(std::move(model.graph), {.deadline = deadline_in(kSumsTime * options.seconds)});
-  Graph fed = with_caller_rows(std::move(model.graph), options.fed, options.emitted);
-  c.graph = std::make_unique<const Graph>(with_weight_blocks(std::move(fed), target_named(options.target)));
+  const Target& target = target_named(options.target);
+  model.graph = with_caller_rows(std::move(model.graph), options.fed, options.emitted);
+  c.graph = std::make_unique<const Graph>(
+      with_weight_blocks(with_extrema_in_lanes(std::move(model.graph), target), target));
   c.states = options.states;
   c.states.insert(c.states.end(), model.states.begin(), model.states.end());
   verify(*c.graph);

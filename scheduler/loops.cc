@@ -482,6 +482,16 @@ std::vector<int> order_of_vectors(const FlatNest& nest, std::vector<int> order,
   return order;
 }
 
+// Of sums of floats that no vector takes: additions wait for each other, those of several sums do not.
+constexpr int kSumsAtOnce = 8;
+
+// The innermost of the kept axes in that order; -1: none.
+int innermost_kept(const FlatNest& nest, const std::vector<int>& order) {
+  for (auto at = order.rbegin(); at != order.rend(); ++at)
+    if (!nest.axes[*at].reduced && nest.axes[*at].extent > 1) return *at;
+  return -1;
+}
+
 // The vector axis, the tile axis and their widths, as plan.bytes wants them.
 LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
                      const std::function<bool(const Expr&)>& constant) {
@@ -539,6 +549,10 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
   if (plan.vector_axis < 0 && plan.registers == Registers::kScalar) {
     plan.tile_axis = tile_axis(flat, -1, target.lanes);
     if (plan.tile_axis >= 0) plan.tile = tile_for(flat.axes[plan.tile_axis].extent, target.lanes);
+  }
+  if (plan.vector_axis < 0 && plan.registers == Registers::kVector && is_float(flat.body->type)) {
+    plan.tile_axis = innermost_kept(flat, plan.order);
+    if (plan.tile_axis >= 0) plan.tile = tile_for(flat.axes[plan.tile_axis].extent, kSumsAtOnce);
   }
   order_kept(flat, plan);
   return plan;
