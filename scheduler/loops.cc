@@ -485,6 +485,15 @@ std::vector<int> order_of_vectors(const FlatNest& nest, std::vector<int> order,
 // Of sums of floats that no vector takes: additions wait for each other, those of several sums do not.
 constexpr int kSumsAtOnce = 8;
 
+// Whether it is of floats along rows: of all that it reads, elements that lie side by side.
+bool sums_rows(const FlatNest& nest, const std::vector<int>& order) {
+  const int inner = innermost_reduced(nest, order);
+  if (inner < 0 || !nest.where.empty() || !is_float(nest.body->type)) return false;
+  const auto reads = reads_of(nest.body);
+  return std::ranges::all_of(
+      reads, [&](const Expr* read) { return coefficient_along((*read)->args[0], inner) == 1; });
+}
+
 // The innermost of the kept axes in that order; -1: none.
 int innermost_kept(const FlatNest& nest, const std::vector<int>& order) {
   for (auto at = order.rbegin(); at != order.rend(); ++at)
@@ -550,7 +559,7 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
     plan.tile_axis = tile_axis(flat, -1, target.lanes);
     if (plan.tile_axis >= 0) plan.tile = tile_for(flat.axes[plan.tile_axis].extent, target.lanes);
   }
-  if (plan.vector_axis < 0 && plan.registers == Registers::kVector && is_float(flat.body->type)) {
+  if (plan.vector_axis < 0 && plan.registers == Registers::kVector && sums_rows(flat, plan.order)) {
     plan.tile_axis = innermost_kept(flat, plan.order);
     if (plan.tile_axis >= 0) plan.tile = tile_for(flat.axes[plan.tile_axis].extent, kSumsAtOnce);
   }

@@ -187,7 +187,7 @@ bool is_wanted_whole(int step, const StepFacts& facts) {
   });
 }
 
-// The steps whose slabs come in turns with those of `step`, as it pulls them.
+// The steps whose slabs come in turns with those of `step`, as it pulls them, as far as a group reaches.
 std::set<int> pulled_in_turns(int step, const StepFacts& facts) {
   std::set<int> all;
   std::vector<int> open = {step};
@@ -195,7 +195,9 @@ std::set<int> pulled_in_turns(int step, const StepFacts& facts) {
     const int reader = open.back();
     open.pop_back();
     for (const Pull& pull : facts.steps[reader].pulls)
-      if (!wants_whole(pull, facts) && all.insert(pull.producer).second) open.push_back(pull.producer);
+      if (pull.producer > step - kLongestGroup && !wants_whole(pull, facts) &&
+          all.insert(pull.producer).second)
+        open.push_back(pull.producer);
   }
   return all;
 }

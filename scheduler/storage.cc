@@ -274,7 +274,7 @@ class Assignment {
     const auto view = view_layout(node);
     if (!view || assigned_[view->root] || graph_.tensors[view->root].constant) return false;
     if (choice_.factors == Factors::kInLanes && !is_fed(graph_, view->root) &&
-        lie_apart(seen_by_reader(out, *view)))
+        lie_apart({out, *view, only_reader(out)}))
       return false;  // a copy, in lanes
     if (row_major_[out] &&
         !equivalent(view->strides, row_major_strides(graph_.tensors[out].shape), graph_.tensors[out].shape))
@@ -327,23 +327,26 @@ class Assignment {
     return strides_for_products(out, strides_like_operand(node, *nests, shape, order));
   }
 
-  // A tensor at that layout, or a view of it, as its only reader sees it; null where several do.
+  // Null where there are none or several.
+  const Node* only_reader(TensorId id) const { return readers_[id].size() == 1 ? readers_[id][0] : nullptr; }
+
+  // A tensor at that layout, or through the views of it that there can be, as its only reader sees it.
   struct Seen {
     TensorId id;
     Layout layout;
     const Node* reader;
   };
   Seen seen_by_reader(TensorId id, const Layout& layout) const {
-    Seen seen{id, layout, nullptr};
-    while (readers_[seen.id].size() == 1) {
-      seen.reader = readers_[seen.id][0];
-      if (!may_be_view(*seen.reader)) return seen;
+    Seen seen{id, layout, only_reader(id)};
+    while (seen.reader && may_be_view(*seen.reader)) {
       const Nests* nests = std::get_if<Nests>(&seen.reader->body);
       const Expr* from =
           nests && nests->size() == 1 ? copied_read(nests->front(), *seen.reader, graph_) : nullptr;
-      const auto view = from ? view_layout(nests->front(), (*from)->args, seen.layout) : std::nullopt;
+      if (!from || seen.reader->reads[(*from)->index] != seen.id) return seen;
+      const auto view = view_layout(nests->front(), (*from)->args, seen.layout);
       if (!view) return seen;
-      seen = {seen.reader->writes[0], *view, nullptr};
+      const TensorId out = seen.reader->writes[0];
+      seen = {out, *view, only_reader(out)};
     }
     return seen;
   }
@@ -363,8 +366,8 @@ class Assignment {
       std::vector<int> order(shape.size());
       std::iota(order.begin(), order.end(), 0);
       std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return given[a] > given[b]; });
-      std::rotate(std::ranges::find(order, static_cast<int>(d)),
-                  std::ranges::find(order, static_cast<int>(d)) + 1, order.end());
+      std::erase(order, static_cast<int>(d));
+      order.push_back(static_cast<int>(d));
       std::vector<int64_t> strides = dense_strides(shape, order);
       if (!lie_apart_in(strides)) return strides;
     }

@@ -89,6 +89,9 @@ TEST(Products, RunTheFactorThatIsWantedWholeAtOnce) {
 }
 
 TEST(Products, StayWhereLanesLieSideBySideOrCannot) {
+  // What a node copies is not what it reads it by.
+  EXPECT_THAT(lying("(float[4, 8] x, int64[2] a) => (float[2, 8] y) { i = Abs(a)  y = Gather(x, i) }").steps,
+              ElementsAre("Abs", "Gather"));
   EXPECT_THAT(lying("(float[5, 8] x, float[8, 6] k) => (float[5, 6] y) { y = MatMul(x, k) }").steps,
               ElementsAre("MatMul"));
   EXPECT_THAT(
