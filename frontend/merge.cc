@@ -90,6 +90,12 @@ int times_read(const Expr& e, int operand) {
   return count;
 }
 
+int times_read(const Nest& nest, int operand) {
+  int count = 0;
+  visit_reads(nest, [&](const Expr& read) { count += read->index == operand; });
+  return count;
+}
+
 bool is_plain(const Nest& nest) {
   return nest.combine == Combine::kNone && nest.where.empty() && nest.finish.empty();
 }

@@ -30,8 +30,9 @@ std::vector<int> times_written(const Graph& graph);
 
 // Per tensor how many nodes read it, in all blocks, and once more where it is an output.
 std::vector<int> times_read(const Graph& graph);
-// How many reads of an operand are in an expression.
+// How many reads of an operand are in an expression; in all of a nest.
 int times_read(const Expr& e, int operand);
+int times_read(const Nest& nest, int operand);
 
 // Without a combination, bounds or a finish: the body is the element.
 bool is_plain(const Nest& nest);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "frontend/facts.h"
+#include "frontend/merge.h"
 
 namespace arenac {
 namespace {
@@ -29,17 +30,15 @@ Node identity_of(const Node& reader, TensorId from, TensorId to, const Graph& gr
 }
 
 // The operand by which a node's only nest reads a factor that it has to share; -1: none.
-int shared_factor(const Node& node, const Graph& graph, const std::vector<int>& times_read) {
+int shared_factor(const Node& node, const Graph& graph, const std::vector<int>& readers) {
   const Nests* nests = std::get_if<Nests>(&node.body);
   if (!nests || nests->size() != 1) return -1;
   const auto lanes = product_lanes(nests->front(), node, graph);
   if (!lanes) return -1;
   const int operand = lanes->read->index;
   const TensorId id = node.reads[operand];
-  int reads = 0;
-  visit_reads(nests->front(), [&](const Expr& read) { reads += read->index == operand; });
   const bool is_input = std::ranges::count(graph.inputs, id) > 0;
-  return reads == 1 && (is_input || times_read[id] > 1) ? operand : -1;
+  return times_read(nests->front(), operand) == 1 && (is_input || readers[id] > 1) ? operand : -1;
 }
 
 }  // namespace

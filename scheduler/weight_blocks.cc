@@ -60,7 +60,7 @@ class Blocks {
       if (weights->op != Op::kRead) continue;
       const TensorId id = node.reads[weights->index];
       const Tensor& tensor = graph_.tensors[id];
-      if (!tensor.constant || times_read_[id] > 1 ||
+      if (!tensor.constant || times_read_[id] > 1 || times_read(nest, weights->index) > 1 ||
           static_cast<int64_t>(tensor.constant->bytes.size()) <= target_.costs.cache)
         continue;
       const auto channels = channels_of(weights, other, nest, tensor.shape);
