@@ -501,6 +501,16 @@ int innermost_kept(const FlatNest& nest, const std::vector<int>& order) {
   return -1;
 }
 
+// Whether a constant in blocks of lanes (weight_blocks.h) has another block for each value of the axis.
+bool chooses_block(const FlatNest& nest, const Expr& read, int a, int lanes) {
+  if (!names_axis(read, a)) return false;
+  for (int b = 0; b < static_cast<int>(nest.axes.size()); ++b)
+    if (b != a && !nest.axes[b].reduced && nest.axes[b].extent == lanes &&
+        coefficient_along(read->args[0], b) == 1)
+      return true;
+  return false;
+}
+
 // The vector axis, the tile axis and their widths, as plan.bytes wants them.
 LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
                      const std::function<bool(const Expr&)>& constant) {
@@ -521,6 +531,7 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
     for (const Expr* read : reads_of(flat.body)) {
       const auto stride = coefficient_along((*read)->args[0], a);
       serves &= stride && (constant(*read) || *stride == 0 || *stride == 1);
+      if (constant(*read) && chooses_block(flat, *read, a, most_lanes)) serves = false;
     }
     const auto out = coefficient_along(flat.store, a);
     if (!serves || !out) continue;

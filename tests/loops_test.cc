@@ -61,6 +61,23 @@ TEST(WeightBlocks, AreReadOncePerImageWhereTheCacheDoesNotHoldThem) {
   EXPECT_THAT(outer_extents(64 * 36 * 4 - 1), ElementsAre(4, 6));
 }
 
+// However many blocks there are, their lanes are what lies side by side.
+TEST(WeightBlocks, AreOfTheLanesOfVectors) {
+  Target target = target_named("portable");
+  target.costs.cache = 1;
+  const Graph graph = with_weight_blocks(
+      import_text(fmt::format(
+          "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1, 2, 3, 3] i) => (float[1, 1024, 3, 3] z)\n"
+          "<float[1024, 2, 1, 1] w = {{{}}}> {{ x = Sin(i)  y = Conv(x, w)  z = Cos(y) }}",
+          fmt::join(std::vector<int>(2048, 1), ", "))),
+      target);
+  const Schedule schedule = schedule_layerwise(graph, target);
+  const Node& node = *schedule.steps[1].node;
+  const FlatNest flat = flat_nest(std::get<Nests>(node.body)[0], node, schedule.layouts);
+  const int vector_axis = schedule.loops[1][0].vector_axis;
+  EXPECT_EQ(flat.axes[vector_axis].extent, target.lanes);
+}
+
 TEST(FlatNest, JoinsAxesWithoutASeam) {
   EXPECT_THAT(extents(Scheduled("g (float[2, 3, 4] x) => (float y) { y = Sin(x) }").flat(0)),
               ElementsAre(24));
