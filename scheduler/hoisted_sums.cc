@@ -1,6 +1,7 @@
 #include "scheduler/hoisted_sums.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "frontend/loop_fusion.h"
@@ -34,19 +35,13 @@ Nest changed(Nest nest, const Change& change) {
 
 class Hoister {
  public:
-  explicit Hoister(Graph graph) : graph_(std::move(graph)), written_(times_written(graph_)) {}
+  explicit Hoister(Graph graph)
+      : graph_(std::move(graph)), written_(times_written(graph_)), read_(times_read(graph_)) {}
 
   Graph run() {
     Block block;
     for (Node& node : graph_.block) {
-      if (const Loop* loop = static_loop(node)) {
-        std::set<TensorId> of_loop;
-        visit_nodes(node,
-                    [&](const Node& inner) { of_loop.insert(inner.writes.begin(), inner.writes.end()); });
-        for (const int at : hoistable(*loop, of_loop))
-          hoist(std::get<Loop>(node.body), static_cast<size_t>(at), block);
-        std::erase_if(std::get<Loop>(node.body).body, [](const Node& inner) { return inner.writes.empty(); });
-      }
+      if (static_loop(node)) hoist(node, block);
       block.push_back(std::move(node));
     }
     graph_.block = std::move(block);
@@ -54,48 +49,60 @@ class Hoister {
   }
 
  private:
-  // The nodes of the loop's block that can be before it: of constants and what was there before, read by
-  // nests of the same block alone.
-  std::vector<int> hoistable(const Loop& loop, const std::set<TensorId>& of_loop) const {
-    std::vector<int> all;
-    for (int k = 0; k < static_cast<int>(loop.body.size()); ++k) {
-      const Node& node = loop.body[k];
-      if (!sum_of(node) || written_[node.writes[0]] > 1 || size_of(graph_.tensors[node.writes[0]].type) < 4)
+  // Moves what can be before the loop there.
+  void hoist(Node& node, Block& before) {
+    std::set<TensorId> of_loop;
+    visit_nodes(node, [&](const Node& inner) { of_loop.insert(inner.writes.begin(), inner.writes.end()); });
+    Loop& loop = std::get<Loop>(node.body);
+    std::vector<bool> hoists;
+    for (const Node& inner : loop.body) hoists.push_back(can_be_before(inner, loop, of_loop));
+    const Expr t = iteration(loop.symbol, loop.trips);
+    Block body;
+    std::map<TensorId, TensorId> of_all;  // per tensor of a moment, that of all
+    for (size_t k = 0; k < hoists.size(); ++k) {
+      Node& inner = loop.body[k];
+      if (!hoists[k]) {
+        body.push_back(std::move(inner));
         continue;
-      const bool is_apart =
-          std::ranges::none_of(node.reads, [&](TensorId id) { return of_loop.contains(id); });
-      if (is_apart && only_nests_read(loop.body, node.writes[0])) all.push_back(k);
+      }
+      const TensorId moment = inner.writes[0];
+      before.push_back(for_all_moments(std::move(inner), loop, t));
+      of_all.emplace(moment, before.back().writes[0]);
     }
-    return all;
+    for (Node& reader : body)
+      for (const auto& [moment, all] : of_all)
+        if (std::ranges::count(reader.reads, moment) > 0) read_instead(reader, moment, all, t);
+    loop.body = std::move(body);
+  }
+
+  // Whether a node of the loop's block sums constants and what was there before, for nests of that block.
+  bool can_be_before(const Node& node, const Loop& loop, const std::set<TensorId>& of_loop) const {
+    if (!sum_of(node)) return false;
+    const TensorId id = node.writes[0];
+    return written_[id] == 1 && size_of(graph_.tensors[id].type) >= 4 &&
+           std::ranges::none_of(node.reads, [&](TensorId read) { return of_loop.contains(read); }) &&
+           only_nests_read(loop.body, id);
   }
 
   bool only_nests_read(const Block& body, TensorId id) const {
-    if (std::ranges::count(graph_.outputs, id) > 0) return false;
-    int in_nests = 0;
-    for (const Node& node : body)
-      in_nests += std::holds_alternative<Nests>(node.body) && std::ranges::count(node.reads, id) > 0;
-    return in_nests > 0 && in_nests == times_read(graph_)[id];
+    const auto in_nests = std::ranges::count_if(body, [&](const Node& node) {
+      return std::holds_alternative<Nests>(node.body) && std::ranges::count(node.reads, id) > 0;
+    });
+    return in_nests > 0 && in_nests == read_[id];
   }
 
-  // Leaves a node that writes nothing in its place.
-  void hoist(Loop& loop, size_t at, Block& before) {
-    Node node = std::move(loop.body[at]);
-    loop.body[at] = Node{.origin = node.origin, .op = node.op, .reads = {}, .writes = {}, .body = Nests{}};
-    const TensorId moment = node.writes[0], all = static_cast<TensorId>(graph_.tensors.size());
-    Tensor tensor = graph_.tensors[moment];
+  Node for_all_moments(Node node, const Loop& loop, const Expr& t) {
+    const auto all = static_cast<TensorId>(graph_.tensors.size());
+    Tensor tensor = graph_.tensors[node.writes[0]];
     tensor.shape.insert(tensor.shape.begin(), loop.trips);
     graph_.tensors.push_back(std::move(tensor));
-
     Nest& nest = std::get<Nests>(node.body).front();
-    const Expr t = iteration(loop.symbol, loop.trips), axis_of_all = axis(static_cast<int>(nest.axes.size()));
-    nest = changed(std::move(nest), [&](const Expr& x) { return same(x, t) ? axis_of_all : Expr(); });
+    const Expr moment = axis(static_cast<int>(nest.axes.size()));
+    nest = changed(std::move(nest), [&](const Expr& x) { return same(x, t) ? moment : Expr(); });
     nest.axes.push_back({loop.trips, false});
-    nest.store.insert(nest.store.begin(), axis_of_all);
+    nest.store.insert(nest.store.begin(), moment);
     node.writes = {all};
-    before.push_back(std::move(node));
-
-    for (Node& reader : loop.body)
-      if (std::ranges::count(reader.reads, moment) > 0) read_instead(reader, moment, all, t);
+    return node;
   }
 
   static void read_instead(Node& reader, TensorId moment, TensorId all, const Expr& t) {
@@ -111,7 +118,7 @@ class Hoister {
   }
 
   Graph graph_;
-  const std::vector<int> written_;
+  const std::vector<int> written_, read_;  // times
 };
 
 }  // namespace

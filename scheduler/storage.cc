@@ -231,17 +231,20 @@ class Assignment {
 
   // The layout of the write as a view of the operand, if its elements have affine addresses there.
   std::optional<Layout> view_layout(const Node& node) const {
-    const Nests* nests = std::get_if<Nests>(&node.body);
-    if (!nests || nests->size() != 1) return std::nullopt;
-    const Expr* from = copied_read(nests->front(), node, graph_);
-    return from ? view_layout(nests->front(), (*from)->args, layouts_[node.reads[(*from)->index]])
-                : std::nullopt;
+    const Expr* from = copied_element(node);
+    return from ? view_layout(node, *from, layouts_[node.reads[(*from)->index]]) : std::nullopt;
   }
 
-  // The same where the nest only reads these elements of an operand that lies so.
-  static std::optional<Layout> view_layout(const Nest& nest, const std::vector<Expr>& elements,
-                                           const Layout& operand) {
-    const auto address = address_of(operand, elements, nest);
+  // What the only nest of a node copies; null otherwise.
+  const Expr* copied_element(const Node& node) const {
+    const Nests* nests = std::get_if<Nests>(&node.body);
+    return nests && nests->size() == 1 ? copied_read(nests->front(), node, graph_) : nullptr;
+  }
+
+  // The same of a node that copies this element of an operand that lies so.
+  static std::optional<Layout> view_layout(const Node& node, const Expr& element, const Layout& operand) {
+    const Nest& nest = std::get<Nests>(node.body).front();
+    const auto address = address_of(operand, element->args, nest);
     if (!address) return std::nullopt;
     Layout view{operand.root, address->constant, std::vector<int64_t>(nest.store.size(), 0)};
     std::vector<bool> stored(nest.axes.size());
@@ -339,11 +342,9 @@ class Assignment {
   Seen seen_by_reader(TensorId id, const Layout& layout) const {
     Seen seen{id, layout, only_reader(id)};
     while (seen.reader && may_be_view(*seen.reader)) {
-      const Nests* nests = std::get_if<Nests>(&seen.reader->body);
-      const Expr* from =
-          nests && nests->size() == 1 ? copied_read(nests->front(), *seen.reader, graph_) : nullptr;
+      const Expr* from = copied_element(*seen.reader);
       if (!from || seen.reader->reads[(*from)->index] != seen.id) return seen;
-      const auto view = view_layout(nests->front(), (*from)->args, seen.layout);
+      const auto view = view_layout(*seen.reader, *from, seen.layout);
       if (!view) return seen;
       const TensorId out = seen.reader->writes[0];
       seen = {out, *view, only_reader(out)};

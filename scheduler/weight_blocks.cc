@@ -97,16 +97,21 @@ class Blocks {
   // The constant with dimension d as blocks, which come first, and lanes.
   TensorId in_blocks(TensorId id, size_t d) {
     const Tensor& tensor = graph_.tensors[id];
+    const int64_t blocks = tensor.shape[d] / target_.lanes;
     Shape shape = tensor.shape;
     shape[d] = target_.lanes;
-    shape.insert(shape.begin(), tensor.shape[d] / target_.lanes);
-    std::vector<Expr> indices;
-    for (size_t k = 0; k < tensor.shape.size(); ++k) indices.push_back(axis(static_cast<int>(k) + 1));
-    indices[d] = axis(0) * integer(target_.lanes) + indices[d];
-    Tensor blocked{tensor.name, tensor.type, shape, {}};
-    blocked.constant = std::make_shared<const Value>(
-        fixed_value(shape, read(0, tensor.type, indices), Operands{{id}}, graph_));
-    graph_.tensors.push_back(std::move(blocked));
+    const int64_t around =
+        element_count(Shape(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(d)));
+    shape.insert(shape.begin(), blocks);
+    auto value = std::make_shared<Value>(tensor.type, shape);
+    const std::vector<std::byte>& from = tensor.constant->bytes;
+    const auto run =
+        static_cast<std::ptrdiff_t>(from.size()) / (around * blocks);  // bytes that stay together
+    auto to = value->bytes.begin();
+    for (int64_t block = 0; block < blocks; ++block)
+      for (int64_t row = 0; row < around; ++row)
+        to = std::copy_n(from.begin() + (row * blocks + block) * run, run, to);
+    graph_.tensors.push_back({tensor.name, tensor.type, shape, std::move(value)});
     return static_cast<TensorId>(graph_.tensors.size()) - 1;
   }
 

@@ -1,9 +1,9 @@
 // Weights that a cache does not hold, a block of lanes after the other:
 //
-//   y[i, m] = sum(k) x[i, k] * w[k, m]                    the lanes of each k lie a row of w after those
-//   before y[i, 16 * m + l] = sum(k) x[i, k] * w[m, k, l]        w is read from its beginning to its end, and
-//   where
-//                                                         all i come within a block, once (loops.cc)
+//   y[i, m] = sum(k) x[i, k] * w[k, m]                    lanes of one k after the other: a row apart
+//   y[i, 16 * m + l] = sum(k) x[i, k] * w[m, k, l]        side by side
+//
+//   w is read from its beginning to its end, and where all i come within a block (loops.cc), once
 #pragma once
 
 #include "scheduler/schedule.h"

@@ -155,6 +155,21 @@ TEST(HoistedSums, AreTheSameByEverySchedule) {
   }
 }
 
+// An If in the loop, and a loop, which write by their blocks alone, stay where they are.
+TEST(HoistedSums, LeaveControlFlowInTheLoop) {
+  const Graph plain = import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+      g (float[1, 3] x, float[3, 3] w, bool more) => (float[1, 3] y) <int64 trips = {4}, float[1, 3] none = {0, 0, 0}> {
+      y = Loop (trips, , none) <body = b (int64 t, bool c, float[1, 3] s) => (bool c, float[1, 3] n) {
+        p = MatMul(x, w)  q = Add(p, s)
+        r = If (more) <then_branch = a () => (float[1, 3] u) { u = Neg(q) },
+                       else_branch = e () => (float[1, 3] v) { v = Relu(q) }>
+        n = Loop (trips, , r) <body = l (int64 i, bool d, float[1, 3] o) => (bool d, float[1, 3] m) { m = Cos(o) }>
+      }> })");
+  const Graph graph = with_hoisted_sums(plain);
+  EXPECT_GT(graph.tensors.size(), plain.tensors.size());
+  for (unsigned seed = 0; seed < 4; ++seed) assert_same_bits(plain, graph, seed, Numbers::kAny);
+}
+
 // Sums of what the loop itself writes stay, and those of loops that may end early.
 TEST(HoistedSums, StayWhereTheLoopHasASay) {
   const auto hoists = [](const std::string& condition, const std::string& operand) {
