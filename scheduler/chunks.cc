@@ -161,7 +161,7 @@ bool Chunks::compute_again(TensorId storage) {
 bool Chunks::cut(std::vector<KeptRing>& rings) {
   for (Stage& stage : group_.stages) stage.pulls.clear();  // until they are gathered
   for (KeptRing& ring : rings)
-    if (!again_.contains(ring.storage)) share(ring);
+    if (!again_.contains(ring.storage) && !chunked_.contains(ring.storage)) share(ring, rings);
   for (TensorId storage : again_)  // before others ask when it runs
     if (!slide(storage, rings)) return false;
   for (const KeptRing& ring : rings)
@@ -177,10 +177,10 @@ bool Chunks::reads(int k, TensorId storage) const {
 }
 
 // The axes of its columns, for a stage that touches it.
-const std::vector<int>& Chunks::column_axes_of(int k, TensorId storage) const {
-  static const std::vector<int> none;
+const ColumnAxes& Chunks::columns_of(int k, TensorId storage) const {
+  static const ColumnAxes none = {};
   const auto at = std::ranges::find(slabs(k).columns, storage, &ColumnAxes::storage);
-  return at == slabs(k).columns.end() ? none : at->axes;
+  return at == slabs(k).columns.end() ? none : *at;
 }
 
 // Stages that touch a storage: the last only reads it.
@@ -260,8 +260,9 @@ bool Chunks::closed(const std::vector<int>& family) const {
                       [&](int k) { return k != family.back() && asked_for(k); });
 }
 
-// Within a slab of the host none of its family writes rows that another one touches, but for chunks.
-bool Chunks::independent(int host) const {
+// A storage of which within a slab of the host one of its family writes rows that another one touches, other
+// than those in chunks; -1: there is none.
+TensorId Chunks::rows_met_in(int host) const {
   const std::vector<int> family = family_of(host);
   const auto rows_in = [&](const std::vector<Interval>& rows, int k, int64_t slab) -> Interval {
     const Interval at = slabs_in(k, host, slab);
@@ -283,12 +284,13 @@ bool Chunks::independent(int host) const {
     if (chunked_.contains(root(written.tensor)) || again_.contains(root(written.tensor))) continue;
     for (int other : family) {
       if (other == k) continue;
-      if (writes(other, root(written.tensor)) && meet(k, written, other, slabs(other).write)) return false;
+      const TensorId storage = root(written.tensor);
+      if (writes(other, storage) && meet(k, written, other, slabs(other).write)) return storage;
       for (const RowAccess& read : slabs(other).reads)
-        if (root(read.tensor) == root(written.tensor) && meet(k, written, other, read)) return false;
+        if (root(read.tensor) == storage && meet(k, written, other, read)) return storage;
     }
   }
-  return true;
+  return -1;
 }
 
 // ---- pulls
@@ -345,31 +347,52 @@ bool Chunks::same_rows(const std::vector<int>& users, TensorId storage) const {
   return writes(users[0], storage);
 }
 
-bool Chunks::share(KeptRing& ring) {
-  const TensorId storage = ring.storage;
-  const Rows &rows = facts_.rows[storage], &columns = facts_.columns[storage];
-  if (columns.size == 0 || columns.count < 2) return false;
-  const std::vector<int> users = users_of(storage);
-  if (users.size() < 2 || is_fed(users[0]) || !same_rows(users, storage)) return false;
-  const int host = turns_with(users.back());
-  const int64_t width = width_of(columns.count, width_);
-  if (width >= columns.count) return false;
-
-  std::vector<const std::vector<int>*> axes;
-  for (int k : users) axes.push_back(&column_axes_of(k, storage));
-  const int64_t chunks = columns.count / width;
-  for (size_t u = 0; u < users.size(); ++u) {
-    const Stage& stage = group_.stages[users[u]];
-    const bool other = stage.chunks > 1 && (stage.chunks != chunks || stage.chunk_axes != *axes[u]);
-    if (axes[u]->empty() || other || stage.seen_through_window() || !in_step(users[u], host)) return false;
-  }
+bool Chunks::share(KeptRing& ring, std::vector<KeptRing>& rings) {
   struct Before {
     int host;
     int64_t chunks;
     std::vector<int> chunk_axes;
   };
   std::vector<Before> before;
-  for (Stage& stage : group_.stages) before.push_back({stage.host, stage.chunks, stage.chunk_axes});
+  for (const Stage& stage : group_.stages) before.push_back({stage.host, stage.chunks, stage.chunk_axes});
+  std::vector<KeptRing*> shared;
+  KeptRing* next = &ring;
+  while (next && take_turns(next->storage)) {
+    shared.push_back(next);
+    const int host = turns_with(users_of(ring.storage).back());
+    const TensorId met = closed(family_of(host)) ? rows_met_in(host) : ring.storage;
+    if (met < 0) {
+      for (KeptRing* done : shared) done->ring = columns_kept(done->storage);
+      return true;
+    }
+    const auto at = std::ranges::find(rings, met, &KeptRing::storage);
+    next = at == rings.end() || chunked_.contains(met) || again_.contains(met) ? nullptr : &*at;
+  }
+  for (int k = 0; k < count(); ++k) {
+    Stage& stage = group_.stages[k];
+    std::tie(stage.host, stage.chunks) = std::tie(before[k].host, before[k].chunks);
+    stage.chunk_axes = std::move(before[k].chunk_axes);
+  }
+  for (const KeptRing* undone : shared) chunked_.erase(undone->storage);
+  return false;
+}
+
+// All that touch the storage run chunk by chunk of its columns, within the last of them. False: they cannot.
+bool Chunks::take_turns(TensorId storage) {
+  const Rows& columns = facts_.columns[storage];
+  if (columns.size == 0 || columns.count < 2) return false;
+  const std::vector<int> users = users_of(storage);
+  if (users.size() < 2 || is_fed(users[0]) || !same_rows(users, storage)) return false;
+  const int host = turns_with(users.back());
+  std::vector<const std::vector<int>*> axes;
+  for (int k : users) axes.push_back(&columns_of(k, storage).axes);
+  const int64_t chunks = chunks_of(users, storage);
+  if (chunks == 1) return false;
+  for (size_t u = 0; u < users.size(); ++u) {
+    const Stage& stage = group_.stages[users[u]];
+    const bool other = stage.chunks > 1 && (stage.chunks != chunks || stage.chunk_axes != *axes[u]);
+    if (axes[u]->empty() || other || stage.seen_through_window() || !in_step(users[u], host)) return false;
+  }
   for (size_t u = 0; u < users.size(); ++u) {
     for (Stage& stage : group_.stages)
       if (stage.host == users[u]) stage.host = host;
@@ -379,17 +402,31 @@ bool Chunks::share(KeptRing& ring) {
     if (users[u] != host) stage.host = host;
   }
   chunked_.insert(storage);
-  if (!closed(family_of(host)) || !independent(host)) {
-    for (int k = 0; k < count(); ++k) {
-      Stage& stage = group_.stages[k];
-      std::tie(stage.host, stage.chunks) = std::tie(before[k].host, before[k].chunks);
-      stage.chunk_axes = std::move(before[k].chunk_axes);
-    }
-    chunked_.erase(storage);
-    return false;
-  }
-  ring.ring = {rows.size, height_of(slabs(users[0]).write.rows), columns.size, width};
   return true;
+}
+
+// Chunks that those who touch the storage run in: as some of them do already, or as suits all.
+int64_t Chunks::chunks_of(const std::vector<int>& users, TensorId storage) const {
+  for (int k : users)
+    if (group_.stages[k].chunks > 1) return group_.stages[k].chunks;
+  const int64_t count = facts_.columns[storage].count;
+  return count / (multiplies_apart(users, storage) ? 1 : width_of(count, width_));
+}
+
+// Whether those who touch the storage multiply, and none of them reads for one column what another one needs.
+bool Chunks::multiplies_apart(const std::vector<int>& users, TensorId storage) const {
+  const auto have = [&](ColumnFactors factors) {
+    return std::ranges::any_of(users, [&](int k) { return columns_of(k, storage).factors == factors; });
+  };
+  return have(ColumnFactors::kOwn) && !have(ColumnFactors::kShared);
+}
+
+// Of a storage whose users take turns: the rows of a slab, of which the columns of a chunk.
+Ring Chunks::columns_kept(TensorId storage) const {
+  const Rows &rows = facts_.rows[storage], &columns = facts_.columns[storage];
+  const int writer = users_of(storage).front();
+  return {rows.size, height_of(slabs(writer).write.rows), columns.size,
+          columns.count / group_.stages[writer].chunks};
 }
 
 // ---- windows
@@ -410,6 +447,9 @@ bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
   const auto pair = pair_of(storage);
   if (!pair || is_fed(pair->writer) ||
       (!again && (group_.stages[pair->writer].host >= 0 || has_sums(node(pair->writer)))))
+    return false;
+  // Where vectors lie along elements side by side, a ring of these would cut them up.
+  if (facts_.columns[storage].size == 1 && width_ > 1 && multiply_accumulates(node(pair->writer)) > 0)
     return false;
   // Its family runs the reader slab by slab.
   const Stage& reader = group_.stages[pair->reader];
@@ -456,13 +496,13 @@ bool Chunks::place_window(TensorId storage, const Pair& pair, int host) {
   if (reader.chunks == 1) {
     const TensorId out = root(slabs(pair.reader).write.tensor);
     if (facts_.rows[out].size == 0) return false;
-    reader.chunk_axes = column_axes_of(pair.reader, out);
+    reader.chunk_axes = columns_of(pair.reader, out).axes;
     const Rows& outs = facts_.columns[out];
     if (!full(reader.chunk_axes) || outs.count < 2) return false;
     reader.chunks = outs.count / width_of(outs.count, width_);
     if (reader.chunks == 1) return false;
   }
-  const std::vector<int>& axes = column_axes_of(pair.writer, storage);
+  const std::vector<int>& axes = columns_of(pair.writer, storage).axes;
   if (!full(axes) || columns.count < 2 || (writer.chunks > 1 && writer.chunk_axes != axes)) return false;
   const std::vector<Interval>& seen = columns_seen(storage, pair);
   const int64_t middle = reader.chunks / 2;
@@ -481,7 +521,7 @@ bool Chunks::place_window(TensorId storage, const Pair& pair, int host) {
         for (int64_t last : pull.upto) slab_ends.push_back(last + 1);
     writer.slabs_at = steps_to(slab_ends);
   }
-  return independent(root_of(host));
+  return rows_met_in(root_of(host)) < 0;
 }
 
 const std::vector<Interval>& Chunks::columns_seen(TensorId storage, const Pair& pair) const {

@@ -6,6 +6,9 @@
 //   dw   a a a . . . . . . b b b . . .        writes columns [3t, 3t + 3) of its row
 //   pw   . . . a a a . . . . . . b b b        reads them: three columns are in memory
 //
+// So do all that touch several such rows, for which they take turns together: head after head of an attention
+// its scores, their greatest and their sum.
+//
 // Rows that one stage reads through a window: their writer runs in turns with it, too, a little ahead.
 //
 //   . . . # # # * * *                         a 3x3 window at `#`; what is kept begins with it and ends
@@ -82,7 +85,7 @@ class Chunks {
   int count() const { return static_cast<int>(group_.stages.size()); }
 
   bool reads(int k, TensorId storage) const;
-  const std::vector<int>& column_axes_of(int k, TensorId storage) const;
+  const ColumnAxes& columns_of(int k, TensorId storage) const;
   bool writes(int k, TensorId storage) const { return root(slabs(k).write.tensor) == storage; }
   std::vector<int> users_of(TensorId storage) const;
   std::optional<Pair> pair_of(TensorId storage) const;
@@ -94,10 +97,14 @@ class Chunks {
   bool in_step(int guest, int host) const;
   bool same_rows(const std::vector<int>& users, TensorId storage) const;
   bool closed(const std::vector<int>& family) const;
-  bool independent(int host) const;
+  TensorId rows_met_in(int host) const;
   std::vector<Pull> needed_by(int k) const;
 
-  bool share(KeptRing& ring);
+  bool share(KeptRing& ring, std::vector<KeptRing>& rings);
+  bool take_turns(TensorId storage);
+  int64_t chunks_of(const std::vector<int>& users, TensorId storage) const;
+  bool multiplies_apart(const std::vector<int>& users, TensorId storage) const;
+  Ring columns_kept(TensorId storage) const;
   bool computes_again(int k) const;
   bool hosts_again(int host) const;
   bool slide(TensorId storage, std::vector<KeptRing>& rings);

@@ -94,6 +94,19 @@ std::vector<int> column_axes(const Node& node, const Slabs& slabs, TensorId stor
   return axes;
 }
 
+ColumnFactors column_factors(const Node& node, const std::vector<int>& axes) {
+  const Nests& nests = std::get<Nests>(node.body);
+  ColumnFactors factors = ColumnFactors::kNone;
+  for (size_t n = 0; n < nests.size(); ++n) {
+    if (nests[n].combine != Combine::kSum || nests[n].body->op != Op::kMul) continue;
+    const auto moves = [&](const Expr& e) { return e->op == Op::kAxis && e->index == axes[n]; };
+    for (const Expr& factor : nests[n].body->args)
+      if (!any_of(factor, moves)) return ColumnFactors::kShared;
+    factors = ColumnFactors::kOwn;
+  }
+  return factors;
+}
+
 std::vector<Interval> columns_touched(const Node& node, const std::vector<int>& axes, int64_t chunks,
                                       TensorId id, const Rows& rows, const Graph& graph,
                                       const std::vector<Layout>& layouts) {

@@ -15,6 +15,9 @@ Rows columns_of(const Layout& layout, const Rows& rows, const Shape& shape);
 std::vector<int> column_axes(const Node& node, const Slabs& slabs, TensorId storage, const Rows& rows,
                              const Graph& graph, const std::vector<Layout>& layouts);
 
+// Of a node whose columns are those axes.
+ColumnFactors column_factors(const Node& node, const std::vector<int>& axes);
+
 // Columns of the storage of a tensor that the node reads or writes in each of `chunks` equal parts of the
 // axes, one a nest; nests with -1 run with the first part.
 std::vector<Interval> columns_touched(const Node& node, const std::vector<int>& axes, int64_t chunks,

@@ -34,10 +34,15 @@ struct RowAccess {
   std::vector<Interval> elements = {};
 };
 
+// What products of neighbouring columns multiply: each its own elements, as the heads of an attention do, or
+// some that are the same for all, as pixels do weights, which wider chunks read less often.
+enum class ColumnFactors : uint8_t { kNone, kOwn, kShared };
+
 // Per nest, the axis that alone is the column of a storage (columns.h); empty where there is none.
 struct ColumnAxes {
   TensorId storage;
   std::vector<int> axes;
+  ColumnFactors factors;
 };
 
 struct Slabs {

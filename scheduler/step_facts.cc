@@ -295,7 +295,9 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
       const TensorId storage = layouts[access.tensor].root;
       if (facts.columns[storage].count <= 1 || !known.insert(storage).second) return;
       auto axes = column_axes(*steps[s].node, slabs, storage, facts.rows[storage], graph, layouts);
-      if (!axes.empty()) slabs.columns.push_back({storage, std::move(axes)});
+      if (axes.empty()) return;
+      const ColumnFactors factors = column_factors(*steps[s].node, axes);
+      slabs.columns.push_back({storage, std::move(axes), factors});
     };
     std::ranges::for_each(slabs.reads, find_columns);
     find_columns(slabs.write);

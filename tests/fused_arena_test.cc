@@ -110,10 +110,14 @@ TEST(SharedNetworks, AreAsSmallAsCalculated) {
                  {"mcunet_vww1_q", 12800}});
 }
 
-// Sums of fully connected layers are in registers for a row, chunks as wide as that takes.
+// Sums of fully connected layers are in registers for a row, chunks as wide as that takes. Heads run one
+// after the other, a few tokens each.
 TEST(SharedNetworks, AreHardlyLargerInLittleTime) {
   expect_arenas(Optimize::kBalanced, CompileOptions().slowdown,
                 {{"add_skip_q", 13000},
+                 {"at_1h", 140000},
+                 {"at_heads_in", 4200},
+                 {"attn1", 140000},
                  {"cat_fire_q", 13000},
                  {"cat_skip_q", 13000},
                  {"cat_up_q", 24000},
