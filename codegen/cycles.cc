@@ -60,7 +60,28 @@ class KernelCycles {
     }
     around_.pop_back();
     const auto often = static_cast<double>(ceil_div(turns, lanes_of(loop)));
-    return limits + sum * often / static_cast<double>(points) + often * (costs_.loop + of_registers(loop));
+    const double all = sum * often / static_cast<double>(points) + often * (costs_.loop + of_registers(loop));
+    return limits + std::max(all, often * of_waiting(loop));
+  }
+
+  // Of one turn of an innermost loop, until what it adds to sums of floats can be added to again.
+  double of_waiting(const For& loop) {
+    const auto [at, fresh] = waiting_.emplace(&loop, 0);
+    if (!fresh) return at->second;
+    std::map<int, int> additions;  // per register
+    bool innermost = true;
+    visit_statements(loop.body, [&](const Stmt& s) {
+      innermost &= !std::holds_alternative<For>(s.is);
+      const Set* set = std::get_if<Set>(&s.is);
+      if (!set || set->target->index < kRegisters || !is_float(set->target->type)) return;
+      const auto is_target = [&](const Expr& e) {
+        return e->op == Op::kRead && e->index == set->target->index;
+      };
+      if (any_of(set->value, is_target)) ++additions[set->target->index];
+    });
+    int most = 0;
+    for (const auto& [reg, count] : additions) most = std::max(most, count);
+    return at->second = innermost ? most * costs_.float_latency : 0;
   }
 
   // Iterations that compilers make one of where vectors are: of a loop over neighbours that sets one element
@@ -154,13 +175,22 @@ class KernelCycles {
     for (const Stmt& s : lanes.body)
       visit_formulas(s, [&](const Expr& e) { bytes = std::max(bytes, static_cast<int>(size_of(e->type))); });
     const int each = std::max(1, costs_.vector_bytes / bytes);
-    return of(lanes.body) * static_cast<double>(ceil_div(lanes.count, each));
+    inside_lanes_ = true;
+    const double each_vector = of(lanes.body);
+    inside_lanes_ = false;
+    return each_vector * static_cast<double>(ceil_div(lanes.count, each));
   }
 
   double of(const Declare& declare) {
     return declare.initial.empty() ? 0 : static_cast<double>(declare.registers.size()) * costs_.add;
   }
-  double of(const Define& define) { return of_value(define.value); }
+  // Where vectors are, an integer from memory is widened and spread over one.
+  double of(const Define& define) {
+    const Expr& value = define.value;
+    const bool widens = value->op == Op::kCast && is_integer(value->type) && value->args[0]->op == Op::kRead;
+    const bool spreads = widens && !inside_lanes_ && costs_.vector_bytes > kScalarBytes;
+    return of_value(value) + (spreads ? 2 * costs_.add : 0);
+  }
   double of(const Set& set) {
     const bool stores = set.target->index < kRegisters;
     const bool moves = !stores && set.value->op == Op::kRead && set.value->index >= kRegisters;
@@ -212,6 +242,10 @@ class KernelCycles {
     return at->second;
   }
 
+  double of_load(const Expr& read) {
+    return (is_float(read->type) ? costs_.float_load : costs_.load) + of_index(read->args[0]);
+  }
+
   double of_value(const Expr& e) {
     switch (e->op) {
       case Op::kConst:
@@ -219,7 +253,7 @@ class KernelCycles {
       case Op::kAcc:
         return 0;
       case Op::kRead:
-        return e->index >= kRegisters ? 0 : costs_.load + of_index(e->args[0]);
+        return e->index >= kRegisters ? 0 : of_load(e);
       default:
         break;
     }
@@ -297,15 +331,16 @@ class KernelCycles {
   };
   std::vector<Around> around_;    // the loops around what is counted, the outermost first
   std::map<int, size_t> let_in_;  // of ints, in how many of these
+  bool inside_lanes_ = false;
   std::map<const For*, bool> decides_;
-  std::map<const For*, double> in_memory_;
+  std::map<const For*, double> in_memory_, waiting_;
   std::unordered_map<const void*, double> of_indices_;
 };
 
 }  // namespace
 
 double cycles_of(const Kernel& kernel, const Costs& costs, std::span<const int64_t> iterations) {
-  return KernelCycles(kernel, costs).run(iterations);
+  return costs.unit * KernelCycles(kernel, costs).run(iterations);
 }
 
 namespace {
@@ -376,9 +411,9 @@ double cycles_of_step(const Schedule& schedule, size_t s, const std::vector<Lowe
   const Step& step = schedule.steps[s];
   if (step.kind != StepKind::kRun) return 0;
   if (std::holds_alternative<Call>(step.node->body))
-    return cycles_of_call(*step.node, *schedule.graph, costs);
+    return costs.unit * cycles_of_call(*step.node, *schedule.graph, costs);
   if (!runs_nests(*step.node, *schedule.graph)) return 0;
-  return cycles_of_nests(lowered, costs, stage_of(schedule, s), times);
+  return costs.unit * cycles_of_nests(lowered, costs, stage_of(schedule, s), times);
 }
 
 // Numbers one after another; ranges with their lengths.

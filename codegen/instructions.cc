@@ -301,7 +301,7 @@ const std::vector<Instruction>& instructions() {
       {"add_byte_products", Type::kInt32, 0, add_byte_products, "0", kSum, "",
        "  return (int32_t)((uint32_t)sum + " PRODUCT("0") " + " PRODUCT("8") " +\n    " PRODUCT(
            "16") " + " PRODUCT("24") ");",
-       1,
+       4,  // without VNNI
        VECTORS("512", "16", "defined(__AVX512VNNI__)", "defined(__AVX512BW__)",
                "_mm512_loadu_si512((const void *)", "_mm512_storeu_si512((void *)")
            VECTORS("256", "8", "defined(__AVX512VNNI__) && defined(__AVX512VL__)", "defined(__AVX2__)",

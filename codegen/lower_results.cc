@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "codegen/instructions.h"
 
 namespace arenac {
@@ -51,6 +53,30 @@ bool calls(const Expr& value) {
   return any_of(value, [](const Expr& e) {
     return e->type == Type::kFloat32 && (e->op == Op::kExp || e->op == Op::kErf || e->op == Op::kTanh);
   });
+}
+
+// Of a formula of the accumulator the part that every use of it goes through, without functions: of
+// (acc + b) / (1 + exp(-(acc + b))) it is acc + b.
+Expr shared_part(const Expr& value) {
+  Expr part = value;
+  any_of(value, [&](const Expr& e) {
+    if (e->op == Op::kAcc) part = e;
+    return e->op == Op::kAcc;
+  });
+  for (;;) {
+    Expr around;  // the operation that all uses of the part are in
+    bool one = true;
+    any_of(value, [&](const Expr& e) {
+      if (std::ranges::none_of(e->args, [&](const Expr& arg) { return same(arg, part); })) return false;
+      one &= around.empty() || same(e, around);
+      around = e;
+      return false;
+    });
+    const bool simple = !around.empty() && !calls(around) &&
+                        (around->op == Op::kAdd || around->op == Op::kSub || around->op == Op::kMul);
+    if (!one || !simple) return part;
+    part = around;
+  }
 }
 
 class ResultLowering {
@@ -120,21 +146,30 @@ class ResultLowering {
   }
 
   // Through memory, a loop over the pixels: functions stand in the C once, where a compiler makes vectors of
-  // them. For each of a dozen pixels gcc would call them, lane by lane.
+  // them. For each of a dozen pixels gcc would call them, lane by lane. What goes there is more than a copy,
+  // which gcc would take for memcpy() and keep the sums in memory for it: what there is to be done before the
+  // functions, or the sums with the other sign.
   void finish_in_loop(const Expr& value, const Sums& sums) {
+    const Expr shared = shared_part(value);
+    const bool is_bare = shared->op == Op::kAcc;
+    const Expr part = is_bare ? -shared : shared, there = accumulator(part->type);
+    const Expr rest = substitute(value, [&](const Expr& e) {
+      return !same(e, shared) ? Expr() : is_bare ? -there : there;
+    });
     const auto count = static_cast<int64_t>(sums.registers.size());
     const Expr lane = axis(kLane), lanes = integer(sums.lanes);
-    const int all = at_.new_register("sums", on_.type, static_cast<int>(count) * sums.lanes);
+    const int all = at_.new_register("sums", part->type, static_cast<int>(count) * sums.lanes);
     at_.put(Declare{{all}, {}});
-    for (int64_t k = 0; k < count; ++k)
+    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
       at_.lanes(sums.lanes, [&] {
-        at_.put(Set{at_.at(all, integer(k) * lanes + lane), at_.at(sums.registers[static_cast<size_t>(k)])});
+        at_.put(Set{at_.at(all, integer(j - sums.pixels.begin) * lanes + lane),
+                    finished(on_.at_point(part, j, sums.lanes), at_.at(sums.reg(j)))});
       });
     const Expr k = at_.new_int("pixel", Interval{0, count}), j = k + integer(sums.pixels.begin);
     at_.loop(k->index, integer(0), integer(count), 1, [&] {
       at_.lanes(sums.lanes, [&] {
         at_.put(Set{element(kResult, write_type_, on_.at_point(on_.nest.store, j, sums.lanes)),
-                    finished(on_.at_point(value, j, sums.lanes), at_.at(all, k * lanes + lane))});
+                    finished(on_.at_point(rest, j, sums.lanes), at_.at(all, k * lanes + lane))});
       });
     });
   }

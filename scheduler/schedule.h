@@ -201,11 +201,14 @@ struct Schedule {
   bool cut_off = false;   // the deadline passed before the searches for order and groups were done
 };
 
-// Cycles of what kernels are made of, as compilers at -O2 emit it; where nothing better is known, an
-// instruction is taken for a cycle. What the processor has no instruction for is a call.
+// Of what kernels are made of, as compilers at -O2 emit it, in parts of a cycle for processors that do
+// several operations in one; where nothing better is known, an instruction is taken for a cycle. What the
+// processor has no instruction for is a call.
 struct Costs {
+  double unit;                                        // cycles of 1
   double load, store, add, multiply, choose, divide;  // integers; choose: minimum, maximum, selection
-  double float_add, float_multiply, float_choose, float_divide;
+  double float_load, float_add, float_multiply, float_choose, float_divide;
+  double float_latency;         // from one addition to a sum to the next
   double convert;               // from integer to float or back
   double requantize, function;  // function: exp, ...
   double loop, call;            // an iteration; a function of the emitted C

@@ -114,16 +114,19 @@ TEST(SharedNetworks, AreAsSmallAsCalculated) {
 // after the other, a few tokens each.
 TEST(SharedNetworks, AreHardlyLargerInLittleTime) {
   expect_arenas(Optimize::kBalanced, CompileOptions().slowdown,
-                {{"add_skip_q", 13000},
+                {{"add_skip_q", 6432},
                  {"at_1h", 140000},
                  {"at_heads_in", 4200},
                  {"attn1", 140000},
+                 {"cat_dense3_q", 20000},
                  {"cat_fire_q", 13000},
                  {"cat_skip_q", 13000},
                  {"cat_up_q", 24000},
                  {"flat_a_q", 700},
                  {"flat_b_q", 700},
-                 {"flat_d_q", 700}});
+                 {"flat_d_q", 700},
+                 {"mcunet_in0_q", 10700},
+                 {"mini_mb7_h5_q", 6240}});
 }
 
 // Windows computed again in chunks of a column, and planes of expansions on small images.

@@ -27,7 +27,7 @@ enum class Walk : uint8_t { kAnyOrder, kAsEmitted };
 // A cycle for each element that is read or written, none for anything else.
 Costs access_costs() {
   Costs costs = {};
-  costs.load = costs.store = 1;
+  costs.unit = costs.load = costs.float_load = costs.store = 1;
   costs.registers = 1 << 20;
   costs.vector_bytes = 1;
   return costs;

@@ -1,19 +1,25 @@
-// rows_bench: what running row by row costs in time and code.
+// rows_bench: what running row by row costs in time and code, and what the cost model foresees of it.
 //
-//   CFLAGS="-O3 -march=native" rows_bench --model mobilenet --target portable
+//   CFLAGS="-O3 -march=x86-64-v3" rows_bench --model mobilenet --target portable
 //
-// The bundled networks that have groups of rows: "whole" is layer by layer, "rows" the smallest arena without
-// computing anything twice. Both are built with $CC and $CFLAGS and take turns, so that a busy machine
-// disturbs both; the best time of each counts. Code is of a Cortex-M4 at -Os, where its compiler is
-// installed.
+//   model              arena       ms  ratio  foreseen    code  ratio      whole layers, then what there is
+//   to mobilenet_...     36,944    0.621   1.00      1.00  19,320   1.00      choose from below (arenac map
+//   --pareto)
+//                     12,872    0.640   1.03      1.05  21,004   1.09
+//
+// All are built with $CC and $CFLAGS and take turns, so that a busy machine disturbs all; the best time of
+// each counts. Code is of a Cortex-M4 at -Os, where its compiler is installed. The last line says how well
+// two of a model whose times differ are told apart, and the mean factor by which a foreseen ratio is wrong.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
+#include <deque>
 #include <limits>
-#include <memory>
 #include <sstream>
 
+#include "driver/choose.h"
 #include "driver/files.h"
 #include "driver/process.h"
 #include "driver/run.h"
@@ -25,6 +31,9 @@ namespace arenac {
 namespace {
 
 constexpr int kTurns = 3, kSeconds = 600;
+constexpr size_t kMostRungs = 6;      // of a model, besides whole layers
+constexpr double kSlowest = 2.5;      // times whole layers, of these
+constexpr double kDiffer = 1.03;      // times of two that are told apart
 constexpr double kRunsForMacs = 3e8;  // a turn has as many runs as come to these multiply-accumulates
 
 std::vector<Value> some_inputs(const Graph& graph) {
@@ -66,40 +75,83 @@ std::optional<int64_t> code_bytes(const Compilation& c) {
 }
 
 struct Variant {
-  std::unique_ptr<const Compilation> compilation;
-  Program program{*compilation};
+  explicit Variant(const CompileOptions& options) : compilation(compile(options)) {}
+
+  const Compilation compilation;
+  Program program{compilation};
   double best_ms = std::numeric_limits<double>::infinity();
+
+  int64_t arena() const { return total_size(compilation.plan); }
+  double cycles() const { return static_cast<double>(compilation.map.totals.cycles); }
 };
+
+// Of pairs of variants of one model.
+struct Told {
+  int right = 0, pairs = 0, ratios = 0;
+  double logarithms = 0;  // of the factors by which foreseen ratios are wrong
+
+  void note(const std::deque<Variant>& variants) {
+    for (size_t a = 0; a < variants.size(); ++a)
+      for (size_t b = 0; b < a; ++b) {
+        const double time = variants[a].best_ms / variants[b].best_ms;
+        const double foreseen = variants[a].cycles() / variants[b].cycles();
+        if (b == 0) logarithms += std::abs(std::log(time / foreseen)), ++ratios;
+        if (std::max(time, 1 / time) < kDiffer) continue;
+        ++pairs;
+        right += (time > 1) == (foreseen > 1);
+      }
+  }
+};
+
+CompileOptions options_of(const std::string& file, const std::string& target) {
+  CompileOptions options;
+  options.model = file;
+  options.target = target;
+  options.verbosity = Verbosity::kQuiet;
+  return options;
+}
+
+// Whole layers, then some of what --pareto lists.
+std::deque<Variant> variants_of(const CompileOptions& options) {
+  std::deque<Variant> variants;
+  CompileOptions listed = options;
+  listed.optimize = Optimize::kSpeed;
+  listed.rungs = Rungs::kListed;
+  variants.emplace_back(listed);
+  std::vector<int64_t> sizes;
+  for (const Rung& rung : variants[0].compilation.rungs)
+    if (!is_of_whole_layers(rung.schedule) && rung.cycles < kSlowest * variants[0].cycles())
+      sizes.push_back(total_size(rung.plan));
+  const size_t count = std::min(sizes.size(), kMostRungs);
+  for (size_t k = 1; k <= count; ++k) {
+    CompileOptions one = options;
+    one.ram = sizes[sizes.size() * k / count - 1];
+    variants.emplace_back(one);
+  }
+  return variants;
+}
 
 std::string ratio(double a, double b) { return fmt::format("{:.2f}", a / b); }
 
-void compare(const std::string& name, const std::string& file, const std::string& target) {
-  const auto variant = [&](Optimize optimize) {
-    CompileOptions options;
-    options.model = file;
-    options.target = target;
-    options.optimize = optimize;
-    options.slowdown = std::numeric_limits<double>::infinity();
-    options.verbosity = Verbosity::kQuiet;
-    return Variant{std::make_unique<const Compilation>(compile(options))};
-  };
-  Variant whole = variant(Optimize::kSpeed), rows = variant(Optimize::kBalanced);
-  if (rows.compilation->schedule.groups.empty()) return;
-  const std::vector<Value> inputs = some_inputs(*whole.compilation->graph);
-  const auto macs = static_cast<double>(whole.compilation->map.totals.macs);
+void compare(const std::string& name, const CompileOptions& options, Told& told) {
+  std::deque<Variant> variants = variants_of(options);
+  if (variants.size() == 1) return;
+  const Compilation& whole = variants[0].compilation;
+  const std::vector<Value> inputs = some_inputs(*whole.graph);
+  const auto macs = static_cast<double>(whole.map.totals.macs);
   const int repeat = static_cast<int>(std::clamp(kRunsForMacs / macs, 3.0, 1000.0));
   for (int turn = 0; turn < kTurns; ++turn)
-    for (Variant* v : {&whole, &rows})
-      v->best_ms = std::min(v->best_ms, *v->program.run(inputs, repeat).best_ms);
-  const auto arena = [](const Variant& v) { return v.compilation->plan.pools[0].size; };
-  fmt::print("{:<26}{:>11}{:>10}{:>12.3f}{:>10.3f}{:>7}", name, arena(whole), arena(rows), whole.best_ms,
-             rows.best_ms, ratio(rows.best_ms, whole.best_ms));
-  const auto code = code_bytes(*whole.compilation), code_rows = code_bytes(*rows.compilation);
-  if (code && code_rows)
-    fmt::print("{:>12}{:>8}{:>7}", *code, *code_rows,
-               ratio(static_cast<double>(*code_rows), static_cast<double>(*code)));
-  fmt::print("\n");
+    for (Variant& v : variants) v.best_ms = std::min(v.best_ms, *v.program.run(inputs, repeat).best_ms);
+  const auto code = code_bytes(whole);
+  for (const Variant& v : variants) {
+    fmt::print("{:<26}{:>11}{:>10.3f}{:>7}{:>10}", &v == &variants[0] ? name : "", v.arena(), v.best_ms,
+               ratio(v.best_ms, variants[0].best_ms), ratio(v.cycles(), variants[0].cycles()));
+    if (const auto bytes = code ? code_bytes(v.compilation) : std::nullopt)
+      fmt::print("{:>10}{:>7}", *bytes, ratio(static_cast<double>(*bytes), static_cast<double>(*code)));
+    fmt::print("\n");
+  }
   std::fflush(stdout);
+  told.note(variants);
 }
 
 }  // namespace
@@ -113,13 +165,17 @@ int main(int argc, char** argv) {
   app.add_option("--target", target, "what kernels are shaped for");
   CLI11_PARSE(app, argc, argv);
 
-  fmt::print("{:<26}{:>11}{:>10}{:>12}{:>10}{:>7}{:>12}{:>8}{:>7}\n", "model", "arena whole", "rows",
-             "ms whole", "rows", "ratio", "code whole", "rows", "ratio");
+  fmt::print("{:<26}{:>11}{:>10}{:>7}{:>10}{:>10}{:>7}\n", "model", "arena", "ms", "ratio", "foreseen",
+             "code", "ratio");
   const TemporaryFolder folder;
+  Told told;
   for (const models::ModelRow& row : models::model_table()) {
     const std::string name = row.name;
     if (name.find(part) == std::string::npos) continue;
     write_files(folder.path(), {{name + ".onnx", models::serialize(row.make())}});
-    compare(name, (folder.path() / (name + ".onnx")).string(), target);
+    compare(name, options_of((folder.path() / (name + ".onnx")).string(), target), told);
   }
+  if (told.ratios > 0)
+    fmt::print("{} of {} pairs in the right order; foreseen ratios wrong by a factor of {:.3f} in the mean\n",
+               told.right, told.pairs, std::exp(told.logarithms / told.ratios));
 }

@@ -1,0 +1,57 @@
+// The cost model: what it foresees of kernels whose times are known to differ.
+#include "codegen/cycles.h"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "frontend/import.h"
+#include "tests/emitted.h"
+
+namespace arenac::cycles_test {
+namespace {
+
+// Cycles of each of so many rows, multiplied by one matrix.
+double cycles_of_row(const char* type, int64_t rows, const char* target) {
+  const std::string product = type == std::string("float") ? "MatMul" : "MatMulInteger";
+  const std::string result = type == std::string("float") ? "float" : "int32";
+  const Graph graph =
+      import_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                              "g ({0}[{1}, 256] x, {0}[256, 16] w) => ({2}[{1}, 16] y) {{ y = {3}(x, w) }}",
+                              type, rows, result, product));
+  const Schedule schedule = schedule_layerwise(graph, target_named(target));
+  const Lifetimes all = lifetimes(schedule, Io::kExternal, 16);
+  Plan plan{{}, std::vector<PoolUse>(1)};
+  for (size_t b = 0; b < all.problem.buffers.size(); ++b) plan.placements.push_back({});
+  return ScheduleCycles(target_named(target)).of(schedule, all, plan) / static_cast<double>(rows);
+}
+
+// An addition to a sum of floats waits for the one before: one row has but few sums to go on with meanwhile.
+TEST(Cycles, OfFewSumsOfFloatsAreThoseOfWaiting) {
+  const auto alone = [](const char* type, const char* target) {
+    return cycles_of_row(type, 1, target) / cycles_of_row(type, 20, target);
+  };
+  EXPECT_GT(alone("float", "portable"), 1.7);
+  EXPECT_LT(alone("int8", "portable"), 1.5);
+  EXPECT_LT(alone("float", "cortex-m4"), 1.7);
+}
+
+// What functions are of is on its way to the loop that has them: a copy alone would be one by memcpy(), to
+// which gcc gives addresses of the sums, so that they are in memory as long as they are added to.
+TEST(Functions, OfSumsTakeMoreThanCopies) {
+  const auto text_of = [](const std::string& body) {
+    const Graph graph = import_text(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+        "g (float[8, 64] x, float[64, 32] w, float[32] b) => (float[8, 32] y) { p = MatMul(x, w)  " +
+        body + " }");
+    const Compilation c = compile_graph(graph, "m", {});
+    return file_named(c, "m.c");
+  };
+  EXPECT_THAT(text_of("s = Add(p, b)  t = Sigmoid(s)  y = Mul(s, t)"),
+              testing::HasSubstr("sums[l] = acc0[l] + x2[j + l];"));
+  EXPECT_THAT(text_of("y = Sigmoid(p)"), testing::HasSubstr("sums[l] = -acc0[l];"));
+  EXPECT_THAT(text_of("e = Exp(b)  y = Mul(p, e)"), testing::Not(testing::HasSubstr("sums[l] = acc0[l] *")));
+}
+
+}  // namespace
+}  // namespace arenac::cycles_test
