@@ -173,7 +173,12 @@ void run_plan(const PlanOptions& options) {
   Search search = options.search;
   if (!options.warm_start.empty())
     search.warm_start = warm_start_from_csv(read_file(options.warm_start), options.warm_start, problem);
-  if (options.planner == kEveryPlanner) return print_every_planner(problem, search);
+  if (options.planner == kEveryPlanner) {
+    if (!options.solution.empty() || !options.certificate.empty())
+      throw UserError("--planner all compares planners and writes nothing: name one for -o and --certificate",
+                      Exit::kUsage);
+    return print_every_planner(problem, search);
+  }
   ProgressLine line(options.verbosity == PlanOptions::Verbosity::kProgress ? ProgressLine::Shown::kOnTerminal
                                                                            : ProgressLine::Shown::kNever);
   line.stage("plan");

@@ -182,6 +182,7 @@ TEST_F(Cli, PlanWritesASolutionThatVerifies) {
   EXPECT_THAT(arenac({"plan", "p.csv", "--planner", "all"}).output,
               AllOf(HasSubstr("portfolio"), HasSubstr("sekiyama"),
                     HasSubstr("\n0 above the bound: no placement of these lifetimes is smaller (proved)\n")));
+  EXPECT_EQ(arenac({"plan", "p.csv", "--planner", "all", "-o", "t.csv"}).status, 2);
   write("t.csv", "id,lower,upper,size\na,0,2,8\nb,2,5,4\nc,1,3,4\nd,5,9,12\n");
   write("before.csv", "id,offset\na,4\nb,8\nc,0\nz,0\n");
   EXPECT_EQ(arenac({"plan", "t.csv", "--warm-start", "before.csv", "-o", "-"}).output,
