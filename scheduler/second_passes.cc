@@ -54,32 +54,52 @@ class Barriers {
              read.rows[0].end - read.rows[0].begin == facts_.rows[layouts_[read.tensor].root].count;
     });
   }
+
+  // What is known of the tensors that are made of one.
+  struct Made {
+    std::set<TensorId> views;    // and itself
+    std::set<TensorId> partial;  // sums and the like of parts of it
+    std::set<TensorId> reduced;  // what depends on a reduction of all of it
+  };
+  static bool reads(const Node& node, const std::set<TensorId>& ids) {
+    return std::ranges::any_of(node.reads, [&](TensorId id) { return ids.contains(id); });
+  }
+  bool reduces_any(const Node& node, int step, const std::set<TensorId>& ids) const {
+    return std::ranges::any_of(
+        node.reads, [&](TensorId id) { return ids.contains(id) && reduces(step, facts_.source[id]); });
+  }
+  bool is_partial(const Node& node, TensorId tensor) const {
+    return multiply_accumulates(node) == 0 &&
+           bytes_of(graph_.tensors[node.writes[0]]) <= bytes_of(graph_.tensors[tensor]) / kSmaller;
+  }
+
   // The readers of a tensor that read what a reduction of it goes into, too.
   std::set<const Node*> waiting(TensorId tensor) const {
-    std::set<TensorId> own = {tensor}, reduced;  // its views; what depends on a reduction of it
+    Made made = {{tensor}, {}, {}};
     std::set<const Node*> readers;
     bool seen = false;
     for (const Node& node : graph_.block) {
       const bool writes = std::ranges::count(node.writes, tensor) > 0;
       seen |= writes;
       if (!seen || writes) continue;
-      const auto reads = [&](const std::set<TensorId>& ids) {
-        return std::ranges::any_of(node.reads, [&](TensorId id) { return ids.contains(id); });
-      };
+      const bool of_it = reads(node, made.views), of_parts = reads(node, made.partial),
+                 depends = reads(node, made.reduced);
+      if (!of_it && !of_parts && !depends) continue;
+      if (!std::holds_alternative<Nests>(node.body)) return {};
       const auto at = step_of_.find(&node);
-      const bool of_it = reads(own), depends = reads(reduced);
-      if (!std::holds_alternative<Nests>(node.body)) {
-        if (of_it || depends) return {};
-        continue;
-      }
-      if (at == step_of_.end()) {  // a view
-        if (of_it) own.insert(node.writes.begin(), node.writes.end());
-        if (depends) reduced.insert(node.writes.begin(), node.writes.end());
-        continue;
-      }
-      if (depends && std::ranges::count(node.reads, tensor) > 0) readers.insert(&node);
-      if (depends || (of_it && reduces(at->second, tensor)))
-        reduced.insert(node.writes.begin(), node.writes.end());
+      const bool is_view = at == step_of_.end();
+      const auto reduces_all = [&] {
+        return reduces_any(node, at->second, made.views) || reduces_any(node, at->second, made.partial);
+      };
+      if (depends && !is_view && std::ranges::count(node.reads, tensor) > 0) readers.insert(&node);
+      std::set<TensorId>* kind = nullptr;
+      if (depends || (!is_view && reduces_all()))
+        kind = &made.reduced;
+      else if (is_view)
+        kind = of_it ? &made.views : &made.partial;
+      else if (is_partial(node, tensor))
+        kind = &made.partial;
+      if (kind) kind->insert(node.writes.begin(), node.writes.end());
     }
     return readers;
   }
@@ -90,31 +110,43 @@ class Barriers {
   std::map<const Node*, int> step_of_;
 };
 
-// The nodes that compute a tensor from the smallest one of few before it, in their order.
-std::vector<const Node*> pass_of(TensorId tensor, const Graph& graph,
+// What a pass begins with, at most half as large
+enum class Source : uint8_t {
+  kSmallest,  // as what it computes: the smallest of few nodes before
+  kNearest,   // as the largest that it passes, and smaller than what it computes: the nearest
+};
+
+// The largest operand of a node that is no constant, or null.
+const TensorId* largest_operand(const Node& node, const Graph& graph) {
+  const TensorId* largest = nullptr;
+  for (const TensorId& id : node.reads)
+    if (!graph.tensors[id].constant &&
+        (!largest || bytes_of(graph.tensors[id]) > bytes_of(graph.tensors[*largest])))
+      largest = &id;
+  return largest;
+}
+
+// The nodes that compute a tensor from such a one, in their order.
+std::vector<const Node*> pass_of(TensorId tensor, Source source, const Graph& graph,
                                  const std::map<TensorId, const Node*>& writers) {
   std::vector<const Node*> chain;
   size_t best = 0;
-  int64_t least = bytes_of(graph.tensors[tensor]) / kSmaller + 1;
+  const int64_t size = bytes_of(graph.tensors[tensor]);
+  int64_t least = size / kSmaller + 1, passed = size;
   for (TensorId at = tensor; chain.size() < kLongestPass;) {
     const auto writer = writers.find(at);
     if (writer == writers.end() || !std::holds_alternative<Nests>(writer->second->body)) break;
+    const TensorId* from = largest_operand(*writer->second, graph);
+    if (from && graph.by_rows.contains(*from)) break;  // its rows come once
     chain.push_back(writer->second);
-    const TensorId* largest = nullptr;
-    for (const TensorId& id : chain.back()->reads)
-      if (!graph.tensors[id].constant &&
-          (!largest || bytes_of(graph.tensors[id]) > bytes_of(graph.tensors[*largest])))
-        largest = &id;
-    if (!largest) break;
-    at = *largest;
-    if (graph.by_rows.contains(at)) {  // its rows come once
-      chain.pop_back();
-      break;
-    }
+    if (!from) break;
+    at = *from;
     const bool is_input = std::ranges::count(graph.inputs, at) > 0;
     const int64_t bytes = is_input ? 0 : bytes_of(graph.tensors[at]);
+    if (source == Source::kNearest) least = std::min(size, passed / kSmaller + 1);
     if (bytes < least) best = chain.size(), least = bytes;
-    if (is_input) break;
+    if (is_input || (source == Source::kNearest && best > 0)) break;
+    passed = std::max(passed, bytes);
   }
   chain.resize(best);
   std::ranges::reverse(chain);
@@ -123,7 +155,7 @@ std::vector<const Node*> pass_of(TensorId tensor, const Graph& graph,
 
 class SecondPasses {
  public:
-  explicit SecondPasses(const Graph& graph) : graph_(graph), result_(graph) {
+  SecondPasses(const Graph& graph, Source source) : graph_(graph), source_(source), result_(graph) {
     result_.block.clear();
     const std::vector<int> times = times_written(graph);
     for (const Node& node : graph.block)
@@ -159,7 +191,7 @@ class SecondPasses {
 
   void repeat(const Barrier& barrier) {
     std::map<TensorId, TensorId> again;
-    for (const Node* node : pass_of(barrier.tensor, graph_, writers_)) {
+    for (const Node* node : pass_of(barrier.tensor, source_, graph_, writers_)) {
       Node second = behind_barriers(*node);
       for (TensorId& id : second.reads)
         if (const auto at = again.find(id); at != again.end()) id = at->second;
@@ -176,6 +208,7 @@ class SecondPasses {
   }
 
   const Graph& graph_;
+  const Source source_;
   Graph result_;
   std::map<TensorId, const Node*> writers_;
   std::vector<std::pair<const Barrier*, TensorId>> seconds_;
@@ -193,7 +226,13 @@ std::vector<Graph> with_second_passes(const Schedule& whole) {
     const auto before = all.size();
     std::erase_if(all, [&](const Barrier& b) { return bytes_of(graph.tensors[b.tensor]) < largest / part; });
     if (all.empty() || (!graphs.empty() && all.size() == before)) continue;
-    if (auto with = SecondPasses(graph).of(all)) graphs.push_back(std::move(*with));
+    for (const Source source : {Source::kSmallest, Source::kNearest}) {
+      auto with = SecondPasses(graph, source).of(all);
+      const auto is_known = [&](const Graph& g) {
+        return std::ranges::equal(g.block, with->block, {}, &Node::reads, &Node::reads);
+      };
+      if (with && std::ranges::none_of(graphs, is_known)) graphs.push_back(std::move(*with));
+    }
   }
   return graphs;
 }
