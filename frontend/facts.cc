@@ -381,6 +381,29 @@ std::optional<int64_t> coefficient_along(const Expr& e, int axis) {
   return names_axis(e, axis) ? std::nullopt : std::optional<int64_t>(0);
 }
 
+Nest with_substituted(Nest nest, const std::function<Expr(const Expr&)>& replace) {
+  visit_expressions(nest, [&](Expr& e) { e = substitute(e, replace); });
+  return nest;
+}
+
+bool is_iteration(const Expr& e) { return e->op == Op::kAxis && e->index < 0; }
+
+bool writes_by_iteration(const Node& node) {
+  const Nests* nests = std::get_if<Nests>(&node.body);
+  return nests && std::ranges::any_of(*nests, [](const Nest& nest) {
+           return std::ranges::any_of(nest.store,
+                                      [](const Expr& index) { return any_of(index, is_iteration); });
+         });
+}
+
+std::optional<size_t> dimension_along(const std::vector<Expr>& indices, int a) {
+  const auto names = [&](const Expr& index) { return names_axis(index, a); };
+  const auto first = std::ranges::find_if(indices, names);
+  if (first == indices.end() || !same(*first, axis(a)) || std::ranges::count_if(indices, names) > 1)
+    return {};
+  return static_cast<size_t>(first - indices.begin());
+}
+
 bool names_axis(const Expr& e, int axis) {
   return !e.empty() && any_of(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == axis; });
 }

@@ -4,6 +4,7 @@
 //   interval(axis(1) * 2 + axis(3) - 1, nest axes)  ->  [-1, 2*(extent1-1) + extent3-1)
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <utility>
@@ -44,24 +45,39 @@ struct Interval;
 std::optional<Affine> affine_address(const std::vector<Expr>& indices, const std::vector<int64_t>& strides,
                                      const std::vector<Interval>& axes);
 
+// Calls `visit` with every expression of the nest: indices of the write, of bounds, then body and finish, if
+// there are any. Of a nest that is not const, `visit` may exchange them.
+template <typename OneNest, typename Visit>
+void visit_expressions(OneNest& nest, const Visit& visit) {
+  for (auto& index : nest.store) visit(index);
+  for (auto& bound : nest.where) visit(bound.index);
+  if (!nest.body.empty()) visit(nest.body);
+  if (!nest.finish.empty()) visit(nest.finish);
+}
+
+// The nest with substitute() of each of its expressions.
+Nest with_substituted(Nest nest, const std::function<Expr(const Expr&)>& replace);
+
 // Calls `visit` with every read of the nest.
 template <typename Visit>
 void visit_reads(const Nest& nest, const Visit& visit) {
-  const auto walk = [&](const Expr& root) {
-    if (root.empty()) return;
+  visit_expressions(nest, [&](const Expr& root) {
     any_of(root, [&](const Expr& e) {
       if (e->op == Op::kRead) visit(e);
       return false;
     });
-  };
-  for (const Expr& index : nest.store) walk(index);
-  for (const Bound& bound : nest.where) walk(bound.index);
-  walk(nest.body);
-  walk(nest.finish);
+  });
 }
+
+// Whether the expression is the trip number of a loop around its nest.
+bool is_iteration(const Expr& e);
+// Whether that decides where the node writes.
+bool writes_by_iteration(const Node& node);
 
 // Whether the axis occurs in the expression; an empty one names none.
 bool names_axis(const Expr& e, int axis);
+// The dimension whose index is the axis alone, if it occurs in no other.
+std::optional<size_t> dimension_along(const std::vector<Expr>& indices, int axis);
 
 // Whether an expression of one of the node's nests is 0 whatever the run brings: a product with a factor that
 // is, the other factors finite.

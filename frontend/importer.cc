@@ -64,16 +64,11 @@ int64_t points_of(const Node& node, const Graph& graph) {
 
 // Whether the trip number of an enclosing loop takes part in what the node computes.
 bool reads_iteration(const Node& node) {
-  const auto is_iteration = [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; };
-  const auto nest_reads = [&](const Nest& nest) {
-    return any_of(nest.body, is_iteration) || (!nest.finish.empty() && any_of(nest.finish, is_iteration)) ||
-           std::any_of(nest.store.begin(), nest.store.end(),
-                       [&](const Expr& index) { return any_of(index, is_iteration); }) ||
-           std::any_of(nest.where.begin(), nest.where.end(),
-                       [&](const Bound& bound) { return any_of(bound.index, is_iteration); });
-  };
-  const Nests* nests = std::get_if<Nests>(&node.body);
-  return nests != nullptr && std::any_of(nests->begin(), nests->end(), nest_reads);
+  bool found = false;
+  if (const Nests* nests = std::get_if<Nests>(&node.body))
+    for (const Nest& nest : *nests)
+      visit_expressions(nest, [&](const Expr& e) { found |= any_of(e, is_iteration); });
+  return found;
 }
 
 constexpr int kMaxRememberedOperations = 40;  // what folding repeats wherever the smaller form is read

@@ -29,15 +29,6 @@ std::optional<bool> direction_of(const Expr& index, const Loop& loop) {
   return std::nullopt;
 }
 
-// Calls visit(expression) for each expression of the nest.
-template <typename Visit>
-void visit_expressions(Nest& nest, const Visit& visit) {
-  for (auto& bound : nest.where) visit(bound.index);
-  for (auto& index : nest.store) visit(index);
-  if (!nest.body.empty()) visit(nest.body);
-  if (!nest.finish.empty()) visit(nest.finish);
-}
-
 // Whether all reads of the node's nests fulfil accepts(read, nest).
 template <typename Accepts>
 bool all_reads(const Node& node, const Accepts& accepts) {
@@ -146,10 +137,8 @@ class Fuser {
     Sunk result{node, {*dimension, backwards}};
     Nest& in_loop = std::get<Nests>(result.node.body)[0];
     in_loop.axes[time].extent = 1;
-    visit_expressions(in_loop, [&](Expr& e) {
-      e = substitute(e, [&](const Expr& x) {
-        return x->op == Op::kAxis && x->index == time ? element(loop, backwards) : Expr();
-      });
+    in_loop = with_substituted(std::move(in_loop), [&](const Expr& x) {
+      return x->op == Op::kAxis && x->index == time ? element(loop, backwards) : Expr();
     });
     return result;
   }
@@ -217,11 +206,9 @@ class Fuser {
     Loop &loop = std::get<Loop>(fused.body), &second = std::get<Loop>(graph_.block[j].body);
     visit_nests(second.body, [&](Node&, Nests& nests) {
       for (Nest& nest : nests)
-        visit_expressions(nest, [&](Expr& e) {
-          e = substitute(e, [&](const Expr& x) {
-            return x->op == Op::kAxis && x->index == -1 - second.symbol ? iteration(loop.symbol, loop.trips)
-                                                                        : Expr();
-          });
+        nest = with_substituted(std::move(nest), [&](const Expr& x) {
+          return x->op == Op::kAxis && x->index == -1 - second.symbol ? iteration(loop.symbol, loop.trips)
+                                                                      : Expr();
         });
     });
     std::ranges::move(between, std::back_inserter(loop.body));

@@ -26,11 +26,7 @@ Node with_used_operands(Node node) {
     });
   };
   const auto renumber = [&](Expr& e) { e = renumbered(renumbered, e); };
-  for (Nest& nest : std::get<Nests>(node.body)) {
-    for (Bound& bound : nest.where) renumber(bound.index);
-    for (Expr& index : nest.store) renumber(index);
-    renumber(nest.body), renumber(nest.finish);
-  }
+  for (Nest& nest : std::get<Nests>(node.body)) visit_expressions(nest, renumber);
   node.reads = std::move(used.ids);
   return node;
 }
@@ -51,17 +47,13 @@ std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indic
 
 std::vector<int> times_written(const Graph& graph) {
   std::vector<int> written(graph.tensors.size());
-  const auto is_iteration = [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; };
   const auto count = [&](const auto& self, const Block& block) -> void {
     for (const Node& node : block) {
       const auto inside = blocks_of(node);
       for (const Block* inner : inside) self(self, *inner);
       if (!inside.empty()) continue;  // its writes are those of its blocks
       for (TensorId id : node.writes) ++written[id];
-      if (const Nests* nests = std::get_if<Nests>(&node.body))
-        for (const Nest& nest : *nests)
-          for (const Expr& index : nest.store)
-            if (any_of(index, is_iteration)) written[node.writes[0]] = 2;
+      if (writes_by_iteration(node)) written[node.writes[0]] = 2;
     }
   };
   count(count, graph.block);
@@ -124,7 +116,7 @@ Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& i
 
 bool is_fixed(const Expr& e, const Operands& operands, const Graph& graph) {
   return !any_of(e, [&](const Expr& x) {
-    return x->op == Op::kAcc || (x->op == Op::kAxis && x->index < 0) ||
+    return x->op == Op::kAcc || is_iteration(x) ||
            (x->op == Op::kRead && !graph.tensors[operands.ids[x->index]].constant);
   });
 }

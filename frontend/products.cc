@@ -52,11 +52,8 @@ std::optional<ProductLanes> product_lanes(const Nest& nest, const Node& node, co
   for (const Expr& factor : nest.body->args) {
     const Expr& read = without_casts(factor);
     if (read->op != Op::kRead || graph.tensors[node.reads[read->index]].constant) return std::nullopt;
-    const auto names_lane = [&](const Expr& index) { return names_axis(index, lane); };
-    const auto dimensions = std::ranges::count_if(read->args, names_lane);
-    if (dimensions == 0) continue;
-    const bool alone = dimensions == 1 && same(*std::ranges::find_if(read->args, names_lane), axis(lane));
-    if (!alone) return std::nullopt;
+    if (!names_axis(read, lane)) continue;
+    if (!dimension_along(read->args, lane)) return std::nullopt;
     along.push_back(read);
   }
   return along.size() == 1 ? std::optional(ProductLanes{lane, along.front()}) : std::nullopt;

@@ -367,12 +367,7 @@ class Streamer {
       indices[d] = indices[d] + integer(past);
       return read(k, e->type, indices);
     };
-    for (Nest& nest : *nests) {
-      nest.body = substitute(nest.body, later);
-      if (!nest.finish.empty()) nest.finish = substitute(nest.finish, later);
-      for (Expr& index : nest.store) index = substitute(index, later);
-      for (Bound& bound : nest.where) bound.index = substitute(bound.index, later);
-    }
+    for (Nest& nest : *nests) nest = with_substituted(std::move(nest), later);
     *operand = all;
   }
 

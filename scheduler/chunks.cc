@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "scheduler/columns.h"
-#include "scheduler/hash_of.h"
 #include "scheduler/slab_runs.h"
+#include "scheduler/window_rings.h"
 
 namespace arenac {
 namespace {
@@ -46,58 +46,12 @@ std::vector<Interval> steps_to(const std::vector<int64_t>& ends) {
 // Rows of the first slab.
 int64_t height_of(const std::vector<Interval>& rows) { return rows[0].end - rows[0].begin; }
 
-// Whether an element is touched last by the last part that has it. Empty parts do not matter.
-bool go_forward(const std::vector<Interval>& parts) {
-  Interval before = {0, 0};
-  for (const Interval& part : parts) {
-    if (part.begin >= part.end) continue;
-    if (part.begin < before.begin || part.end < before.end) return false;
-    before = part;
-  }
-  return true;
-}
-
-// Per part, its elements; of parts that go forward those that no later one has.
-std::vector<Interval> last_seen(std::vector<Interval> parts) {
-  if (!go_forward(parts)) return parts;
-  int64_t later = INT64_MAX;  // where the first of the parts behind begins
-  for (Interval& part : parts | std::views::reverse) {
-    if (part.begin >= part.end) continue;
-    part.end = std::min(part.end, std::exchange(later, part.begin));
-  }
-  return parts;
-}
-
-bool is_empty(const Interval& interval) { return interval.begin >= interval.end; }
-
-// Of elements as they are written and touched, one after the other: the most from one that is touched to the
-// last that has been written by then, which is what slots_for() says of their lives.
-struct Extent {
-  int64_t written = 0, kept = 1;  // the end of what has been written; elements
-
-  void write(const Interval& elements) {
-    written = std::max(written, elements.end);
-    touch(elements.begin);
-  }
-  void touch(int64_t first) { kept = std::max(kept, written - first); }
-};
-
 const RowAccess& read_of(const Slabs& slabs, TensorId storage, const std::vector<Layout>& layouts) {
   return *std::find_if(slabs.reads.begin(), slabs.reads.end(),
                        [&](const RowAccess& r) { return layouts[r.tensor].root == storage; });
 }
 
 }  // namespace
-
-int64_t slots_for(const std::vector<Life>& lives) {
-  std::vector<Moment> next(lives.size());  // when element y or a later one is first written
-  for (size_t y = lives.size(); y-- > 0;)
-    next[y] = std::min(lives[y].written, y + 1 < lives.size() ? next[y + 1] : kNever);
-  size_t kept = 1;
-  for (size_t y = 0; y < lives.size(); ++y)
-    while (y + kept < lives.size() && next[y + kept] <= lives[y].touched) ++kept;
-  return static_cast<int64_t>(kept);
-}
 
 bool in_turn(const Pull& pull) {
   for (size_t t = 0; t < pull.upto.size(); ++t)
@@ -207,18 +161,8 @@ std::optional<Chunks::Pair> Chunks::pair_of(TensorId storage) const {
 std::vector<int> Chunks::family_of(int host) const {
   std::vector<int> family;
   for (int k = 0; k <= host; ++k)
-    if (runs_within(k, host)) family.push_back(k);
+    if (runs_within(group_, k, host)) family.push_back(k);
   return family;
-}
-
-bool Chunks::runs_within(int k, int host) const {
-  while (k >= 0 && k != host) k = group_.stages[k].host;
-  return k == host;
-}
-
-int Chunks::root_of(int k) const {
-  while (group_.stages[k].host >= 0) k = group_.stages[k].host;
-  return k;
 }
 
 // The stage whose slabs a stage runs with, one for one; its own where that is no guest of such a kind.
@@ -521,7 +465,7 @@ bool Chunks::place_window(TensorId storage, const Pair& pair, int host) {
         for (int64_t last : pull.upto) slab_ends.push_back(last + 1);
     writer.slabs_at = steps_to(slab_ends);
   }
-  return rows_met_in(root_of(host)) < 0;
+  return rows_met_in(root_of(group_, host)) < 0;
 }
 
 const std::vector<Interval>& Chunks::columns_seen(TensorId storage, const Pair& pair) const {
@@ -537,79 +481,15 @@ const std::vector<Interval>& Chunks::columns_seen(TensorId storage, const Pair& 
 
 Ring Chunks::kept_of(TensorId storage) const {
   const Pair& pair = windows_.at(storage);
-  const std::vector<Interval>& seen = columns_seen(storage, pair);
-  return again_.contains(storage) ? window_kept(storage, pair, seen) : elements_kept(storage, pair, seen);
-}
-
-// The ring of columns, rows one after the other, that the family of the pair keeps at a time. Slabs and
-// chunks go forward, so that an element is touched last by the last ones that see its row and its column.
-Ring Chunks::elements_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const {
-  const Rows& columns = facts_.columns[storage];
-  const auto& written = slabs(pair.writer).write.rows;
-  const int64_t width = columns.count / group_.stages[pair.writer].chunks;
-  const std::vector<Interval> last_rows = last_seen(read_of(slabs(pair.reader), storage, layouts_).rows);
-  const std::vector<Interval> last_columns = last_seen(seen);
-  const std::vector<int> turning = turning_with(pair);
-  const size_t key = hash_of(hash_of_turns(turning, pair), columns.count, hash_of(written),
-                             hash_of(last_rows), hash_of(last_columns));
-  const auto [known, is_new] = facts_.known->kept_by_turns.try_emplace(key);
-  if (!is_new) return {columns.size, known->second, 0, 0};
-  const int root = turning.back();
-  Guests guests(group_.stages.size());
-  for (int k : turning)
-    if (k != root) guests[group_.stages[k].host].push_back(k);
-  Extent extent;
-  const auto run = [&](const ChunkRun& at) {
-    const auto& [stage, slab, chunk] = at;
-    if (stage == pair.writer && written[slab].begin < written[slab].end)
-      extent.write({written[slab].begin * columns.count + chunk * width,
-                    (written[slab].end - 1) * columns.count + (chunk + 1) * width});
-    if (stage == pair.reader && !is_empty(last_rows[slab]) && !is_empty(last_columns[chunk]))
-      extent.touch(last_rows[slab].begin * columns.count + last_columns[chunk].begin);
-  };
-  for (int64_t t = 0; t < group_.stages[root].slabs; ++t)
-    for (int64_t chunk = 0; chunk < group_.stages[root].chunks; ++chunk)
-      for_each_run_of({root, t, chunk}, group_, guests, run);
-  known->second = extent.kept;
-  return {columns.size, extent.kept, 0, 0};
-}
-
-// Of all that runs within the root of the pair: the two and what they run within, ascending.
-std::vector<int> Chunks::turning_with(const Pair& pair) const {
-  std::vector<int> turning;
-  for (int k = 0; k <= root_of(pair.reader); ++k)
-    if (runs_within(pair.writer, k) || runs_within(pair.reader, k)) turning.push_back(k);
-  return turning;
-}
-
-// Of all that says in which order their slabs and chunks run.
-size_t Chunks::hash_of_turns(const std::vector<int>& turning, const Pair& pair) const {
-  size_t hash = turning.size();
-  for (int k : turning) {
-    const Stage& stage = group_.stages[k];
-    const auto host = std::ranges::lower_bound(turning, stage.host) - turning.begin();
-    hash = hash_of(hash, host, stage.slabs, stage.chunks, k == pair.writer, k == pair.reader,
-                   hash_of(stage.slabs_at), hash_of(stage.chunks_at));
-  }
-  return hash;
-}
-
-// The ring of as many rows as are computed for a slab, and of their columns as many as the family keeps at a
-// time.
-Ring Chunks::window_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const {
-  const Rows &rows = facts_.rows[storage], &columns = facts_.columns[storage];
-  const int64_t width = columns.count / group_.stages[pair.writer].chunks;
-  int64_t most = 1;
-  const auto& written = slabs(pair.writer).write.rows;
-  for (const auto& [begin, end] : group_.stages[pair.writer].slabs_at)
-    most = std::max(most, written[end - 1].end - written[begin].begin);
-  Extent extent;
-  for (const auto& [stage, slab, chunk] :
-       chunk_runs_of(group_, guests_of(group_), {root_of(pair.reader), 0})) {
-    if (stage == pair.writer) extent.write({chunk * width, (chunk + 1) * width});
-    if (stage == pair.reader && !is_empty(seen[chunk])) extent.touch(seen[chunk].begin);
-  }
-  return {rows.size, most, columns.size, extent.kept};
+  const WindowUse use = {pair.writer,
+                         pair.reader,
+                         facts_.rows[storage],
+                         facts_.columns[storage],
+                         slabs(pair.writer).write.rows,
+                         read_of(slabs(pair.reader), storage, layouts_).rows,
+                         columns_seen(storage, pair)};
+  return again_.contains(storage) ? columns_of_window_kept(group_, use)
+                                  : elements_kept(group_, use, facts_.known->kept_by_turns);
 }
 
 }  // namespace arenac

@@ -28,25 +28,6 @@
 
 namespace arenac {
 
-// How many slabs have run before. Narrow: groups are formed by the thousand, and what is known of each
-// fills the cache.
-using Moment = int32_t;
-constexpr Moment kNever = INT32_MAX;
-
-// When an element of a ring is first written and last touched; written at -1: before the group.
-struct Life {
-  Moment written = kNever, touched = -1;
-
-  void touch(Moment when) { touched = touched > when ? touched : when; }
-  void write(Moment when) {
-    written = written < when ? written : when;
-    touch(when);
-  }
-};
-
-// The fewest slots such that the next user of a slot, k later, comes when all is done with the one before.
-int64_t slots_for(const std::vector<Life>& lives);
-
 // Whether slab t pulls as far as slab t.
 bool in_turn(const Pull& pull);
 
@@ -90,8 +71,6 @@ class Chunks {
   std::vector<int> users_of(TensorId storage) const;
   std::optional<Pair> pair_of(TensorId storage) const;
   std::vector<int> family_of(int host) const;
-  bool runs_within(int k, int host) const;
-  int root_of(int k) const;
   int turns_with(int k) const;
   Interval slabs_in(int k, int host, int64_t slab) const;
   bool in_step(int guest, int host) const;
@@ -111,10 +90,6 @@ class Chunks {
   bool place_window(TensorId storage, const Pair& pair, int host);
   const std::vector<Interval>& columns_seen(TensorId storage, const Pair& pair) const;
   Ring kept_of(TensorId storage) const;
-  std::vector<int> turning_with(const Pair& pair) const;
-  size_t hash_of_turns(const std::vector<int>& turning, const Pair& pair) const;
-  Ring elements_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const;
-  Ring window_kept(TensorId storage, const Pair& pair, const std::vector<Interval>& seen) const;
 
   Group& group_;
   const std::span<const StepInSlabs> cut_;

@@ -25,10 +25,7 @@ int axis_of_lanes(const Nest& nest, int lanes) {
     if (!nest.axes[a].reduced || nest.axes[a].extent <= lanes || nest.axes[a].extent % lanes != 0) continue;
     bool along = true;
     visit_reads(nest, [&](const Expr& read) {
-      const bool alone =
-          !read->args.empty() && same(read->args.back(), axis(a)) &&
-          std::ranges::count_if(read->args, [&](const Expr& e) { return names_axis(e, a); }) == 1;
-      along &= alone || !names_axis(read, a);
+      along &= !names_axis(read, a) || dimension_along(read->args, a) == read->args.size() - 1;
     });
     if (along) return a;
   }

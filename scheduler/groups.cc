@@ -7,6 +7,7 @@
 #include "frontend/error.h"
 #include "scheduler/chunks.h"
 #include "scheduler/slab_runs.h"
+#include "scheduler/slots.h"
 
 namespace arenac {
 namespace {

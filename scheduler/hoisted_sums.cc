@@ -20,19 +20,6 @@ const Nest* sum_of(const Node& node) {
                                                                                             : nullptr;
 }
 
-// The nest with `change` of each of its expressions.
-template <typename Change>
-Nest changed(Nest nest, const Change& change) {
-  const auto apply = [&](Expr& e) {
-    if (!e.empty()) e = substitute(e, change);
-  };
-  for (Bound& bound : nest.where) apply(bound.index);
-  for (Expr& index : nest.store) apply(index);
-  apply(nest.body);
-  apply(nest.finish);
-  return nest;
-}
-
 class Hoister {
  public:
   explicit Hoister(Graph graph)
@@ -98,7 +85,7 @@ class Hoister {
     graph_.tensors.push_back(std::move(tensor));
     Nest& nest = std::get<Nests>(node.body).front();
     const Expr moment = axis(static_cast<int>(nest.axes.size()));
-    nest = changed(std::move(nest), [&](const Expr& x) { return same(x, t) ? moment : Expr(); });
+    nest = with_substituted(std::move(nest), [&](const Expr& x) { return same(x, t) ? moment : Expr(); });
     nest.axes.push_back({loop.trips, false});
     nest.store.insert(nest.store.begin(), moment);
     node.writes = {all};
@@ -108,7 +95,7 @@ class Hoister {
   static void read_instead(Node& reader, TensorId moment, TensorId all, const Expr& t) {
     const std::vector<TensorId> ids = reader.reads;
     for (Nest& nest : std::get<Nests>(reader.body))
-      nest = changed(std::move(nest), [&](const Expr& x) -> Expr {
+      nest = with_substituted(std::move(nest), [&](const Expr& x) -> Expr {
         if (x->op != Op::kRead || ids[static_cast<size_t>(x->index)] != moment) return {};
         std::vector<Expr> indices = x->args;
         indices.insert(indices.begin(), t);

@@ -20,15 +20,6 @@ struct Transfer {
   }
 };
 
-bool iterates(const Node& node) {
-  const Nests* nests = std::get_if<Nests>(&node.body);
-  if (!nests) return false;
-  for (const Nest& nest : *nests)
-    for (const Expr& index : nest.store)
-      if (any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; })) return true;
-  return false;
-}
-
 // Walks the steps backwards. What is live changes at few tensors a step, and only these are touched.
 class LivenessWalk {
  public:
@@ -118,7 +109,7 @@ class LivenessWalk {
     for (TensorId id : node.writes)
       if (!live_[root(id)]) occupy(root(id), written);
     // A slice written at one iteration defines no whole tensor.
-    if (!iterates(node))
+    if (!writes_by_iteration(node))
       for (TensorId id : node.writes) set_live(root(id), false, read);
     for (TensorId id : node.reads) use(id, read);
     for (TensorId id : node.writes)
@@ -179,7 +170,7 @@ class LivenessWalk {
         one = of_branches(s);
         s = steps_[s].partner;
       } else {
-        if (!iterates(node))
+        if (!writes_by_iteration(node))
           for (TensorId id : node.writes) one.kill(root(id));
         for (TensorId id : node.reads)
           if (stored(root(id))) one.use(root(id));

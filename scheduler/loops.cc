@@ -279,15 +279,8 @@ Nest split(Nest nest, std::vector<int>& divided) {
     nest.axes[a].extent /= by;
     nest.axes.push_back({by, false});
     divided.push_back(a);
-    const auto replaced = [&](const Expr& e) {
-      return e.empty() ? e : substitute(e, [&](const Expr& x) {
-        return x->op == Op::kAxis && x->index == a ? whole : Expr();
-      });
-    };
-    for (Expr& index : nest.store) index = replaced(index);
-    for (Bound& bound : nest.where) bound.index = replaced(bound.index);
-    nest.body = replaced(nest.body);
-    nest.finish = replaced(nest.finish);
+    nest = with_substituted(
+        std::move(nest), [&](const Expr& x) { return x->op == Op::kAxis && x->index == a ? whole : Expr(); });
   }
   return nest;
 }

@@ -11,6 +11,16 @@ int64_t turns_of(const Group& group) {
   return turns;
 }
 
+bool runs_within(const Group& group, int k, int host) {
+  while (k >= 0 && k != host) k = group.stages[k].host;
+  return k == host;
+}
+
+int root_of(const Group& group, int k) {
+  while (group.stages[k].host >= 0) k = group.stages[k].host;
+  return k;
+}
+
 Guests guests_of(const Group& group) {
   Guests guests(group.stages.size());
   for (size_t k = 0; k < group.stages.size(); ++k)

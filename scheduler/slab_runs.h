@@ -18,6 +18,11 @@ int64_t turns_of(const Group& group);
 using Guests = std::vector<std::vector<int>>;
 Guests guests_of(const Group& group);
 
+// Whether stage k is `host`, or runs within its slabs or chunks.
+bool runs_within(const Group& group, int k, int host);
+// What stage k runs within at last; itself where it is no guest.
+int root_of(const Group& group, int k);
+
 // One slab of a stage runs.
 struct SlabRun {
   int stage;

@@ -182,11 +182,7 @@ class Assignment {
         for (TensorId id : step.node->reads) row_major_[id] = true;
         for (TensorId id : step.node->writes) row_major_[id] = true;
       }
-      if (const Nests* nests = std::get_if<Nests>(&step.node->body))
-        for (const Nest& nest : *nests)
-          for (const Expr& index : nest.store)
-            if (any_of(index, [](const Expr& e) { return e->op == Op::kAxis && e->index < 0; }))
-              assigned_[step.node->writes[0]] = true;
+      if (writes_by_iteration(*step.node)) assigned_[step.node->writes[0]] = true;
     }
   }
 

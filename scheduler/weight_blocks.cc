@@ -29,8 +29,7 @@ std::optional<Channels> channels_of(const Expr& weights, const Expr& other, cons
     const int a = index->index;
     const bool is_whole = !nest.axes[a].reduced && nest.axes[a].extent == shape[d];
     const bool elsewhere =
-        std::ranges::count_if(weights->args, [&](const Expr& e) { return names_axis(e, a); }) > 1 ||
-        names_axis(other, a) ||
+        dimension_along(weights->args, a) != d || names_axis(other, a) ||
         std::ranges::any_of(nest.where, [&](const Bound& b) { return names_axis(b.index, a); });
     if (is_whole && !elsewhere && names_any(nest.store, a)) return Channels{weights, a, d};
   }
@@ -81,15 +80,10 @@ class Blocks {
     node.reads[operand] = in_blocks(node.reads[operand], d);
     const Expr blocked = read(operand, weights->type, indices),
                whole = axis(a) * integer(target_.lanes) + axis(lane);
-    const auto divided = [&](const Expr& e) {
-      return e.empty() ? e : substitute(e, [&](const Expr& x) {
-        if (same(x, weights)) return blocked;
-        return x->op == Op::kAxis && x->index == a ? whole : Expr();
-      });
-    };
-    for (Expr& index : nest.store) index = divided(index);
-    nest.body = divided(nest.body);
-    nest.finish = divided(nest.finish);
+    nest = with_substituted(std::move(nest), [&](const Expr& x) {
+      if (same(x, weights)) return blocked;
+      return x->op == Op::kAxis && x->index == a ? whole : Expr();
+    });
     nest.axes[a].extent /= target_.lanes;
     nest.axes.push_back({target_.lanes, false});
   }
