@@ -1,12 +1,12 @@
-// Of a storage that a stage reads through windows: what of it is in memory while its writer runs in turns with
-// that stage, a little ahead.
+// Of a storage that a stage reads through windows: what of it is in memory while its writer runs in turns
+// with that stage, a little ahead.
 //
-//   . . . # # # * * *       a 3x3 window at `#`: the elements from the first that it sees to the last that has
-//   * * * # # # * * *       been written, row after row,
-//   * * * # # #
+//   . . . # # # * * *       a 3x3 window at `#`: the elements from the first
+//   * * * # # # * * *       that it sees to the last that has been written,
+//   * * * # # #             row after row,
 //
-//   . . . # # # . . .       or, of rows that are computed again for each row of windows, some of their columns
-//   . . . # # # . . .
+//   . . . # # # . . .       or, of rows that are computed again for each row
+//   . . . # # # . . .       of windows, some of their columns
 //   . . . # # #
 #pragma once
 
