@@ -7,6 +7,7 @@
 
 #include "frontend/import.h"
 #include "tests/emitted.h"
+#include "tests/random_graph.h"
 
 namespace arenac::cycles_test {
 namespace {
@@ -51,6 +52,28 @@ TEST(Functions, OfSumsTakeMoreThanCopies) {
               testing::HasSubstr("sums[l] = acc0[l] + x2[j + l];"));
   EXPECT_THAT(text_of("y = Sigmoid(p)"), testing::HasSubstr("sums[l] = -acc0[l];"));
   EXPECT_THAT(text_of("e = Exp(b)  y = Mul(p, e)"), testing::Not(testing::HasSubstr("sums[l] = acc0[l] *")));
+}
+
+// What is chosen is in registers, of which the rest is made.
+TEST(Choices, StandBeforeWhatIsMadeOfThem) {
+  const Graph graph = import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[8, 64] x, float[64, 32] w, float[32] b) => (float[8, 32] y)
+    { p = MatMul(x, w)  s = Add(p, b)  y = HardSwish(s) })");
+  std::vector<Emitted> ways;
+  for (const size_t target : {0, 1}) {
+    Way way;
+    way.target = target;
+    ways.push_back(Emitted{compile_graph(graph, fmt::format("m{}", target), way)});
+    ways.back().inputs = random_inputs(graph, 1, Numbers::kAny);
+  }
+  EXPECT_THAT(file_named(ways[0].compilation, "m0.c"), testing::HasSubstr("(acc0[l] + x2[j + l]) * r0[l];"));
+  for (const CompilerRow& compiler : compilers()) {
+    run_emitted(ways, compiler);
+    for (const Emitted& e : ways) {
+      ASSERT_EQ(e.fault, "") << compiler.name;
+      EXPECT_EQ(e.outputs[0].bytes, ways[0].outputs[0].bytes) << compiler.name;
+    }
+  }
 }
 
 }  // namespace
