@@ -55,20 +55,6 @@ bool calls(const Expr& value) {
   });
 }
 
-bool chooses(const Expr& e) { return e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect; }
-
-// The minimum, maximum or selection that an operation on floats is of, as in x * min(max(x + 3, 0), 6); or
-// nothing.
-Expr choice_within(const Expr& value) {
-  Expr choice;
-  if (!is_float(value->type) || chooses(value) || value->op == Op::kCast) return choice;
-  any_of(value, [&](const Expr& e) {
-    if (choice.empty() && chooses(e)) choice = e;
-    return !choice.empty();
-  });
-  return choice;
-}
-
 // Of a formula of the accumulator the part that every use of it goes through, without functions: of
 // (acc + b) / (1 + exp(-(acc + b))) it is acc + b.
 Expr shared_part(const Expr& value) {
@@ -108,10 +94,9 @@ class ResultLowering {
     if (lanes > 1 && sums.registers.size() > 1 && on_.plan.registers == Registers::kVector &&
         value->type == write_type_ && calls(value))
       return finish_in_loop(value, sums);
-    if (const Expr choice = choice_within(value);
-        !choice.empty() && lanes > 1 && on_.plan.registers == Registers::kVector)
-      return finish_with_choice(value, choice, sums);
-    const bool selects = any_of(value, [](const Expr& e) { return e->op == Op::kCast || chooses(e); });
+    const bool selects = any_of(value, [](const Expr& e) {
+      return e->op == Op::kCast || e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect;
+    });
     const bool to_halves = write_type_ == Type::kFloat16 && value->type == Type::kFloat32;
     if (lanes == 1 || (!selects && !to_halves)) {
       for (Stmt& store : stores(value, sums)) at_.lanes(lanes, [&] { at_.put_all({std::move(store)}); });
@@ -186,22 +171,6 @@ class ResultLowering {
         at_.put(Set{element(kResult, write_type_, on_.at_point(on_.nest.store, j, sums.lanes)),
                     finished(on_.at_point(rest, j, sums.lanes), at_.at(all, k * lanes + lane))});
       });
-    });
-  }
-
-  // What is chosen is in registers before the rest: gcc takes a product with it for two ways to go, which are
-  // no vectors.
-  void finish_with_choice(const Expr& value, const Expr& choice, const Sums& sums) {
-    const Sums chosen = widely(choice, sums);
-    at_.lanes(sums.lanes, [&] {
-      for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
-        const Expr here = on_.at_point(choice, j, sums.lanes);
-        const Expr rest = substitute(on_.at_point(value, j, sums.lanes), [&](const Expr& e) {
-          return same(e, here) ? at_.at(chosen.reg(j)) : Expr();
-        });
-        at_.put(Set{element(kResult, write_type_, on_.at_point(on_.nest.store, j, sums.lanes)),
-                    finished(rest, at_.at(sums.reg(j)))});
-      }
     });
   }
 

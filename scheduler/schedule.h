@@ -222,7 +222,8 @@ struct Target {
   const char* description;
   int lanes;       // elements of a vector block
   int tile;        // pixels (rows) that share one read of the weights
-  int float_tile;  // the same of floats, for which scalar cores have registers of their own
+  int float_tile;  // the same of floats: scalar cores have registers of their own for them, those with 16
+                   // vectors fewer left beside sums of two each
   int align;       // bytes: of the arena and of every buffer
   Registers registers;
   // Where it has instructions for products of bytes along a sum: the lanes and tile that leave registers for
