@@ -43,7 +43,7 @@ class KernelPrinter {
       visit_formulas(s, [&](const Expr& root) {
         any_of(root, [&](const Expr& e) {
           if (e->op == Op::kRead && is_operand(e->index)) reads.insert(e->index);
-          if (e->op == Op::kAxis && e->index < 0) symbols.insert(-1 - e->index);
+          if (is_iteration(e)) symbols.insert(-1 - e->index);
           return false;
         });
       });

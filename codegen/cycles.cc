@@ -60,28 +60,9 @@ class KernelCycles {
     }
     around_.pop_back();
     const auto often = static_cast<double>(ceil_div(turns, lanes_of(loop)));
-    const double all = sum * often / static_cast<double>(points) + often * (costs_.loop + of_registers(loop));
-    return limits + std::max(all, often * of_waiting(loop));
-  }
-
-  // Of one turn of an innermost loop, until what it adds to sums of floats can be added to again.
-  double of_waiting(const For& loop) {
-    const auto [at, fresh] = waiting_.emplace(&loop, 0);
-    if (!fresh) return at->second;
-    std::map<int, int> additions;  // per register
-    bool innermost = true;
-    visit_statements(loop.body, [&](const Stmt& s) {
-      innermost &= !std::holds_alternative<For>(s.is);
-      const Set* set = std::get_if<Set>(&s.is);
-      if (!set || set->target->index < kRegisters || !is_float(set->target->type)) return;
-      const auto is_target = [&](const Expr& e) {
-        return e->op == Op::kRead && e->index == set->target->index;
-      };
-      if (any_of(set->value, is_target)) ++additions[set->target->index];
-    });
-    int most = 0;
-    for (const auto& [reg, count] : additions) most = std::max(most, count);
-    return at->second = innermost ? most * costs_.float_latency : 0;
+    const auto& [in_memory, waiting] = turn_of(loop);
+    const double all = sum * often / static_cast<double>(points) + often * (costs_.loop + in_memory);
+    return limits + std::max(all, often * waiting);
   }
 
   // Iterations that compilers make one of where vectors are: of a loop over neighbours that sets one element
@@ -102,17 +83,28 @@ class KernelCycles {
     return std::max<int64_t>(1, costs_.vector_bytes / bytes);
   }
 
-  // In an innermost loop, what does not fit the registers: sums and pointers that are kept in memory.
-  double of_registers(const For& loop) {
-    const auto [at, fresh] = in_memory_.emplace(&loop, 0);
+  // What a turn of an innermost loop costs beside its operations; of other loops nothing.
+  struct Turn {
+    double in_memory = 0;  // what does not fit the registers: sums and pointers that are kept in memory
+    double waiting = 0;    // until what it adds to sums of floats can be added to again
+  };
+  const Turn& turn_of(const For& loop) {
+    const auto [at, fresh] = turns_.try_emplace(&loop);
     if (!fresh) return at->second;
     bool innermost = true;
     std::set<int> sums;
+    std::map<int, int> additions;  // per register, of floats
     std::set<std::vector<int64_t>> pointers;
     visit_statements(loop.body, [&](const Stmt& s) {
       innermost &= !std::holds_alternative<For>(s.is);
-      if (const Set* set = std::get_if<Set>(&s.is); set && !is_float(set->target->type))
-        if (set->target->index >= kRegisters) sums.insert(set->target->index);
+      if (const Set* set = std::get_if<Set>(&s.is); set && set->target->index >= kRegisters) {
+        const int reg = set->target->index;
+        const auto reads_it = [&](const Expr& e) { return e->op == Op::kRead && e->index == reg; };
+        if (!is_float(set->target->type))
+          sums.insert(reg);
+        else if (any_of(set->value, reads_it))
+          ++additions[reg];
+      }
       visit_formulas(s, [&](const Expr& root) {
         any_of(root, [&](const Expr& e) {
           if (e->op == Op::kRead && e->index <= kResult && !e->args.empty()) pointers.insert(pointer_of(e));
@@ -120,9 +112,12 @@ class KernelCycles {
         });
       });
     });
+    if (!innermost) return at->second;
     const auto needed = static_cast<double>(sums.size() + pointers.size() + kTemporaries);
-    const double missing = innermost ? std::max(0.0, needed - costs_.registers) : 0;
-    return in_memory_[&loop] = missing * (costs_.load + costs_.store);
+    at->second.in_memory = std::max(0.0, needed - costs_.registers) * (costs_.load + costs_.store);
+    for (const auto& [reg, count] : additions)
+      at->second.waiting = std::max(at->second.waiting, count * costs_.float_latency);
+    return at->second;
   }
 
   // Reads of one operand at constant distances share a pointer.
@@ -333,7 +328,7 @@ class KernelCycles {
   std::map<int, size_t> let_in_;  // of ints, in how many of these
   bool inside_lanes_ = false;
   std::map<const For*, bool> decides_;
-  std::map<const For*, double> in_memory_, waiting_;
+  std::map<const For*, Turn> turns_;
   std::unordered_map<const void*, double> of_indices_;
 };
 

@@ -29,7 +29,7 @@ std::map<int, int64_t> trips_of(const FlatNest& nest) {
   const auto look = [&](const Expr& root) {
     if (root.empty()) return;
     any_of(root, [&](const Expr& e) {
-      if (e->op == Op::kAxis && e->index < 0) trips[-1 - e->index] = e->extent;
+      if (is_iteration(e)) trips[-1 - e->index] = e->extent;
       return false;
     });
   };

@@ -327,11 +327,13 @@ Graph without_dead_code(Graph graph) {
   return graph;
 }
 
+bool sums_products(const Nest& nest) { return nest.combine == Combine::kSum && nest.body->op == Op::kMul; }
+
 int64_t multiply_accumulates(const Node& node) {
   int64_t total = 0;
   if (const Nests* nests = std::get_if<Nests>(&node.body)) {
     for (const Nest& nest : *nests) {
-      if (nest.combine != Combine::kSum || nest.body->op != Op::kMul) continue;
+      if (!sums_products(nest)) continue;
       int64_t points = 1;
       for (const Axis& a : nest.axes) points *= a.extent;
       total += points;

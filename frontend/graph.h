@@ -197,8 +197,9 @@ Graph with_wide_constants(Graph graph);
 // what control flow assigns and what C kernels touch.
 Graph with_wide_activations(Graph graph, int64_t most);
 
-// The multiply-accumulates of one run of a node: points of nests that reduce a product. Loops count all their
-// trips.
+// Whether the nest reduces a product to its sum.
+bool sums_products(const Nest& nest);
+// The multiply-accumulates of one run of a node: points of such nests. Loops count all their trips.
 int64_t multiply_accumulates(const Node& node);
 
 // Checks every promise of this header, and by interval arithmetic that no index leaves its tensor; throws

@@ -44,8 +44,7 @@ int shared_factor(const Node& node, const Graph& graph, const std::vector<int>& 
 }  // namespace
 
 std::optional<ProductLanes> product_lanes(const Nest& nest, const Node& node, const Graph& graph) {
-  if (nest.combine != Combine::kSum || nest.body->op != Op::kMul || !is_float(nest.body->type))
-    return std::nullopt;
+  if (!sums_products(nest) || !is_float(nest.body->type)) return std::nullopt;
   const int lane = innermost_kept(nest);
   if (lane < 0) return std::nullopt;
   std::vector<Expr> along;

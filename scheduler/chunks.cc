@@ -131,7 +131,7 @@ bool Chunks::reads(int k, TensorId storage) const {
 }
 
 // The axes of its columns, for a stage that touches it.
-const ColumnAxes& Chunks::columns_of(int k, TensorId storage) const {
+const ColumnAxes& Chunks::column_axes_of(int k, TensorId storage) const {
   static const ColumnAxes none = {};
   const auto at = std::ranges::find(slabs(k).columns, storage, &ColumnAxes::storage);
   return at == slabs(k).columns.end() ? none : *at;
@@ -292,6 +292,8 @@ bool Chunks::same_rows(const std::vector<int>& users, TensorId storage) const {
 }
 
 bool Chunks::share(KeptRing& ring, std::vector<KeptRing>& rings) {
+  std::optional<Turns> turns = turns_of(ring.storage);
+  if (!turns) return false;
   struct Before {
     int host;
     int64_t chunks;
@@ -299,11 +301,12 @@ bool Chunks::share(KeptRing& ring, std::vector<KeptRing>& rings) {
   };
   std::vector<Before> before;
   for (const Stage& stage : group_.stages) before.push_back({stage.host, stage.chunks, stage.chunk_axes});
+  const int last = turns->users.back();
   std::vector<KeptRing*> shared;
-  KeptRing* next = &ring;
-  while (next && take_turns(next->storage)) {
+  for (KeptRing* next = &ring; turns; turns = next ? turns_of(next->storage) : std::nullopt) {
+    take(*turns, next->storage);
     shared.push_back(next);
-    const int host = turns_with(users_of(ring.storage).back());
+    const int host = turns_with(last);
     const TensorId met = closed(family_of(host)) ? rows_met_in(host) : ring.storage;
     if (met < 0) {
       for (KeptRing* done : shared) done->ring = columns_kept(done->storage);
@@ -321,32 +324,35 @@ bool Chunks::share(KeptRing& ring, std::vector<KeptRing>& rings) {
   return false;
 }
 
-// All that touch the storage run chunk by chunk of its columns, within the last of them. False: they cannot.
-bool Chunks::take_turns(TensorId storage) {
+// How all that touch the storage can run chunk by chunk of its columns; nothing where they cannot.
+std::optional<Chunks::Turns> Chunks::turns_of(TensorId storage) const {
   const Rows& columns = facts_.columns[storage];
-  if (columns.size == 0 || columns.count < 2) return false;
-  const std::vector<int> users = users_of(storage);
-  if (users.size() < 2 || is_fed(users[0]) || !same_rows(users, storage)) return false;
+  if (columns.size == 0 || columns.count < 2) return std::nullopt;
+  std::vector<int> users = users_of(storage);
+  if (users.size() < 2 || is_fed(users[0]) || !same_rows(users, storage)) return std::nullopt;
   const int host = turns_with(users.back());
-  std::vector<const std::vector<int>*> axes;
-  for (int k : users) axes.push_back(&columns_of(k, storage).axes);
   const int64_t chunks = chunks_of(users, storage);
-  if (chunks == 1) return false;
-  for (size_t u = 0; u < users.size(); ++u) {
-    const Stage& stage = group_.stages[users[u]];
-    const bool other = stage.chunks > 1 && (stage.chunks != chunks || stage.chunk_axes != *axes[u]);
-    if (axes[u]->empty() || other || stage.seen_through_window() || !in_step(users[u], host)) return false;
+  if (chunks == 1) return std::nullopt;
+  for (int k : users) {
+    const Stage& stage = group_.stages[k];
+    const std::vector<int>& axes = column_axes_of(k, storage).axes;
+    const bool other = stage.chunks > 1 && (stage.chunks != chunks || stage.chunk_axes != axes);
+    if (axes.empty() || other || stage.seen_through_window() || !in_step(k, host)) return std::nullopt;
   }
-  for (size_t u = 0; u < users.size(); ++u) {
+  return Turns{std::move(users), host, chunks};
+}
+
+// They do, within the last of them.
+void Chunks::take(const Turns& turns, TensorId storage) {
+  for (int k : turns.users) {
     for (Stage& stage : group_.stages)
-      if (stage.host == users[u]) stage.host = host;
-    Stage& stage = group_.stages[users[u]];
-    stage.chunks = chunks;
-    stage.chunk_axes = *axes[u];
-    if (users[u] != host) stage.host = host;
+      if (stage.host == k) stage.host = turns.host;
+    Stage& stage = group_.stages[k];
+    stage.chunks = turns.chunks;
+    stage.chunk_axes = column_axes_of(k, storage).axes;
+    if (k != turns.host) stage.host = turns.host;
   }
   chunked_.insert(storage);
-  return true;
 }
 
 // Chunks that those who touch the storage run in: as some of them do already, or as suits all.
@@ -360,7 +366,7 @@ int64_t Chunks::chunks_of(const std::vector<int>& users, TensorId storage) const
 // Whether those who touch the storage multiply, and none of them reads for one column what another one needs.
 bool Chunks::multiplies_apart(const std::vector<int>& users, TensorId storage) const {
   const auto have = [&](ColumnFactors factors) {
-    return std::ranges::any_of(users, [&](int k) { return columns_of(k, storage).factors == factors; });
+    return std::ranges::any_of(users, [&](int k) { return column_axes_of(k, storage).factors == factors; });
   };
   return have(ColumnFactors::kOwn) && !have(ColumnFactors::kShared);
 }
@@ -440,13 +446,13 @@ bool Chunks::place_window(TensorId storage, const Pair& pair, int host) {
   if (reader.chunks == 1) {
     const TensorId out = root(slabs(pair.reader).write.tensor);
     if (facts_.rows[out].size == 0) return false;
-    reader.chunk_axes = columns_of(pair.reader, out).axes;
+    reader.chunk_axes = column_axes_of(pair.reader, out).axes;
     const Rows& outs = facts_.columns[out];
     if (!full(reader.chunk_axes) || outs.count < 2) return false;
     reader.chunks = outs.count / width_of(outs.count, width_);
     if (reader.chunks == 1) return false;
   }
-  const std::vector<int>& axes = columns_of(pair.writer, storage).axes;
+  const std::vector<int>& axes = column_axes_of(pair.writer, storage).axes;
   if (!full(axes) || columns.count < 2 || (writer.chunks > 1 && writer.chunk_axes != axes)) return false;
   const std::vector<Interval>& seen = columns_seen(storage, pair);
   const int64_t middle = reader.chunks / 2;

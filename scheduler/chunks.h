@@ -21,6 +21,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -58,6 +59,12 @@ class Chunks {
   struct Pair {
     int writer, reader;  // stages
   };
+  // Of those who touch a storage, chunk by chunk of its columns.
+  struct Turns {
+    std::vector<int> users;  // stages, ascending
+    int host;                // stage within which the others run
+    int64_t chunks;
+  };
   TensorId root(TensorId id) const { return layouts_[id].root; }
   const Slabs& slabs(int k) const { return cut_[k].slabs; }
   const Node& node(int k) const { return *steps_[group_.stages[k].step].node; }
@@ -66,7 +73,7 @@ class Chunks {
   int count() const { return static_cast<int>(group_.stages.size()); }
 
   bool reads(int k, TensorId storage) const;
-  const ColumnAxes& columns_of(int k, TensorId storage) const;
+  const ColumnAxes& column_axes_of(int k, TensorId storage) const;
   bool writes(int k, TensorId storage) const { return root(slabs(k).write.tensor) == storage; }
   std::vector<int> users_of(TensorId storage) const;
   std::optional<Pair> pair_of(TensorId storage) const;
@@ -80,7 +87,8 @@ class Chunks {
   std::vector<Pull> needed_by(int k) const;
 
   bool share(KeptRing& ring, std::vector<KeptRing>& rings);
-  bool take_turns(TensorId storage);
+  std::optional<Turns> turns_of(TensorId storage) const;
+  void take(const Turns& turns, TensorId storage);
   int64_t chunks_of(const std::vector<int>& users, TensorId storage) const;
   bool multiplies_apart(const std::vector<int>& users, TensorId storage) const;
   Ring columns_kept(TensorId storage) const;

@@ -98,10 +98,9 @@ ColumnFactors column_factors(const Node& node, const std::vector<int>& axes) {
   const Nests& nests = std::get<Nests>(node.body);
   ColumnFactors factors = ColumnFactors::kNone;
   for (size_t n = 0; n < nests.size(); ++n) {
-    if (nests[n].combine != Combine::kSum || nests[n].body->op != Op::kMul) continue;
-    const auto moves = [&](const Expr& e) { return e->op == Op::kAxis && e->index == axes[n]; };
+    if (!sums_products(nests[n])) continue;
     for (const Expr& factor : nests[n].body->args)
-      if (!any_of(factor, moves)) return ColumnFactors::kShared;
+      if (!names_axis(factor, axes[n])) return ColumnFactors::kShared;
     factors = ColumnFactors::kOwn;
   }
   return factors;

@@ -49,11 +49,9 @@ Node of_lanes(Node node, int a, TensorId lanes, int count) {
 Node of_results(Node node, TensorId lanes, int count, Type type) {
   Nest& nest = std::get<Nests>(node.body).front();
   std::erase_if(nest.axes, [](const Axis& a) { return a.reduced; });  // the rest is one point
-  const auto at_point = [](const Expr& x) {
+  nest = with_substituted(std::move(nest), [](const Expr& x) {
     return x->op == Op::kAxis && x->index >= 0 ? integer(0) : Expr();
-  };
-  for (Expr& index : nest.store) index = substitute(index, at_point);
-  if (!nest.finish.empty()) nest.finish = substitute(nest.finish, at_point);
+  });
   nest.axes.push_back({count, true});
   nest.body = read(static_cast<int>(node.reads.size()), type, {axis(static_cast<int>(nest.axes.size()) - 1)});
   node.reads.push_back(lanes);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kLongestPass = 12;              // nodes that are done again for a tensor
 constexpr int64_t kParts[] = {INT64_MAX, 4, 2};  // of the largest tensor, the least that a graph has
-constexpr int64_t kSmaller = 2;                  // than the tensor, what it is computed from again
+constexpr int64_t kSmaller = 2;                  // so many times at least, where less is worth nothing
 
 // What waits: `reader` and those after it that depend on all of the tensor read its second pass.
 struct Barrier {
@@ -110,11 +110,22 @@ class Barriers {
   std::map<const Node*, int> step_of_;
 };
 
-// What a pass begins with, at most half as large
+// What a pass begins with.
 enum class Source : uint8_t {
-  kSmallest,  // as what it computes: the smallest of few nodes before
-  kNearest,   // as the largest that it passes, and smaller than what it computes: the nearest
+  kSmallest,  // the smallest tensor of few nodes before, at most half as large as what the pass computes
+  kNearest,   // the nearest that is smaller than that and at most half as large as the largest between them
 };
+using Writers = std::map<TensorId, const Node*>;
+
+// Of the tensors that are written once.
+Writers writers_of(const Graph& graph) {
+  Writers writers;
+  const std::vector<int> times = times_written(graph);
+  for (const Node& node : graph.block)
+    for (TensorId id : node.writes)
+      if (times[id] == 1) writers[id] = &node;
+  return writers;
+}
 
 // The largest operand of a node that is no constant, or null.
 const TensorId* largest_operand(const Node& node, const Graph& graph) {
@@ -127,8 +138,7 @@ const TensorId* largest_operand(const Node& node, const Graph& graph) {
 }
 
 // The nodes that compute a tensor from such a one, in their order.
-std::vector<const Node*> pass_of(TensorId tensor, Source source, const Graph& graph,
-                                 const std::map<TensorId, const Node*>& writers) {
+std::vector<const Node*> pass_of(TensorId tensor, Source source, const Graph& graph, const Writers& writers) {
   std::vector<const Node*> chain;
   size_t best = 0;
   const int64_t size = bytes_of(graph.tensors[tensor]);
@@ -155,12 +165,9 @@ std::vector<const Node*> pass_of(TensorId tensor, Source source, const Graph& gr
 
 class SecondPasses {
  public:
-  SecondPasses(const Graph& graph, Source source) : graph_(graph), source_(source), result_(graph) {
+  SecondPasses(const Graph& graph, const Writers& writers, Source source)
+      : graph_(graph), writers_(writers), source_(source), result_(graph) {
     result_.block.clear();
-    const std::vector<int> times = times_written(graph);
-    for (const Node& node : graph.block)
-      for (TensorId id : node.writes)
-        if (times[id] == 1) writers_[id] = &node;
   }
 
   // Nothing where no barrier has a pass that is worth it.
@@ -208,9 +215,9 @@ class SecondPasses {
   }
 
   const Graph& graph_;
+  const Writers& writers_;
   const Source source_;
   Graph result_;
-  std::map<TensorId, const Node*> writers_;
   std::vector<std::pair<const Barrier*, TensorId>> seconds_;
 };
 
@@ -218,6 +225,7 @@ class SecondPasses {
 
 std::vector<Graph> with_second_passes(const Schedule& whole) {
   const Graph& graph = *whole.graph;
+  const Writers writers = writers_of(graph);
   std::vector<Barrier> all = Barriers(whole).all();
   int64_t largest = 0;
   for (const Barrier& barrier : all) largest = std::max(largest, bytes_of(graph.tensors[barrier.tensor]));
@@ -227,7 +235,7 @@ std::vector<Graph> with_second_passes(const Schedule& whole) {
     std::erase_if(all, [&](const Barrier& b) { return bytes_of(graph.tensors[b.tensor]) < largest / part; });
     if (all.empty() || (!graphs.empty() && all.size() == before)) continue;
     for (const Source source : {Source::kSmallest, Source::kNearest}) {
-      auto with = SecondPasses(graph, source).of(all);
+      auto with = SecondPasses(graph, writers, source).of(all);
       const auto is_known = [&](const Graph& g) {
         return std::ranges::equal(g.block, with->block, {}, &Node::reads, &Node::reads);
       };

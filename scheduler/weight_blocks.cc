@@ -51,9 +51,7 @@ class Blocks {
 
  private:
   std::optional<Channels> large_weights(const Node& node, const Nest& nest) const {
-    if (nest.combine != Combine::kSum || nest.accumulate || nest.body->op != Op::kMul ||
-        nest.body->type != Type::kFloat32)
-      return std::nullopt;
+    if (!sums_products(nest) || nest.accumulate || nest.body->type != Type::kFloat32) return std::nullopt;
     for (const size_t side : {0, 1}) {
       const Expr &weights = nest.body->args[side], &other = nest.body->args[1 - side];
       if (weights->op != Op::kRead) continue;

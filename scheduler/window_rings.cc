@@ -10,11 +10,13 @@
 namespace arenac {
 namespace {
 
+bool is_empty(const Interval& interval) { return interval.begin >= interval.end; }
+
 // Whether an element is touched last by the last part that has it. Empty parts do not matter.
 bool go_forward(const std::vector<Interval>& parts) {
   Interval before = {0, 0};
   for (const Interval& part : parts) {
-    if (part.begin >= part.end) continue;
+    if (is_empty(part)) continue;
     if (part.begin < before.begin || part.end < before.end) return false;
     before = part;
   }
@@ -26,13 +28,11 @@ std::vector<Interval> last_seen(std::vector<Interval> parts) {
   if (!go_forward(parts)) return parts;
   int64_t later = INT64_MAX;  // where the first of the parts behind begins
   for (Interval& part : parts | std::views::reverse) {
-    if (part.begin >= part.end) continue;
+    if (is_empty(part)) continue;
     part.end = std::min(part.end, std::exchange(later, part.begin));
   }
   return parts;
 }
-
-bool is_empty(const Interval& interval) { return interval.begin >= interval.end; }
 
 // Of elements as they are written and touched, one after the other: the most from one that is touched to the
 // last that has been written by then, which is what slots_for() says of their lives.

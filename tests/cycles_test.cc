@@ -13,9 +13,9 @@ namespace arenac::cycles_test {
 namespace {
 
 // Cycles of each of so many rows, multiplied by one matrix.
-double cycles_of_row(const char* type, int64_t rows, const char* target) {
-  const std::string product = type == std::string("float") ? "MatMul" : "MatMulInteger";
-  const std::string result = type == std::string("float") ? "float" : "int32";
+double cycles_of_row(const std::string& type, int64_t rows, const char* target) {
+  const char* const product = type == "float" ? "MatMul" : "MatMulInteger";
+  const char* const result = type == "float" ? "float" : "int32";
   const Graph graph =
       import_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n"
                               "g ({0}[{1}, 256] x, {0}[256, 16] w) => ({2}[{1}, 16] y) {{ y = {3}(x, w) }}",

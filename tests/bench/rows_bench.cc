@@ -2,10 +2,9 @@
 //
 //   CFLAGS="-O3 -march=x86-64-v3" rows_bench --model mobilenet --target portable
 //
-//   model              arena       ms  ratio  foreseen    code  ratio      whole layers, then what there is
-//   to mobilenet_...     36,944    0.621   1.00      1.00  19,320   1.00      choose from below (arenac map
-//   --pareto)
-//                     12,872    0.640   1.03      1.05  21,004   1.09
+//   model            arena       ms  ratio  foreseen    code  ratio
+//   mobilenet_...   36,944    0.621   1.00      1.00  19,320   1.00      whole layers, then what there is to
+//                   12,872    0.640   1.03      1.05  21,004   1.09      choose from (arenac map --pareto)
 //
 // All are built with $CC and $CFLAGS and take turns, so that a busy machine disturbs all; the best time of
 // each counts. Code is of a Cortex-M4 at -Os, where its compiler is installed. The last line says how well
