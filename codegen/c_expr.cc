@@ -616,7 +616,7 @@ std::string CExpr::stored_over_lanes(const Expr& target, const Expr& e, int lane
   if (e->op != Op::kInstruction) return "";
   const Instruction& row = instructions()[static_cast<size_t>(e->index)];
   const auto apart = target->args.empty() ? std::nullopt : coefficient_along(target->args[0], kLane);
-  if (row.lane_operands == 0 || target->index != kResult || !apart) return "";
+  if (row.lane_operands == 0 || target->index < kResult || !apart) return "";
   std::vector<std::string> parameters, lane;
   boost::split(parameters, row.parameters, boost::is_any_of(","));
   std::string arguments = fmt::format("{}, {}", first_of_lanes(target), *apart);

@@ -283,6 +283,7 @@ class KernelCycles {
         return costs_.requantize;
       case Op::kErf:
       case Op::kExp:
+      case Op::kLog:
       case Op::kTanh:
         if (e->type == Type::kFloat32) return of_float_function(e->op);
         return costs_.function;
@@ -295,7 +296,7 @@ class KernelCycles {
   double of_float_function(Op op) const {
     const int products = op == Op::kErf ? 22 : 10;
     return products * costs_.float_multiply + 10 * costs_.add + 2 * costs_.convert +
-           (op == Op::kTanh ? costs_.float_divide : 0);
+           (op == Op::kTanh || op == Op::kLog ? costs_.float_divide : 0);
   }
 
   static bool multiplies(const Expr& sum) {

@@ -70,6 +70,7 @@ class NestLowering {
   // ---- reductions: outer loops | vector blocks | tiles | accumulators over the reduced axes
 
   void reduction() {
+    if (on_.plan.vector_axis >= 0 && on_.reduced(on_.plan.vector_axis)) return extremum_of_lanes();
     std::vector<int> axes;
     for (int a : on_.plan.order) {
       const bool outer = !on_.reduced(a) && a != on_.plan.vector_axis && a != on_.plan.tile_axis;
@@ -85,6 +86,39 @@ class NestLowering {
       } else {
         vectors([&](int lanes) { pixels(lanes); });
       }
+    });
+  }
+
+  // m[l] = max(k) x[16 * k + l], then y = max(l) m[l]; what fills no vector joins that of the first lane.
+  void extremum_of_lanes() {
+    const int v = on_.plan.vector_axis, lanes = on_.plan.lanes;
+    std::vector<int> outer, reduced = on_.reduced_axes();
+    std::erase(reduced, v);
+    for (int a : on_.plan.order)
+      if (!on_.reduced(a) && on_.extent(a) != 1) outer.push_back(a);
+    const Op op = op_of(on_.nest.combine);
+    const int64_t end = on_.extent(v), whole = end / lanes * lanes;
+    nested(outer, [&] {
+      const int all = at_.new_register("acc", on_.type, lanes), one = at_.new_register("acc0", on_.type, 1);
+      at_.put(Declare{{all}, constant(on_.type, neutral(on_.nest.combine, on_.type))});
+      nested(reduced, [&] {
+        at_.loop(v, integer(0), integer(whole), lanes, [&] {
+          at_.lanes(lanes, [&] {
+            at_.put(Set{at_.at(all), make(op, {at_.at(all), on_.at_point(on_.nest.body, 0, lanes)})});
+          });
+        });
+        const Expr first = at_.at(all, integer(0));
+        if (whole < end)
+          at_.loop(v, integer(whole), integer(end), 1, [&] {
+            at_.put(Set{first, make(op, {first, on_.nest.body})});
+          });
+      });
+      at_.put(Declare{{one}, constant(on_.type, neutral(on_.nest.combine, on_.type))});
+      const Expr lane = at_.new_int("lane", Interval{0, lanes});
+      at_.loop(lane->index, integer(0), integer(lanes), 1, [&] {
+        at_.put(Set{at_.at(one), make(op, {at_.at(one), at_.at(all, lane)})});
+      });
+      store_results(on_, at_, {1, {0, 1}, 0, {one}}, operands_.write_type);
     });
   }
 
@@ -104,7 +138,9 @@ class NestLowering {
 
   template <typename Body>
   void vectors(const Body& body) {
-    stepped(on_.plan.vector_axis, {0, on_.extent(on_.plan.vector_axis)}, on_.plan.lanes, body);
+    const int v = on_.plan.vector_axis, lanes = on_.plan.lanes;
+    if (lanes > on_.extent(v)) return fixed(v, 0, [&] { body(lanes); });  // the last of these are not stored
+    stepped(v, {0, on_.extent(v)}, lanes, body);
   }
 
   // Without pixels to share the weights, several vector blocks side by side keep the arithmetic units busy.
@@ -164,12 +200,36 @@ class NestLowering {
     const bool once = on_.plan.registers == Registers::kScalar && on_.plan.tile == 1 && is_float(on_.type);
     const Interval inside = once ? Interval{0, 0} : on_.interior(p);
     const Interval before = {0, inside.begin}, after = {inside.end, on_.extent(p)};
-    const auto border = [&](Interval range) {
-      if (range.begin < range.end) swept(p, range, 1, [&] { body(1, Holds::kSome); });
-    };
-    border(on_.down() ? after : before);
+    border(on_.down() ? after : before, body);
     stepped(p, inside, on_.plan.tile, [&](int tile) { body(tile, Holds::kAll); });
-    border(on_.down() ? before : after);
+    border(on_.down() ? before : after, body);
+  }
+
+  // Of the tile axis what is outside of the interior: pixel by pixel, but for long runs of pixels that the
+  // same terms are missing of.
+  template <typename Body>
+  void border(Interval range, const Body& body) {
+    constexpr int64_t kLong = 4;
+    const int p = on_.plan.tile_axis;
+    struct Run {
+      Interval range;
+      bool tiled;
+    };
+    std::vector<Run> runs;
+    for (const Interval& alike : on_.alike(p, range)) {
+      const bool tiled = on_.plan.tile > 1 && alike.end - alike.begin >= kLong;
+      if (!tiled && !runs.empty() && !runs.back().tiled)
+        runs.back().range.end = alike.end;
+      else
+        runs.push_back({alike, tiled});
+    }
+    if (runs.empty()) runs.push_back({range, false});
+    if (on_.down()) std::ranges::reverse(runs);
+    for (const auto& [pixels, tiled] : runs)
+      if (tiled)
+        stepped(p, pixels, on_.plan.tile, [&](int tile) { body(tile, Holds::kSome); });
+      else if (pixels.begin < pixels.end)
+        swept(p, pixels, 1, [&] { body(1, Holds::kSome); });
   }
 
   // Whether all loops that move pixels of axis p beyond bounds have another loop over terms inside of them.

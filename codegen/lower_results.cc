@@ -79,25 +79,127 @@ Expr shared_part(const Expr& value) {
   }
 }
 
+// The code of 8 bits that the formula takes as the index of a table, and the accumulator for nothing else;
+// empty: there is none.
+Expr looked_up(const Expr& value) {
+  const auto has_sum = [](const Expr& e) {
+    return any_of(e, [](const Expr& x) { return x->op == Op::kAcc; });
+  };
+  Expr code;
+  any_of(value, [&](const Expr& e) {
+    if (e->op != Op::kRead || !has_sum(e)) return false;
+    return any_of(e->args[0], [&](const Expr& x) {
+      if (size_of(x->type) == 1 && has_sum(x)) code = x;
+      return !code.empty();
+    });
+  });
+  if (code.empty()) return code;
+  const Expr rest =
+      substitute(value, [&](const Expr& e) { return same(e, code) ? constant(e->type, 0) : Expr(); });
+  return has_sum(rest) ? Expr() : code;
+}
+
 class ResultLowering {
  public:
   ResultLowering(const ScheduledNest& nest, StmtBuilder& at, Type write_type)
       : on_(nest), at_(at), write_type_(write_type) {}
 
+  // In the memory of the result; or, where the pixels of a lane lie side by side there and lanes do not, in
+  // rows of pixels, a row a lane, which are then copied. Lanes are often a power of two apart, and stores of
+  // a pixel after the other then meet each other in few sets of the cache.
+  //
+  //   acc0[l], acc1[l], ...    rows[12 * l + j]    y[1024 * l + j]
+  void store(Sums sums) {
+    if (sums.lanes > 1)  // none of those beyond the axis
+      sums.lanes = static_cast<int>(std::min<int64_t>(sums.lanes, on_.extent(on_.plan.vector_axis)));
+    if (!stores_across(sums)) return finish(sums);
+    const auto count = static_cast<int64_t>(sums.registers.size());
+    place_ = new_place("rows", write_type_, sums, {1, count});
+    finish(sums);
+    const Expr lane = at_.new_int("lane", Interval{0, sums.lanes}),
+               k = at_.new_int("pixel", Interval{0, count});
+    const auto of_lane = [&](const Expr& e) { return same(e, axis(kLane)) ? lane : Expr(); };
+    const Expr from = substitute(target(k, sums.lanes), of_lane);
+    place_ = {};
+    const Expr to = substitute(target(k, sums.lanes), of_lane);
+    at_.loop(lane->index, integer(0), integer(sums.lanes), 1, [&] {
+      at_.loop(k->index, integer(0), integer(count), 1, [&] { at_.put(Set{to, from}); });
+    });
+  }
+
+ private:
+  // Where results go: to elements of a register, so far apart; or (-1) to the memory of the result.
+  struct Paces {
+    int64_t pixel = 0, lane = 0;
+  };
+  struct Place {
+    int reg = -1;
+    Paces paces = {};
+  };
+
+  Place new_place(const char* name, Type type, const Sums& sums, Paces paces) {
+    const int all = sums.lanes * static_cast<int>(sums.registers.size());
+    const int reg = at_.new_register(name, type, all, Register::Holds::kElements);
+    at_.put(Declare{{reg}, {}});
+    return {reg, paces};
+  }
+
+  // Of pixel j of the tile, at the lane that runs.
+  Expr target(const Expr& j, int lanes) const {
+    if (place_.reg < 0) return element(kResult, write_type_, on_.at_point(on_.nest.store, j, lanes));
+    const auto& [pixel, lane] = place_.paces;
+    return at_.at(place_.reg, axis(kLane) * integer(lane) + j * integer(pixel));
+  }
+
+  static constexpr size_t kRow = 4;  // pixels of a lane that are worth a copy
+
+  bool stores_across(const Sums& sums) const {
+    const LoopPlan& plan = on_.plan;
+    return plan.registers == Registers::kVector && sums.lanes > 1 && sums.registers.size() >= kRow &&
+           plan.tile_axis != plan.vector_axis && coefficient_along(on_.nest.store, plan.tile_axis) == 1 &&
+           std::abs(coefficient_along(on_.nest.store, plan.vector_axis).value_or(0)) > 1;
+  }
+
+  void finish(const Sums& sums) {
+    const Expr value = on_.nest.finish.empty() ? accumulator(on_.type) : on_.nest.finish;
+    const bool vectors = on_.plan.registers == Registers::kVector || on_.has_byte_vectors();
+    const Expr code = vectors && sums.lanes > 1 ? looked_up(value) : Expr();
+    if (code.empty())
+      compute(value, write_type_, sums);
+    else
+      look_up(value, code, sums);
+  }
+
+  // The codes as vectors, what tables have for them one by one: in one loop all would be one by one.
+  void look_up(const Expr& value, const Expr& code, const Sums& sums) {
+    const Place results = place_, codes = new_place("codes", code->type, sums, {sums.lanes, 1});
+    place_ = codes;
+    compute(code, code->type, sums);
+    const auto count = static_cast<int64_t>(sums.registers.size());
+    const Expr k = at_.new_int("pixel", Interval{0, count});
+    const Expr there = cast(code->type, target(k, sums.lanes));
+    place_ = results;
+    at_.loop(k->index, integer(0), integer(count), 1, [&] {
+      at_.lanes(sums.lanes, [&] {
+        const Expr entry = substitute(value, [&](const Expr& e) { return same(e, code) ? there : Expr(); });
+        at_.put(Set{target(k, sums.lanes), on_.at_point(entry, k, sums.lanes)});
+      });
+    });
+  }
+
   // One loop over the lanes for all pixels: gcc takes loops of one statement apart before it vectorises, and
   // then fails at selections and conversions. What changes the width at the end has a loop of its own.
-  void finish(const Sums& sums) {
+  void compute(const Expr& value, Type type, const Sums& sums) {
     const int lanes = sums.lanes;
     if (lanes >= kBytes && on_.has_byte_vectors())
-      if (const auto q = quantised(on_.nest.finish, write_type_)) return quantise(sums, *q);
-    const Expr value = on_.nest.finish.empty() ? accumulator(on_.type) : on_.nest.finish;
+      if (const auto q = quantised(value, type)) return quantise(sums, *q, type);
     if (lanes > 1 && sums.registers.size() > 1 && on_.plan.registers == Registers::kVector &&
-        value->type == write_type_ && calls(value))
+        value->type == type && calls(value))
       return finish_in_loop(value, sums);
     const bool selects = any_of(value, [](const Expr& e) {
       return e->op == Op::kCast || e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect;
     });
-    const bool to_halves = write_type_ == Type::kFloat16 && value->type == Type::kFloat32;
+    const bool to_halves = type == Type::kFloat16 && value->type == Type::kFloat32;
     if (lanes == 1 || (!selects && !to_halves)) {
       for (Stmt& store : stores(value, sums)) at_.lanes(lanes, [&] { at_.put_all({std::move(store)}); });
       return;
@@ -107,15 +209,14 @@ class ResultLowering {
     const bool apart = wide->op != Op::kAcc && (narrows || to_halves);
     const Sums last = apart ? widely(wide, sums) : sums;
     Stmts statements = stores(apart ? cast(value->type, accumulator(wide->type)) : value, last);
-    const Stmts copies =
-        sums.registers.size() > 1 && on_.stores_around() ? through_blocks(statements, lanes) : Stmts{};
+    const bool around = sums.registers.size() > 1 && place_.reg < 0 && on_.stores_around();
+    const Stmts copies = around ? through_blocks(statements, lanes) : Stmts{};
     at_.lanes(lanes, [&] { at_.put_all(std::move(statements)); });
     for (const Stmt& copy : copies) at_.lanes(lanes, [&] { at_.put_all({copy}); });
   }
 
- private:
   // The results of all lanes of a pixel at once.
-  void quantise(const Sums& sums, const Quantised& q) {
+  void quantise(const Sums& sums, const Quantised& q, Type type) {
     Exchange known;  // what stands in registers
     const auto of_lanes = [&](const Expr& e) {
       if (e->op == Op::kRead && e->index < kResult && coefficient_along(e->args[0], kLane) == 1) return e;
@@ -138,8 +239,8 @@ class ResultLowering {
                  scale = of_lanes(on_.at_point(q.scale, j, sums.lanes));
       at_.lanes(sums.lanes, [&] {
         at_.put(Set{
-            element(kResult, write_type_, on_.at_point(on_.nest.store, j, sums.lanes)),
-            instruction(write_type_ == Type::kInt8 ? "requantized_s8" : "requantized_u8",
+            target(integer(j), sums.lanes),
+            instruction(type == Type::kInt8 ? "requantized_s8" : "requantized_u8",
                         {at_.at(sums.reg(j)), bias, scale, number(q.zero), number(q.low), number(q.high)})});
       });
     }
@@ -168,7 +269,7 @@ class ResultLowering {
     const Expr k = at_.new_int("pixel", Interval{0, count}), j = k + integer(sums.pixels.begin);
     at_.loop(k->index, integer(0), integer(count), 1, [&] {
       at_.lanes(sums.lanes, [&] {
-        at_.put(Set{element(kResult, write_type_, on_.at_point(on_.nest.store, j, sums.lanes)),
+        at_.put(Set{target(j, sums.lanes),
                     finished(on_.at_point(rest, j, sums.lanes), at_.at(all, k * lanes + lane))});
       });
     });
@@ -178,8 +279,8 @@ class ResultLowering {
   Stmts stores(const Expr& value, const Sums& of) const {
     Stmts all;
     for (int64_t j = of.pixels.begin; j < of.pixels.end; ++j)
-      all.push_back({Set{element(kResult, write_type_, on_.at_point(on_.nest.store, j, of.lanes)),
-                         finished(on_.at_point(value, j, of.lanes), at_.at(of.reg(j)))}});
+      all.push_back(
+          {Set{target(integer(j), of.lanes), finished(on_.at_point(value, j, of.lanes), at_.at(of.reg(j)))}});
     return all;
   }
 
@@ -216,12 +317,13 @@ class ResultLowering {
   const ScheduledNest& on_;
   StmtBuilder& at_;
   Type write_type_;
+  Place place_ = {};
 };
 
 }  // namespace
 
 void store_results(const ScheduledNest& nest, StmtBuilder& at, const Sums& sums, Type write_type) {
-  ResultLowering(nest, at, write_type).finish(sums);
+  ResultLowering(nest, at, write_type).store(sums);
 }
 
 }  // namespace arenac

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "frontend/error.h"
 #include "frontend/interpret.h"
@@ -179,6 +180,27 @@ Interval ScheduledNest::interior(int p) const {
         std::min(inside.end, floor_div(bound.end - 1 - form->constant - high, form->coefficient(p)) + 1);
   }
   return inside.begin < inside.end ? inside : Interval{0, 0};
+}
+
+std::vector<Interval> ScheduledNest::alike(int p, Interval range) const {
+  std::set<int64_t> ends = {range.begin, range.end};
+  const auto within = [&](int64_t end) { ends.insert(std::clamp(end, range.begin, range.end)); };
+  for (const Bound& bound : bounds_on(p)) {
+    const auto form = affine_form(bound.index);
+    const int64_t c = form ? form->coefficient(p) : 0;
+    Affine taps = form.value_or(Affine{});
+    std::erase_if(taps.terms, [&](const auto& term) { return term.first == p; });
+    if (c <= 0 || taps.terms.size() > 1 || (taps.terms.size() == 1 && !reduced(taps.terms[0].first)))
+      return {};
+    const int64_t count = taps.terms.empty() ? 1 : extent(taps.terms[0].first);
+    for (int64_t tap = 0; tap < count; ++tap) {
+      const int64_t at = taps.constant + (taps.terms.empty() ? 0 : taps.terms[0].second * tap);
+      within(ceil_div(bound.begin - at, c)), within(ceil_div(bound.end - at, c));
+    }
+  }
+  std::vector<Interval> runs;
+  for (auto end = std::next(ends.begin()); end != ends.end(); ++end) runs.push_back({*std::prev(end), *end});
+  return runs;
 }
 
 bool ScheduledNest::narrows(const Affine& form, int a) const {

@@ -11,6 +11,7 @@ namespace {
 
 #include "frontend/float_functions/exp.c"
 #include "frontend/float_functions/expm1.c"
+#include "frontend/float_functions/log.c"
 // These call it.
 #include "frontend/float_functions/erf.c"
 #include "frontend/float_functions/tanh.c"
@@ -18,6 +19,7 @@ namespace {
 constexpr FloatFunction kFunctions[] = {
     {Op::kErf, "erf", NAME_erf_f32, k_erf, k_expm1},
     {Op::kExp, "exp", NAME_exp_f32, k_exp, nullptr},
+    {Op::kLog, "log", NAME_log_f32, k_log, nullptr},
     {Op::kTanh, "tanh", NAME_tanh_f32, k_tanh, k_expm1},
 };
 

@@ -177,9 +177,10 @@ class Requantizer {
       changed |= &*args.back() != &*arg;
     }
     const Expr now = changed ? with_arguments(e, std::move(args)) : e;
+    if (Expr other = tabled(now, Uses::kSeveral); !other.empty()) return other;
     if (Expr other = quantised(now); !other.empty()) return other;
     if (Expr other = shifted(now); !other.empty()) return other;
-    if (Expr other = tabled(now); !other.empty()) return other;
+    if (Expr other = tabled(now, Uses::kAny); !other.empty()) return other;
     return now;
   }
 
@@ -318,11 +319,24 @@ class Requantizer {
     auto value = std::make_shared<Value>(type, table.shape);
     for (size_t k = 0; k < numbers.size(); ++k)
       store(*value, static_cast<int64_t>(k), constant(type, numbers[k])->value);
-    const int operand = operands_.of(static_cast<TensorId>(graph_.tensors.size()));
-    graph_.tensors.push_back({is_float(type) ? "scales" : "shifts", type, table.shape, std::move(value)});
+    const int operand =
+        operand_of({is_float(type) ? "scales" : "shifts", type, table.shape, std::move(value)});
     std::vector<Expr> indices;
     for (int a : table.axes) indices.push_back(axis(a));
     return read(operand, type, std::move(indices));
+  }
+
+  // One for equal constants, so that what is quantised in two places stays one expression.
+  int operand_of(Tensor constant) {
+    const auto equal = [&](TensorId id) {
+      const Tensor& t = graph_.tensors[id];
+      return t.constant && t.type == constant.type && t.shape == constant.shape && t.name == constant.name &&
+             t.constant->bytes == constant.constant->bytes;
+    };
+    const auto known = std::ranges::find_if(operands_.ids, equal);
+    if (known != operands_.ids.end()) return static_cast<int>(known - operands_.ids.begin());
+    graph_.tensors.push_back(std::move(constant));
+    return operands_.of(static_cast<TensorId>(graph_.tensors.size()) - 1);
   }
 
   static double greatest(const std::vector<double>& numbers) {
@@ -432,30 +446,39 @@ class Requantizer {
     return narrowed(e->type, value);
   }
 
-  // Where the formula's only number is of 8 bits.
-  Expr tabled(const Expr& e) {
+  // Where the formula's only number is of 8 bits, used so often.
+  enum class Uses : uint8_t { kAny, kSeveral };
+  Expr tabled(const Expr& e, Uses uses) {
     if (!quantising(e) || size_of(e->type) != 1) return {};
-    Expr number;
-    if (!depends_on_one(e->args[0], number) || number.empty()) return {};
-    const int64_t lowest = number->type == Type::kInt8 ? -128 : 0;
-    const Expr code = cast(number->type, axis(0) + integer(lowest));
-    const Expr entry = substitute(e, [&](const Expr& x) { return same(x, number) ? code : Expr(); });
+    Number number;
+    if (!depends_on_one(e->args[0], number) || number.code.empty()) return {};
+    if (uses == Uses::kSeveral && number.uses == 1) return {};
+    const int64_t lowest = number.code->type == Type::kInt8 ? -128 : 0;
+    const Expr code = cast(number.code->type, axis(0) + integer(lowest));
+    const Expr entry = substitute(e, [&](const Expr& x) { return same(x, number.code) ? code : Expr(); });
     auto table = std::make_shared<const Value>(fixed_value({256}, entry, operands_, graph_));
-    const int operand = operands_.of(static_cast<TensorId>(graph_.tensors.size()));
-    graph_.tensors.push_back({"table", e->type, {256}, std::move(table)});
-    return read(operand, e->type, {cast(Type::kInt64, number) - integer(lowest)});
+    const int operand = operand_of({"table", e->type, {256}, std::move(table)});
+    return read(operand, e->type, {cast(Type::kInt64, number.code) - integer(lowest)});
   }
 
-  // Whether all that is not fixed, and the same everywhere, is within `number`, an expression of 8 bits,
-  // which is set to the first.
-  bool depends_on_one(const Expr& e, Expr& number) const {
+  // An expression of 8 bits; empty: none yet.
+  struct Number {
+    Expr code;
+    int uses = 0;
+  };
+
+  // Whether all that is not fixed, and the same everywhere, is within `number`: the first that is found, but
+  // for entries of tables, which depend on their index.
+  bool depends_on_one(const Expr& e, Number& number) const {
     const bool varies = any_of(e, [](const Expr& x) { return x->op == Op::kAxis || x->op == Op::kAcc; });
     if (!varies && is_fixed(e)) return true;
-    if (e->type == Type::kInt8 || e->type == Type::kUint8) {
-      if (number.empty()) number = e;
-      return same(e, number);
+    const bool is_entry = e->op == Op::kRead && graph_.tensors[operands_.ids[e->index]].constant;
+    if (!is_entry && (e->type == Type::kInt8 || e->type == Type::kUint8)) {
+      if (number.code.empty()) number.code = e;
+      ++number.uses;
+      return same(e, number.code);
     }
-    return !e->args.empty() && e->op != Op::kRead &&
+    return !e->args.empty() && (is_entry || e->op != Op::kRead) &&
            std::all_of(e->args.begin(), e->args.end(),
                        [&](const Expr& arg) { return depends_on_one(arg, number); });
   }

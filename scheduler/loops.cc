@@ -130,14 +130,18 @@ Expr without_axis(const Expr& e, int a) {
   });
 }
 
+// Of each sum.
+int64_t terms_of(const FlatNest& nest) {
+  int64_t terms = 1;
+  for (const Axis& a : nest.axes)
+    if (a.reduced && __builtin_mul_overflow(terms, a.extent, &terms)) return INT64_MAX;
+  return terms;
+}
+
 // Whether the parts of a sum follow from the reduced axes. These are then not joined, whatever the layouts:
 // the parts are the same in each.
 bool sums_long(const FlatNest& nest) {
-  if (nest.accumulate || !sums_in_parts(nest.combine, nest.body->type)) return false;
-  int64_t terms = 1;
-  for (const Axis& a : nest.axes)
-    if (a.reduced && __builtin_mul_overflow(terms, a.extent, &terms)) return true;
-  return terms > kLongSum;
+  return !nest.accumulate && sums_in_parts(nest.combine, nest.body->type) && terms_of(nest) > kLongSum;
 }
 
 void join_axes(FlatNest& nest) {
@@ -481,10 +485,17 @@ constexpr int kSumsAtOnce = 8;
 // Whether it is of floats along rows: of all that it reads, elements that lie side by side.
 bool sums_rows(const FlatNest& nest, const std::vector<int>& order) {
   const int inner = innermost_reduced(nest, order);
-  if (inner < 0 || !nest.where.empty() || !is_float(nest.body->type)) return false;
+  if (inner < 0 || !nest.where.empty()) return false;
   const auto reads = reads_of(nest.body);
   return std::ranges::all_of(
       reads, [&](const Expr* read) { return coefficient_along((*read)->args[0], inner) == 1; });
+}
+
+// Else the tile axis, where sums and their terms are many; -1: none.
+int axis_of_many_sums(const FlatNest& nest) {
+  constexpr int64_t kManyTerms = 64, kMany = 2 * kSumsAtOnce;
+  const int a = terms_of(nest) < kManyTerms ? -1 : tile_axis(nest, -1, kSumsAtOnce);
+  return a >= 0 && nest.axes[a].extent >= kMany ? a : -1;
 }
 
 // The innermost of the kept axes in that order; -1: none.
@@ -492,6 +503,19 @@ int innermost_kept(const FlatNest& nest, const std::vector<int>& order) {
   for (auto at = order.rbegin(); at != order.rend(); ++at)
     if (!nest.axes[*at].reduced && nest.axes[*at].extent > 1) return *at;
   return -1;
+}
+
+// Whether vectors find the least or greatest of what lies side by side along the innermost reduced axis.
+bool compares_lanes(const FlatNest& nest, int inner, const Target& target) {
+  const bool is_extremum = nest.combine == Combine::kMin || nest.combine == Combine::kMax;
+  if (target.registers != Registers::kVector || !is_extremum || nest.accumulate || !nest.where.empty() ||
+      inner < 0 || nest.axes[inner].extent < 2 * target.lanes)
+    return false;
+  const auto reads = reads_of(nest.body);
+  return std::ranges::all_of(reads, [&](const Expr* read) {
+    const auto pace = coefficient_along((*read)->args[0], inner);
+    return pace == 0 || pace == 1;
+  });
 }
 
 // Whether a constant in blocks of lanes (weight_blocks.h) has another block for each value of the axis.
@@ -504,9 +528,35 @@ bool chooses_block(const FlatNest& nest, const Expr& read, int a, int lanes) {
   return false;
 }
 
+// What is known of what a nest reads.
+struct OperandFacts {
+  std::function<bool(const Expr&)> constant;
+  std::vector<int64_t> rooms;  // rooms_of
+};
+
+// Per axis how many elements of the body's operands there are along it: as many as it has, or where only
+// constants move along it, as these have (weight_blocks.h).
+std::vector<int64_t> rooms_of(const FlatNest& flat, const Nest& nest, const Node& node, const Graph& graph) {
+  std::vector<int64_t> rooms;
+  for (size_t a = 0; a < flat.axes.size(); ++a) {
+    const int64_t extent = flat.axes[a].extent;
+    int64_t room = flat.walks[a].size() == 1 ? INT64_MAX : extent;
+    any_of(nest.body, [&](const Expr& e) {
+      if (room <= extent || e->op != Op::kRead || !names_axis(e, flat.walks[a].front())) return false;
+      const Tensor& tensor = graph.tensors[node.reads[e->index]];
+      const auto d = dimension_along(e->args, flat.walks[a].front());
+      room = tensor.constant && d ? std::min(room, tensor.shape[*d]) : extent;
+      return false;
+    });
+    rooms.push_back(room == INT64_MAX ? extent : std::max(room, extent));
+  }
+  return rooms;
+}
+
 // The vector axis, the tile axis and their widths, as plan.bytes wants them.
 LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
-                     const std::function<bool(const Expr&)>& constant) {
+                     const OperandFacts& operands) {
+  const auto& constant = operands.constant;
   const bool along = is_along_sum(plan.bytes);
   const int most_lanes = along ? target.byte_lanes : target.lanes;
   const int most_pixels = along                       ? target.byte_tile
@@ -534,7 +584,10 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
   if (plan.vector_axis >= 0) {
     const int lanes =
         widens(flat, plan.vector_axis) && !along ? std::min(most_lanes, kWidenedLanes) : most_lanes;
-    plan.lanes = lanes_for(flat.axes[plan.vector_axis].extent, lanes);
+    const int64_t extent = flat.axes[plan.vector_axis].extent,
+                  room = operands.rooms[static_cast<size_t>(plan.vector_axis)];
+    const bool fills = is_float(flat.body->type) && extent < room && room <= lanes;
+    plan.lanes = fills ? static_cast<int>(room) : lanes_for(extent, lanes);
     const bool scalars = target.byte_lanes > 0 && plan.registers == Registers::kScalar;
     if (scalars && plan.lanes == kBytes && walks_bytes(flat, plan.vector_axis, constant))
       plan.bytes = ByteProducts::kAcrossLanes,
@@ -558,13 +611,14 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
       plan.tile = static_cast<int>(std::min<int64_t>(blocks, many ? 4 : most_pixels));
     }
   }
-  // Without a vector axis scalars can still share what stays in place.
+  // Without a vector axis scalars can still share what stays in place, and sums of floats wait for each
+  // other.
   if (plan.vector_axis < 0 && plan.registers == Registers::kScalar) {
     plan.tile_axis = tile_axis(flat, -1, target.lanes);
     if (plan.tile_axis >= 0) plan.tile = tile_for(flat.axes[plan.tile_axis].extent, target.lanes);
   }
-  if (plan.vector_axis < 0 && plan.registers == Registers::kVector && sums_rows(flat, plan.order)) {
-    plan.tile_axis = innermost_kept(flat, plan.order);
+  if (plan.vector_axis < 0 && plan.registers == Registers::kVector && is_float(flat.body->type)) {
+    plan.tile_axis = sums_rows(flat, plan.order) ? innermost_kept(flat, plan.order) : axis_of_many_sums(flat);
     if (plan.tile_axis >= 0) plan.tile = tile_for(flat.axes[plan.tile_axis].extent, kSumsAtOnce);
   }
   order_kept(flat, plan);
@@ -649,19 +703,24 @@ LoopPlan walk_of(const FlatNest& flat, const Nest& nest, const Node& node, const
     return key(a) > key(b);
   });
   if (!has_sums(flat)) return plan;
+  const int inner = innermost_reduced(flat, plan.order);
+  if (compares_lanes(flat, inner, target)) {
+    plan.vector_axis = inner, plan.lanes = target.lanes;
+    return plan;
+  }
+  const OperandFacts operands = {constant, rooms_of(flat, nest, node, graph)};
   if (target.byte_lanes > 0 && target.registers == Registers::kVector) {
     LoopPlan of_lanes = plan;
     of_lanes.bytes = target.along_sum;
-    of_lanes = with_blocks(flat, std::move(of_lanes), target, constant);
+    of_lanes = with_blocks(flat, std::move(of_lanes), target, operands);
     return of_lanes.tile >= kBytes && walks_bytes_of_lanes(flat, of_lanes, constant)
                ? of_lanes
-               : with_blocks(flat, std::move(plan), target, constant);
+               : with_blocks(flat, std::move(plan), target, operands);
   }
-  const int inner = innermost_reduced(flat, plan.order);
   if (target.byte_lanes > 0 && walks_bytes(flat, inner, constant)) {
     LoopPlan along = plan;
     along.bytes = target.along_sum;
-    along = with_blocks(flat, std::move(along), target, constant);
+    along = with_blocks(flat, std::move(along), target, operands);
     // Bounds on the sum hold for all of it in the interior of the tile axis.
     const bool has_interior = std::all_of(flat.where.begin(), flat.where.end(), [&](const Bound& bound) {
       return !names_axis(bound.index, inner) ||
@@ -673,10 +732,10 @@ LoopPlan walk_of(const FlatNest& flat, const Nest& nest, const Node& node, const
     LoopPlan vectors = plan;
     vectors.bytes = target.along_sum;
     vectors.order = order_of_vectors(flat, plan.order, constant);
-    if (!vectors.order.empty()) return with_blocks(flat, std::move(vectors), target, constant);
+    if (!vectors.order.empty()) return with_blocks(flat, std::move(vectors), target, operands);
   }
   if (const auto pixels = of_pixels(flat, plan, target, constant)) return *pixels;
-  return with_blocks(flat, std::move(plan), target, constant);
+  return with_blocks(flat, std::move(plan), target, operands);
 }
 
 }  // namespace

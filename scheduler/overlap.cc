@@ -281,7 +281,7 @@ std::optional<int64_t> worst_pair(const Accesses& all, const Access& read, const
   for (int a : plan.order)
     if (!all.axes[a].reduced && all.axes[a].extent > 1) loops.push_back(a);
   const auto width = [&](int a) {
-    int64_t w = a == plan.vector_axis ? plan.lanes : 1;
+    int64_t w = a == plan.vector_axis ? std::min<int64_t>(plan.lanes, all.axes[a].extent) : 1;
     return a == plan.tile_axis ? w * plan.tile : w;
   };
   const auto sum = [&](size_t level) {

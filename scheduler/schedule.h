@@ -100,8 +100,10 @@ constexpr int kBytes = 4;
 
 // How one nest is walked. `order` lists its axes, outermost first: those of the output, then the reduced
 // ones. The axis `vector_axis` runs in blocks of `lanes` neighbours; `tile` neighbours along `tile_axis`
-// share what they read. These two are the innermost of the output's axes. A block of lanes and tiles reads
-// all that it reduces before it writes.
+// share what they read. These two are the innermost of the output's axes. Of more lanes than the axis has
+// values, those beyond it are computed of what constants hold there, and not stored. Of an extremum the
+// vector axis may be the innermost reduced one: of that of each lane the extremum is found. A block of lanes
+// and tiles reads all that it reduces before it writes.
 struct LoopPlan {
   std::vector<int> order;
   int vector_axis = -1, lanes = 1;

@@ -371,15 +371,19 @@ class Assignment {
     return given;
   }
 
-  // Whether all that the node reads of its result's size is the caller's, whose order of dimensions nobody
-  // chose.
+  // Whether its order of dimensions is not ours to choose.
+  bool is_callers(TensorId id) const {
+    return is_input_[layouts_[id].root] || is_fed(graph_, layouts_[id].root);
+  }
+
+  // Whether all that the node reads of its result's size is the caller's.
   bool follows_input(const Node& node) const {
     bool input = false, other = false;
     for (TensorId id : node.reads) {
       if (graph_.tensors[id].constant ||
           count_of(graph_.tensors[id]) < count_of(graph_.tensors[node.writes[0]]))
         continue;
-      (is_input_[layouts_[id].root] || is_fed(graph_, layouts_[id].root) ? input : other) = true;
+      (is_callers(id) ? input : other) = true;
     }
     return input && !other;
   }
@@ -419,14 +423,15 @@ class Assignment {
     return paces;
   }
 
-  // Dimensions ordered as the largest operand that every axis of the output indexes has them.
+  // Dimensions ordered as the largest operand that every axis of the output indexes has them, rather one
+  // whose order was chosen than a caller's.
   std::vector<int64_t> strides_like_operand(const Node& node, const Nests& nests, const Shape& shape,
                                             std::vector<int> order) const {
     std::vector<int64_t> best;
-    int64_t largest = 0;
+    std::pair<int64_t, bool> largest = {0, true};
     for_each_read(nests, [&](const Nest& nest, const Expr& e) {
       const TensorId id = node.reads[e->index];
-      const int64_t size = count_of(graph_.tensors[id]);
+      const std::pair size = {count_of(graph_.tensors[id]), !is_callers(id)};
       if (graph_.tensors[id].constant || size <= largest) return;
       std::vector<int64_t> paces = paces_of(node, nest, e, shape.size());
       for (size_t d = 0; d < shape.size(); ++d)

@@ -1,6 +1,7 @@
 #include "scheduler/weight_blocks.h"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 
 #include "frontend/facts.h"
@@ -36,6 +37,13 @@ std::optional<Channels> channels_of(const Expr& weights, const Expr& other, cons
   return std::nullopt;
 }
 
+constexpr int64_t kFewestLanes = 4;  // of a vector
+
+// Columns that fill a vector: at least as many.
+int64_t in_vectors(int64_t columns) {
+  return std::max(kFewestLanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(columns))));
+}
+
 class Blocks {
  public:
   Blocks(Graph graph, const Target& target)
@@ -43,27 +51,39 @@ class Blocks {
 
   Graph run() {
     visit_nests(graph_.block, [&](Node& node, Nests& nests) {
-      if (nests.size() == 1)
-        if (const auto channels = large_weights(node, nests.front())) divide(node, nests.front(), *channels);
+      const auto channels = nests.size() == 1 ? weights_of(node, nests.front()) : std::nullopt;
+      if (!channels) return;
+      const TensorId id = node.reads[channels->read->index];
+      const int64_t columns = graph_.tensors[id].shape[channels->dimension];
+      if (columns > target_.lanes && columns % target_.lanes == 0 && !cached(id))
+        divide(node, nests.front(), *channels);
+      else if (1 < columns && columns < target_.lanes && has_pixels(nests.front(), *channels))
+        node.reads[channels->read->index] = with_zeros(id, channels->dimension);
     });
     return std::move(graph_);
   }
 
  private:
-  std::optional<Channels> large_weights(const Node& node, const Nest& nest) const {
+  bool cached(TensorId id) const {
+    return static_cast<int64_t>(graph_.tensors[id].constant->bytes.size()) <= target_.costs.cache;
+  }
+
+  static bool has_pixels(const Nest& nest, const Channels& channels) {
+    for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a)
+      if (!nest.axes[a].reduced && nest.axes[a].extent > 1 && a != channels.axis) return true;
+    return false;
+  }
+
+  // Constants that alone move along a kept axis, all of which they have.
+  std::optional<Channels> weights_of(const Node& node, const Nest& nest) const {
     if (!sums_products(nest) || nest.accumulate || nest.body->type != Type::kFloat32) return std::nullopt;
     for (const size_t side : {0, 1}) {
       const Expr &weights = nest.body->args[side], &other = nest.body->args[1 - side];
       if (weights->op != Op::kRead) continue;
       const TensorId id = node.reads[weights->index];
       const Tensor& tensor = graph_.tensors[id];
-      if (!tensor.constant || times_read_[id] > 1 || times_read(nest, weights->index) > 1 ||
-          static_cast<int64_t>(tensor.constant->bytes.size()) <= target_.costs.cache)
-        continue;
-      const auto channels = channels_of(weights, other, nest, tensor.shape);
-      if (channels && tensor.shape[channels->dimension] > target_.lanes &&
-          tensor.shape[channels->dimension] % target_.lanes == 0)
-        return channels;
+      if (!tensor.constant || times_read_[id] > 1 || times_read(nest, weights->index) > 1) continue;
+      if (const auto channels = channels_of(weights, other, nest, tensor.shape)) return channels;
     }
     return std::nullopt;
   }
@@ -84,6 +104,24 @@ class Blocks {
     });
     nest.axes[a].extent /= target_.lanes;
     nest.axes.push_back({target_.lanes, false});
+  }
+
+  // The constant with as many elements of dimension d as fill a vector, zeros behind.
+  TensorId with_zeros(TensorId id, size_t d) {
+    const Tensor& tensor = graph_.tensors[id];
+    Shape shape = tensor.shape;
+    shape[d] = in_vectors(shape[d]);
+    if (shape == tensor.shape) return id;
+    auto value = std::make_shared<Value>(tensor.type, shape);
+    const std::vector<std::byte>& from = tensor.constant->bytes;
+    const int64_t around =
+        element_count(Shape(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(d)));
+    const auto run = static_cast<std::ptrdiff_t>(from.size()) / around;
+    const auto room = static_cast<std::ptrdiff_t>(value->bytes.size()) / around;
+    for (int64_t row = 0; row < around; ++row)
+      std::copy_n(from.begin() + row * run, run, value->bytes.begin() + row * room);
+    graph_.tensors.push_back({tensor.name, tensor.type, shape, std::move(value)});
+    return static_cast<TensorId>(graph_.tensors.size()) - 1;
   }
 
   // The constant with dimension d as blocks, which come first, and lanes.

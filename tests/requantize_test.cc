@@ -189,6 +189,36 @@ TEST_P(Quantised, IsIntegerArithmetic) {
 INSTANTIATE_TEST_SUITE_P(All, Quantised, testing::ValuesIn(kFormulas),
                          [](const auto& p) { return std::string(p.param.name); });
 
+int count_of(Op op, const Graph& graph) {
+  int count = 0;
+  for (const Node& node : graph.block)
+    for (const Nest& nest : std::get<Nests>(node.body))
+      for (const Expr& e : {nest.body, nest.finish})
+        if (!e.empty())
+          any_of(e, [&](const Expr& x) {
+            count += x->op == op;
+            return false;
+          });
+  return count;
+}
+
+// Of a formula that names a code twice, and of one of a table of that code, which is one table then.
+TEST(Requantize, LooksUpWhatNamesOneCodeInSeveralPlaces) {
+  const std::string conv =
+      "c = Conv(dx, dw, fb)  p = QuantizeLinear(c, s_c, z_x)  d = DequantizeLinear(p, s_c, z_x)  ";
+  for (const std::string activation :
+       {"h = HardSwish(d)",
+        "s = Sigmoid(d)  t = QuantizeLinear(s, s_p, z_y)  u = DequantizeLinear(t, s_p, z_y)"
+        "  h = Mul(d, u)",
+        "h = Add(d, d)"}) {
+    const std::string nodes = conv + activation + "  q = QuantizeLinear(h, s_y, z_y)";
+    const Graph graph = in_integers(graph_of({"", nodes.c_str()}));
+    EXPECT_FALSE(has_floats(graph)) << dump(graph);
+    EXPECT_EQ(count_of(Op::kShr, graph), 2) << dump(graph);  // of the sum's rounding, once
+    EXPECT_EQ(count_of(Op::kRequantize, graph), 0) << dump(graph);
+  }
+}
+
 TEST(Requantize, LeavesACopyOfWhatIsQuantisedAsBefore) {
   const Graph graph = in_integers(graph_of(kFormulas[std::size(kFormulas) - 1]));
   ASSERT_EQ(graph.block.size(), 1u);

@@ -1,0 +1,114 @@
+// Which elements vectors take at once in the C: the bits are those of scalars.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "frontend/import.h"
+#include "frontend/rewrites.h"
+#include "scheduler/storage.h"
+#include "scheduler/weight_blocks.h"
+#include "tests/emitted.h"
+#include "tests/random_graph.h"
+
+namespace arenac::lanes_test {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+size_t row_of(const std::string& target) {
+  for (size_t k = 0; k < targets().size(); ++k)
+    if (targets()[k].name == target) return k;
+  throw std::invalid_argument(target);
+}
+
+// The C of the graph for vectors. That for a processor without vectors gives the same bits.
+std::string text_of(const std::string& model) {
+  const Graph graph =
+      rewritten(import_text(R"(<ir_version: 8, opset_import: ["" : 17]> g )" + model), layerwise_peak);
+  std::vector<Emitted> ways;
+  for (const std::string target : {"portable", "cortex-m0"}) {
+    Way way;
+    way.target = row_of(target);
+    ways.push_back(Emitted{
+        compile_graph(with_weight_blocks(graph, target_named(target)), fmt::format("m{}", way.target), way)});
+    ways.back().inputs = random_inputs(graph, 1, Numbers::kAny);
+  }
+  run_emitted(ways, compilers()[0]);
+  for (const Emitted& e : ways) {
+    EXPECT_EQ(e.fault, "");
+    if (!e.fault.empty()) continue;
+    EXPECT_EQ(e.outputs[0].bytes, ways[0].outputs[0].bytes);
+  }
+  return file_named(ways[0].compilation, "m0.c");
+}
+
+// An initializer of small numbers.
+std::string weights(const std::string& name, const Shape& shape, const std::string& type = "float") {
+  std::mt19937 random(static_cast<unsigned>(element_count(shape)));
+  std::vector<int> all(static_cast<size_t>(element_count(shape)));
+  for (int& x : all) x = static_cast<int>(random() % 15) - 7;
+  return fmt::format("{}[{}] {} = {{{}}}", type, fmt::join(shape, ", "), name, fmt::join(all, ", "));
+}
+
+// A convolution from 8 channels by random weights, of planes to planes.
+std::string conv(int64_t channels, int64_t size, int64_t kernel,
+                 const std::string& attributes = "group = 1") {
+  return fmt::format("(float[1, 8, {1}, {1}] x) => (z) <{2}> {{ a = Sin(x)  z = Conv<{3}>(a, w) }}", channels,
+                     size, weights("w", {channels, 8, kernel, kernel}), attributes);
+}
+
+// The pixels of a plane lie side by side, the lanes of a pixel a plane apart.
+TEST(Lanes, OfPlanesAreStoredByRowsOfPixels) {
+  EXPECT_THAT(text_of(conv(16, 8, 1)), HasSubstr("float rows[80];"));
+  EXPECT_THAT(text_of("(float[1, 8, 8, 8] x) => (z) <" + weights("w", {16, 8, 1, 1}) +
+                      "> { a = Sin(x)  b = Conv(a, w)  c = MaxPool<kernel_shape = [2, 2]>(b)  z = Cos(c) }"),
+              Not(HasSubstr("rows[")));
+}
+
+// Three columns are computed as four.
+TEST(Lanes, AreFilledWhereThereAreFewColumns) {
+  EXPECT_THAT(text_of(conv(3, 8, 3)), HasSubstr("float acc0[4];"));
+  EXPECT_THAT(text_of(conv(9, 8, 3)), HasSubstr("float acc0[16];"));
+  EXPECT_THAT(text_of(conv(4, 8, 3)), HasSubstr("float acc0[4];"));
+  // Without pixels zeros would gain nothing.
+  EXPECT_THAT(text_of("(float[1, 8] x) => (z) <" + weights("w", {8, 3}) + "> { z = MatMul(x, w) }"),
+              HasSubstr("float acc0[3];"));
+}
+
+// Additions to one sum wait for each other.
+TEST(Lanes, OfOneColumnAreSumsOfSeveralPixels) {
+  EXPECT_THAT(text_of(conv(1, 18, 3, "pads = [1, 1, 1, 1]")), HasSubstr("acc5 +="));
+}
+
+// Where the same taps are beyond the border, pixels are taken together.
+TEST(Lanes, AreOfSeveralPixelsOnTheBordersOfDilatedWindows) {
+  const std::string text = text_of(conv(16, 12, 3, "pads = [6, 6, 6, 6], dilations = [6, 6]"));
+  EXPECT_THAT(text, AllOf(HasSubstr("acc3[l] +="), Not(HasSubstr("for (int x = 0; x < 12; ++x)"))));
+}
+
+// Whatever the order, it is the greatest.
+TEST(Lanes, OfRowsFindTheGreatest) {
+  EXPECT_THAT(text_of("(float[6, 37] x) => (z) { z = ReduceMax<axes = [1]>(x) }"),
+              AllOf(HasSubstr("acc[16]"), HasSubstr("< 37")));
+  EXPECT_THAT(text_of("(float[6, 31] x) => (z) { z = ReduceMax<axes = [1]>(x) }"), Not(HasSubstr("acc[16]")));
+}
+
+// Codes are vectors; what a table has for them is looked up one by one.
+TEST(Lanes, OfCodesAreLookedUpApart) {
+  const std::string model = fmt::format(
+      R"((int8[1, 8, 6, 6] x) => (int8[1, 16, 6, 6] z)
+      <float s = {{0.03}}, int8 o = {{-5}}, float[16] t = {{{}}}, int8[16] p = {{{}}}, {}> {{
+      a = DequantizeLinear(x, s, o)  v = DequantizeLinear<axis = 0>(w, t, p)  b = Conv(a, v)
+      c = QuantizeLinear(b, s, o)  d = DequantizeLinear(c, s, o)  e = HardSwish(d)  z = QuantizeLinear(e, s, o) }})",
+      fmt::join(std::vector<double>(16, 0.002), ", "), fmt::join(std::vector<int>(16, 0), ", "),
+      weights("w", {16, 8, 1, 1}, "int8"));
+  EXPECT_THAT(text_of(model), AllOf(HasSubstr("int8_t codes["), HasSubstr("codes[l")));
+}
+
+}  // namespace
+}  // namespace arenac::lanes_test
