@@ -7,6 +7,7 @@
 #include "codegen/instructions.h"
 #include "frontend/error.h"
 #include "frontend/interpret.h"
+#include "scheduler/pack_constants.h"
 
 namespace arenac {
 namespace {

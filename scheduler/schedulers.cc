@@ -12,6 +12,7 @@
 #include "scheduler/loops.h"
 #include "scheduler/ordered.h"
 #include "scheduler/overlap.h"
+#include "scheduler/pack_constants.h"
 #include "scheduler/schedule.h"
 #include "scheduler/second_passes.h"
 #include "scheduler/slab_runs.h"
