@@ -14,6 +14,12 @@
 namespace arenac {
 namespace {
 
+// gcc makes no vectors of a choice between results of floats, which might raise exceptions: so x < 0 ? a * x
+// : x takes six times as long with AVX2. Values are the same either way. And it takes a loop that stores sums
+// as they are for memcpy(), to which it gives addresses of them, so that some are in memory as long as they
+// are added to: a product of matrices takes twice as long.
+constexpr char kForVectors[] = R"("no-trapping-math", "no-tree-loop-distribute-patterns")";
+
 std::string rows_text(const std::vector<std::vector<int>>& rows) {
   std::string text = "{\n";
   for (const std::vector<int>& row : rows) text += fmt::format("  {{{}}},\n", fmt::join(row, ", "));
@@ -90,7 +96,7 @@ void KernelLibrary::begin(CText& c) const {
   if (registers_ == Registers::kScalar)
     keep_sums_in_registers(c);
   else if (features_.empty())
-    let_choices_be_vectors(c);
+    let_loops_be_vectors(c);
   else
     turn_on_features(c);
   c.line(
@@ -139,21 +145,18 @@ void KernelLibrary::turn_on_features(CText& c) const {
       "#pragma clang attribute push(__attribute__((target(\"{1}\"))), apply_to = function)\n#endif\n"
       "#else\n#define {0}_OPTIONS\n#pragma GCC push_options\n"
       "#if defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__)\n"
-      "#pragma GCC optimize(\"O3\", \"no-trapping-math\") /* both ways of a choice may be computed "
-      "*/\n#endif\n"
+      "#pragma GCC optimize(\"O3\", {3})\n#endif\n"
       "#if !({2})\n#pragma GCC target(\"{1}\")\n#endif\n#endif\n#endif\n",
-      upper_, features_, fmt::join(has, " && "));
+      upper_, features_, fmt::join(has, " && "), kForVectors);
 }
 
-// gcc makes no vectors of a choice between results of floats, which might raise exceptions: so x < 0 ? a * x
-// : x takes six times as long with AVX2. Values are the same either way.
-void KernelLibrary::let_choices_be_vectors(CText& c) const {
+void KernelLibrary::let_loops_be_vectors(CText& c) const {
   c.line(
       "#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) "
       "&& \\\n"
       "    (defined(__SSE2__) || defined(__ARM_NEON))\n#define {0}_OPTIONS\n#pragma GCC push_options\n"
-      "#pragma GCC optimize(\"no-trapping-math\") /* both ways of a choice may be computed */\n#endif\n",
-      upper_);
+      "#pragma GCC optimize({1})\n#endif\n",
+      upper_, kForVectors);
 }
 
 // gcc at -Os allocates the registers of whole functions at once, and sums of inner loops lie on the stack:

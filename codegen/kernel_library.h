@@ -69,7 +69,7 @@ class KernelLibrary {
                     const SharedKernel* shared);
   void turn_on_features(CText& c) const;
   void keep_sums_in_registers(CText& c) const;
-  void let_choices_be_vectors(CText& c) const;
+  void let_loops_be_vectors(CText& c) const;
 
   const std::string name_, upper_;
   const std::string features_;

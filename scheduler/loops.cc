@@ -183,6 +183,15 @@ std::vector<int64_t> rooms_of(const FlatNest& flat, const Nest& nest, const Node
   return rooms;
 }
 
+// Pixels of blocks of half as many lanes. Where 16 vectors hold no more than 5 pixels' sums of two each, 7:
+// of as many sums of one the pixels' own elements take the other half, and with another pixel gcc keeps a sum
+// in memory.
+int narrow_tile(const FlatNest& flat, const Target& target, int most_pixels) {
+  constexpr int kFew = 5, kHalf = 7;
+  const bool few = target.registers == Registers::kVector && is_float(flat.body->type) && most_pixels <= kFew;
+  return few ? kHalf : 2 * most_pixels;
+}
+
 // The vector axis, the tile axis and their widths, as plan.bytes wants them.
 LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
                      const OperandFacts& operands) {
@@ -230,7 +239,8 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
                        std::all_of(reads.begin(), reads.end(), [&](const Expr* read) {
                          return coefficient_along((*read)->args[0], plan.vector_axis).value_or(1) != 0;
                        });
-    const int tile = apart ? 1 : most_pixels * std::min(2, lanes / plan.lanes);
+    const bool narrow = lanes >= 2 * plan.lanes;
+    const int tile = apart ? 1 : narrow ? narrow_tile(flat, target, most_pixels) : most_pixels;
     plan.tile_axis = tile_axis(flat, plan.vector_axis, tile);
     const int64_t blocks = flat.axes[plan.vector_axis].extent / plan.lanes;
     if (plan.tile_axis >= 0) {
