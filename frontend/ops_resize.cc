@@ -129,6 +129,13 @@ TappedIndex tapped_index(Lowering& node, Formula& f, const Rule& rule, const Dim
     most = std::max(most, taps.back().size());
     node.require(most * static_cast<size_t>(d.output) < (size_t{1} << 22), "the filter is too large");
   }
+  // Whatever lies between one element and itself is that element.
+  const auto is_whole = [](const std::vector<Tap>& row) {
+    double sum = 0;
+    for (const Tap& tap : row) sum += tap.weight;
+    return std::abs(sum - 1) < 1e-9;
+  };
+  if (d.input == 1 && std::ranges::all_of(taps, is_whole)) return {integer(0), {}};
   std::vector<int64_t> indices;
   Value weights = node.table(arithmetic, {d.output, static_cast<int64_t>(most)});
   for (auto& row : taps) {
@@ -180,9 +187,10 @@ TensorId resized(Lowering& node, TensorId x, const Rule& rule, const std::vector
     if (!tap.weight.empty()) weight = weight.empty() ? tap.weight : weight * tap.weight;
   }
   Expr value = f.read(x, in);
-  if (rule.mode != Mode::kNearest) {
+  const bool sums = !weight.empty();
+  if (sums) {
     value = cast(arithmetic, value);
-    f.sum(weight.empty() ? value : weight * value);
+    f.sum(weight * value);
     value = f.acc();
     if (!is_float(type)) value = make(Op::kRound, {value});
   }
@@ -192,7 +200,7 @@ TensorId resized(Lowering& node, TensorId x, const Rule& rule, const std::vector
         value = select(f.read(inside, {out[d.axis]}), value,
                        constant(value->type, node.float_attr("extrapolation_value", 0)));
   value = cast(compute_type(type), value);
-  if (rule.mode == Mode::kNearest)
+  if (!sums)
     f.body(value);
   else if (value->op != Op::kAcc)
     f.finish(value);
