@@ -145,7 +145,8 @@ class Facts {
     if (in_rows && (least > 0 || !streams(best))) return best;
     // What is written in rows can be read in rows; cut otherwise all of it is there.
     const TensorId out = node_.writes[0];
-    const bool has_rows = in_rows && best.count > 1 && layouts_[out].root == out && !is_callers(out);
+    const bool is_whole = element_count(shape_of(out)) == element_count(shape_of(layouts_[out].root));
+    const bool has_rows = in_rows && best.count > 1 && is_whole && !is_callers(out);
     const int64_t most = std::max(least, has_rows ? bytes_of(graph_.tensors[out]) : 0);
     for (size_t d = 0; d < shape_of(node_.writes[0]).size(); ++d) {
       const auto cut = cut_by_dimension(d);

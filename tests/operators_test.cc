@@ -204,6 +204,23 @@ TEST(Einsum, ContractsPairByPair) {
   EXPECT_EQ(elements(whole), elements(steps));
 }
 
+// A pooled image on its way back to the size of the others: whatever lies between one element and itself.
+TEST(Resize, OfOneElementIsThatElement) {
+  for (const std::string mode : {"linear", "cubic"})
+    for (const std::string coordinates : {"half_pixel", "align_corners", "asymmetric"}) {
+      const Graph graph = import_text(fmt::format(
+          R"(<ir_version: 8, opset_import: ["" : 17]> g (float[1, 3, 1, 1] x) => (float[1, 3, 5, 4] y)
+          <int64[4] s = {{1, 3, 5, 4}}>
+          {{ y = Resize<mode = "{}", coordinate_transformation_mode = "{}">(x, , , s) }})",
+          mode, coordinates));
+      EXPECT_EQ(graph.block.at(0).reads.size(), 1u) << dump(graph);
+      Value x(Type::kFloat32, {1, 3, 1, 1});
+      for (int64_t k = 0; k < 3; ++k) store(x, k, {.f = 0.1 * static_cast<double>(k + 1)});
+      const Value y = interpret_outputs(graph, {x})[0];
+      for (int64_t k = 0; k < 60; ++k) EXPECT_EQ(load(y, k).f, load(x, k / 20).f);
+    }
+}
+
 TEST(Resize, NearestByAWholeFactorNeedsNoTable) {
   const Graph graph = import_text(R"(<ir_version: 8, opset_import: ["" : 13]>
       g (float[1, 1, 3, 4] x) => (float[1, 1, 6, 8] y) <float[4] s = {1, 1, 2, 2}>

@@ -57,6 +57,20 @@ std::string tokens(const char* name, int64_t batch = 1) {
   return fmt::format("float[{}, {}, {}] {}", batch, kTokens, kWidth, name);
 }
 
+// One head of the pixels of an image, each a token: non-local blocks, and those of diffusion.
+std::string pixels() {
+  std::string constants;
+  for (const char* name : {"wq", "wk", "wv"}) constants += weights(name, {kWidth, kWidth, 1, 1}) + ", ";
+  return fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+      "g (float[1, {0}, 16, 16] x) => (float[1, 256, {0}] y)\n  <{1} int64[3] flat = {{1, {0}, 256}}>\n{{"
+      "  qc = Conv(x, wq)  qr = Reshape(qc, flat)  q = Transpose<perm = [0, 2, 1]>(qr)\n"
+      "  kc = Conv(x, wk)  k = Reshape(kc, flat)\n"
+      "  vc = Conv(x, wv)  vr = Reshape(vc, flat)  v = Transpose<perm = [0, 2, 1]>(vr)\n"
+      "  s = MatMul(q, k)  p = Softmax<axis = 2>(s)  y = MatMul(p, v)\n}}\n",
+      kWidth, constants);
+}
+
 struct Case {
   const char* name;
   std::string text;
@@ -105,6 +119,7 @@ std::vector<Case> cases() {
                  quantised("v", "vd") + "  s = MatMul(qd, kd)\n" + quantised("s", "sd") +
                  "  e = Softmax<axis = 3>(sd)\n" + quantised("e", "p") + kJoin),
        kScores / 4},
+      {"Pixels", pixels(), kScores},  // of 256 tokens: 4 * kScores
   };
 }
 
