@@ -315,15 +315,20 @@ class Assignment {
     if (windowed == 2 && choice_.windowed == Windowed::kPlanes && readers_[out].size() == 1 &&
         smaller_in_planes(out, node, *readers_[out][0], graph_))
       return dense_strides(shape, order);
-    if (windowed < shape.size()) {
-      // Batch, the trailing windowed dimensions, channels.
-      order.clear();
-      order.push_back(0);
-      for (size_t d = windowed; d < shape.size(); ++d) order.push_back(static_cast<int>(d));
-      for (size_t d = 1; d < windowed; ++d) order.push_back(static_cast<int>(d));
-      return dense_strides(shape, order);
-    }
-    return strides_for_products(out, strides_like_operand(node, *nests, shape, order));
+    if (windowed < shape.size()) return channels_last(shape, windowed);
+    if (const auto like = strides_like_operand(node, *nests, shape, order))
+      return strides_for_products(out, *like);
+    windowed = wanted_by_readers(out);
+    if (windowed < shape.size()) return channels_last(shape, windowed);
+    return strides_for_products(out, dense_strides(shape, order));
+  }
+
+  // Batch, the trailing windowed dimensions, channels.
+  static std::vector<int64_t> channels_last(const Shape& shape, size_t windowed) {
+    std::vector<int> order = {0};
+    for (size_t d = windowed; d < shape.size(); ++d) order.push_back(static_cast<int>(d));
+    for (size_t d = 1; d < windowed; ++d) order.push_back(static_cast<int>(d));
+    return dense_strides(shape, order);
   }
 
   // Null where there are none or several.
@@ -424,9 +429,9 @@ class Assignment {
   }
 
   // Dimensions ordered as the largest operand that every axis of the output indexes has them, rather one
-  // whose order was chosen than a caller's.
-  std::vector<int64_t> strides_like_operand(const Node& node, const Nests& nests, const Shape& shape,
-                                            std::vector<int> order) const {
+  // whose order was chosen than a caller's; nothing where no operand has an order for all of them.
+  std::optional<std::vector<int64_t>> strides_like_operand(const Node& node, const Nests& nests,
+                                                           const Shape& shape, std::vector<int> order) const {
     std::vector<int64_t> best;
     std::pair<int64_t, bool> largest = {0, true};
     for_each_read(nests, [&](const Nest& nest, const Expr& e) {
@@ -441,9 +446,9 @@ class Assignment {
     });
     if (best.empty() && nests.size() == 1 && choice_.products == Products::kRows)
       best = paces_of_rows(node, nests.front(), shape);
-    if (!best.empty())
-      std::stable_sort(order.begin(), order.end(),
-                       [&](int a, int b) { return shape[a] > 1 && shape[b] > 1 && best[a] > best[b]; });
+    if (best.empty()) return std::nullopt;
+    std::stable_sort(order.begin(), order.end(),
+                     [&](int a, int b) { return shape[a] > 1 && shape[b] > 1 && best[a] > best[b]; });
     return dense_strides(shape, order);
   }
 

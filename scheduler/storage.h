@@ -16,8 +16,8 @@ struct Storage {
 
 // Three passes over the nodes of `graph`:
 //  1. forwards: every result gets an order of dimensions (channels-last where a window slides over trailing
-//     dimensions, else that of its largest operand), and nests that only rename elements of an earlier tensor
-//     (affine address, unit cost) become views of it;
+//     dimensions, else that of its largest operand, or what its readers want), and nests that only rename
+//     elements of an earlier tensor (affine address, unit cost) become views of it;
 //  2. backwards: an operand that dies at a step moves into the storage of the result, where the nest reads
 //     each element of it only to write the same address (in place), or where the nest is a copy (concat's
 //     parts, reshapes to an output, values carried by control flow);

@@ -2,6 +2,7 @@
 #include "scheduler/storage.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -52,6 +53,25 @@ struct Scheduled {
   Graph graph;
   Schedule schedule;
 };
+
+// ---- orders of dimensions
+
+// Maps of one channel each, joined for a convolution: of no order of their own.
+TEST(Orders, AreThoseThatReadersWantWhereNoOperandHasOne) {
+  const Scheduled m(fmt::format(
+      R"(g (float[1, 3, 6, 6] x) => (float z) <float[1, 2, 3, 3] w = {{{}}}> {{ h = Sin(x)
+      a = ReduceMean<axes = [1]>(h)  b = ReduceMax<axes = [1]>(h)  j = Concat<axis = 1>(a, b)  z = Conv(j, w) }})",
+      fmt::join(std::vector<int>(18, 1), ", ")));
+  EXPECT_THAT(m.layout("j").strides, ElementsAre(72, 1, 12, 2));
+}
+
+TEST(Orders, AreThoseOfWhatIsComputedRatherThanOfInputs) {
+  const Scheduled m(fmt::format(
+      R"(g (float[1, 4, 6, 6] x) => (float z) <float[4, 4, 1, 1] w = {{{}}}> {{
+      c = Conv(x, w)  h = Sin(c)  t = Add(x, h)  e = Cos(t)  z = Conv(e, w) }})",
+      fmt::join(std::vector<int>(16, 1), ", ")));
+  EXPECT_THAT(m.layout("e").strides, ElementsAre(144, 1, 24, 4));
+}
 
 // ---- views
 
