@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "codegen/instructions.h"
+#include "frontend/float_functions.h"
 
 namespace arenac {
 namespace {
@@ -51,7 +52,7 @@ std::optional<Quantised> quantised(const Expr& finish, Type stored) {
 // Whether it is made of functions of many operations that the C has itself.
 bool calls(const Expr& value) {
   return any_of(value, [](const Expr& e) {
-    return e->type == Type::kFloat32 && (e->op == Op::kExp || e->op == Op::kErf || e->op == Op::kTanh);
+    return e->type == Type::kFloat32 && float_function(e->op) != nullptr;
   });
 }
 
@@ -170,7 +171,8 @@ class ResultLowering {
       look_up(value, code, sums);
   }
 
-  // The codes as vectors, what tables have for them one by one: in one loop all would be one by one.
+  // First the codes, as vectors; then, in a loop of its own, what tables have for them, which takes one after
+  // the other.
   void look_up(const Expr& value, const Expr& code, const Sums& sums) {
     const Place results = place_, codes = new_place("codes", code->type, sums, {sums.lanes, 1});
     place_ = codes;

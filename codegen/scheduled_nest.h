@@ -58,12 +58,12 @@ class ScheduledNest {
   // Where along axis p every bound that depends on p holds for all values of the reduced axes. Bounds that
   // also depend on other outer axes leave nothing.
   Interval interior(int p) const;
+  // The same of each bound where it varies, from the one to the other, as far as both are within the axis.
+  std::vector<std::pair<Expr, Expr>> varying_interiors(int p) const;
   // `range` of axis p in runs, of which the pixels of each have all of their terms within bounds for the same
   // values of the reduced axes: of a dilated window the pixels that the same taps are beyond the border of.
   // None where bounds name several reduced axes.
   std::vector<Interval> alike(int p, Interval range) const;
-  // The same of each bound where it varies, from the one to the other, as far as both are within the axis.
-  std::vector<std::pair<Expr, Expr>> varying_interiors(int p) const;
   // The bounds that depend on axis p.
   Bounds bounds_on(int p) const;
   // That bounds hold for all pixels of a tile from where it begins, for all values of the `over` axes.

@@ -111,7 +111,7 @@ class Blocks {
     const Tensor& tensor = graph_.tensors[id];
     Shape shape = tensor.shape;
     shape[d] = in_vectors(shape[d]);
-    if (shape == tensor.shape) return id;
+    if (shape == tensor.shape || tensor.constant->bytes.empty()) return id;
     auto value = std::make_shared<Value>(tensor.type, shape);
     const std::vector<std::byte>& from = tensor.constant->bytes;
     const int64_t around =
