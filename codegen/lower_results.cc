@@ -51,9 +51,8 @@ std::optional<Quantised> quantised(const Expr& finish, Type stored) {
 
 // Whether it is made of functions of many operations that the C has itself.
 bool calls(const Expr& value) {
-  return any_of(value, [](const Expr& e) {
-    return e->type == Type::kFloat32 && float_function(e->op) != nullptr;
-  });
+  return any_of(value,
+                [](const Expr& e) { return e->type == Type::kFloat32 && float_function(e->op) != nullptr; });
 }
 
 // Of a formula of the accumulator the part that every use of it goes through, without functions: of
