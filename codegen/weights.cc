@@ -273,10 +273,12 @@ std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedu
   const Weight& weight = weights.all[weights.of_tensor.at(tensor)];
   if (weights.readable) return fmt::format("{}_{}", name, weight.name);
   const char* type = info(schedule.graph->tensors[tensor].type).c_name;
-  if (weights.form == WeightsForm::kPointer)
-    return fmt::format("(const {} *)(const void *)(weights + {})", type, weight.offset);
-  return fmt::format("(const {} *)(const void *)({}_{}{} + {})", type, name, weights.blobs[weight.blob].name,
-                     weights.form == WeightsForm::kC ? ".bytes" : "", weight.offset);
+  const std::string bytes = weights.form == WeightsForm::kPointer
+                                ? "weights"
+                                : fmt::format("{}_{}{}", name, weights.blobs[weight.blob].name,
+                                              weights.form == WeightsForm::kC ? ".bytes" : "");
+  if (weight.offset == 0) return fmt::format("(const {} *)(const void *){}", type, bytes);
+  return fmt::format("(const {} *)(const void *)({} + {})", type, bytes, weight.offset);
 }
 
 namespace {

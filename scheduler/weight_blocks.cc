@@ -39,9 +39,13 @@ std::optional<Channels> channels_of(const Expr& weights, const Expr& other, cons
 
 constexpr int64_t kFewestLanes = 4;  // of a vector
 
-// Columns that fill a vector: at least as many.
-int64_t in_vectors(int64_t columns) {
-  return std::max(kFewestLanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(columns))));
+// Columns that fill a vector: as many or more. Where constants may have to fit a flash memory, at most a
+// third more.
+int64_t in_vectors(int64_t columns, const Target& target) {
+  const int64_t filled =
+      std::max(kFewestLanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(columns))));
+  const bool is_large_machine = target.features[0] != '\0';
+  return is_large_machine || 3 * filled <= 4 * columns ? filled : columns;
 }
 
 class Blocks {
@@ -110,7 +114,7 @@ class Blocks {
   TensorId with_zeros(TensorId id, size_t d) {
     const Tensor& tensor = graph_.tensors[id];
     Shape shape = tensor.shape;
-    shape[d] = in_vectors(shape[d]);
+    shape[d] = in_vectors(shape[d], target_);
     if (shape == tensor.shape || tensor.constant->bytes.empty()) return id;
     auto value = std::make_shared<Value>(tensor.type, shape);
     const std::vector<std::byte>& from = tensor.constant->bytes;
