@@ -10,6 +10,7 @@
 
 #include "codegen/instructions.h"
 #include "frontend/evaluate.h"
+#include "frontend/float_functions.h"
 #include "scheduler/slab_runs.h"
 
 namespace arenac {
@@ -281,13 +282,8 @@ class KernelCycles {
         return floats ? costs_.float_divide : costs_.divide;
       case Op::kRequantize:
         return costs_.requantize;
-      case Op::kErf:
-      case Op::kExp:
-      case Op::kLog:
-      case Op::kTanh:
-        if (e->type == Type::kFloat32) return of_float_function(e->op);
-        return costs_.function;
       default:
+        if (e->type == Type::kFloat32 && float_function(e->op)) return of_float_function(e->op);
         return info(e->op).libm ? costs_.function : floats ? costs_.float_add : costs_.add;
     }
   }

@@ -97,10 +97,11 @@ class NestLowering {
     for (int a : on_.plan.order)
       if (!on_.reduced(a) && on_.extent(a) != 1) outer.push_back(a);
     const Op op = op_of(on_.nest.combine);
+    const Expr none = constant(on_.type, neutral(on_.nest.combine, on_.type));
     const int64_t end = on_.extent(v), whole = end / lanes * lanes;
     nested(outer, [&] {
       const int all = at_.new_register("acc", on_.type, lanes), one = at_.new_register("acc0", on_.type, 1);
-      at_.put(Declare{{all}, constant(on_.type, neutral(on_.nest.combine, on_.type))});
+      at_.put(Declare{{all}, none});
       nested(reduced, [&] {
         at_.loop(v, integer(0), integer(whole), lanes, [&] {
           at_.lanes(lanes, [&] {
@@ -113,7 +114,7 @@ class NestLowering {
             at_.put(Set{first, make(op, {first, on_.nest.body})});
           });
       });
-      at_.put(Declare{{one}, constant(on_.type, neutral(on_.nest.combine, on_.type))});
+      at_.put(Declare{{one}, none});
       const Expr lane = at_.new_int("lane", Interval{0, lanes});
       at_.loop(lane->index, integer(0), integer(lanes), 1, [&] {
         at_.put(Set{at_.at(one), make(op, {at_.at(one), at_.at(all, lane)})});

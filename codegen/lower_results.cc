@@ -18,6 +18,10 @@ struct Quantised {
 
 bool is_number(const Expr& e) { return e->op == Op::kConst; }
 
+bool has_sum(const Expr& formula) {
+  return any_of(formula, [](const Expr& e) { return e->op == Op::kAcc; });
+}
+
 // Takes op(x, number) off e, if it is that.
 int64_t without_number(Op op, Expr& e, int64_t otherwise) {
   if (e->op != op || !is_number(e->args[1])) return otherwise;
@@ -41,9 +45,6 @@ std::optional<Quantised> quantised(const Expr& finish, Type stored) {
   q.scale = e->args[1];
   const Expr& sum = e->args[0];
   q.bias = sum->op == Op::kAdd ? sum->args[1] : constant(Type::kInt32, Scalar{.i = 0});
-  const auto has_sum = [](const Expr& x) {
-    return any_of(x, [](const Expr& y) { return y->op == Op::kAcc; });
-  };
   const bool is_sum = sum->op == Op::kAcc || (sum->op == Op::kAdd && sum->args[0]->op == Op::kAcc);
   const bool fits = std::abs(q.zero) <= 255 && q.low >= -255 && q.high <= 255 && q.low <= q.high;
   return is_sum && fits && !has_sum(q.bias) && !has_sum(q.scale) ? std::optional(q) : std::nullopt;
@@ -82,9 +83,6 @@ Expr shared_part(const Expr& value) {
 // The code of 8 bits that the formula takes as the index of a table, and the accumulator for nothing else;
 // empty: there is none.
 Expr looked_up(const Expr& value) {
-  const auto has_sum = [](const Expr& e) {
-    return any_of(e, [](const Expr& x) { return x->op == Op::kAcc; });
-  };
   Expr code;
   any_of(value, [&](const Expr& e) {
     if (e->op != Op::kRead || !has_sum(e)) return false;
@@ -173,17 +171,22 @@ class ResultLowering {
   // First the codes, as vectors; then, in a loop of its own, what tables have for them, which takes one after
   // the other.
   void look_up(const Expr& value, const Expr& code, const Sums& sums) {
-    const Place results = place_, codes = new_place("codes", code->type, sums, {sums.lanes, 1});
-    place_ = codes;
-    compute(code, code->type, sums);
+    const Expr entry =
+        substitute(value, [&](const Expr& e) { return same(e, code) ? accumulator(code->type) : Expr(); });
+    through_memory("codes", code, entry, sums);
+  }
+
+  // `part` of the sums of all pixels, and then `rest` of that, its accumulator, in a loop over the pixels.
+  void through_memory(const char* name, const Expr& part, const Expr& rest, const Sums& sums) {
+    const Place results = place_;
+    place_ = new_place(name, part->type, sums, {sums.lanes, 1});
+    compute(part, part->type, sums);
     const auto count = static_cast<int64_t>(sums.registers.size());
-    const Expr k = at_.new_int("pixel", Interval{0, count});
-    const Expr there = cast(code->type, target(k, sums.lanes));
+    const Expr k = at_.new_int("pixel", Interval{0, count}), there = cast(part->type, target(k, sums.lanes));
     place_ = results;
     at_.loop(k->index, integer(0), integer(count), 1, [&] {
       at_.lanes(sums.lanes, [&] {
-        const Expr entry = substitute(value, [&](const Expr& e) { return same(e, code) ? there : Expr(); });
-        at_.put(Set{target(k, sums.lanes), on_.at_point(entry, k, sums.lanes)});
+        at_.put(Set{target(k, sums.lanes), finished(on_.at_point(rest, k, sums.lanes), there)});
       });
     });
   }
@@ -258,22 +261,7 @@ class ResultLowering {
     const Expr rest = substitute(value, [&](const Expr& e) {
       return !same(e, shared) ? Expr() : is_bare ? -there : there;
     });
-    const auto count = static_cast<int64_t>(sums.registers.size());
-    const Expr lane = axis(kLane), lanes = integer(sums.lanes);
-    const int all = at_.new_register("sums", part->type, static_cast<int>(count) * sums.lanes);
-    at_.put(Declare{{all}, {}});
-    for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j)
-      at_.lanes(sums.lanes, [&] {
-        at_.put(Set{at_.at(all, integer(j - sums.pixels.begin) * lanes + lane),
-                    finished(on_.at_point(part, j, sums.lanes), at_.at(sums.reg(j)))});
-      });
-    const Expr k = at_.new_int("pixel", Interval{0, count}), j = k + integer(sums.pixels.begin);
-    at_.loop(k->index, integer(0), integer(count), 1, [&] {
-      at_.lanes(sums.lanes, [&] {
-        at_.put(Set{target(j, sums.lanes),
-                    finished(on_.at_point(rest, j, sums.lanes), at_.at(all, k * lanes + lane))});
-      });
-    });
+    through_memory("sums", part, rest, sums);
   }
 
   // Sets the elements of each pixel of the tile to `value` of the registers.

@@ -177,11 +177,11 @@ class Requantizer {
       changed |= &*args.back() != &*arg;
     }
     const Expr now = changed ? with_arguments(e, std::move(args)) : e;
-    if (Expr other = tabled(now, Uses::kSeveral); !other.empty()) return other;
+    const Number number = number_of(now);
+    if (number.uses > 1) return tabled(now, number.code);
     if (Expr other = quantised(now); !other.empty()) return other;
     if (Expr other = shifted(now); !other.empty()) return other;
-    if (Expr other = tabled(now, Uses::kAny); !other.empty()) return other;
-    return now;
+    return number.uses == 1 ? tabled(now, number.code) : now;
   }
 
   bool is_fixed(const Expr& e) const { return arenac::is_fixed(e, operands_, graph_); }
@@ -446,26 +446,28 @@ class Requantizer {
     return narrowed(e->type, value);
   }
 
-  // Where the formula's only number is of 8 bits, used so often.
-  enum class Uses : uint8_t { kAny, kSeveral };
-  Expr tabled(const Expr& e, Uses uses) {
-    if (!quantising(e) || size_of(e->type) != 1) return {};
-    Number number;
-    if (!depends_on_one(e->args[0], number) || number.code.empty()) return {};
-    if (uses == Uses::kSeveral && number.uses == 1) return {};
-    const int64_t lowest = number.code->type == Type::kInt8 ? -128 : 0;
-    const Expr code = cast(number.code->type, axis(0) + integer(lowest));
-    const Expr entry = substitute(e, [&](const Expr& x) { return same(x, number.code) ? code : Expr(); });
-    auto table = std::make_shared<const Value>(fixed_value({256}, entry, operands_, graph_));
-    const int operand = operand_of({"table", e->type, {256}, std::move(table)});
-    return read(operand, e->type, {cast(Type::kInt64, number.code) - integer(lowest)});
-  }
-
-  // An expression of 8 bits; empty: none yet.
+  // An expression of 8 bits, and how often a formula names it; empty: none.
   struct Number {
     Expr code;
     int uses = 0;
   };
+
+  // The only number of a quantised result of 8 bits, where it is of 8 bits itself.
+  Number number_of(const Expr& e) const {
+    Number number;
+    const bool is_one = quantising(e) && size_of(e->type) == 1 && depends_on_one(e->args[0], number);
+    return is_one ? number : Number{};
+  }
+
+  // The formula of that number as a table.
+  Expr tabled(const Expr& e, const Expr& number) {
+    const int64_t lowest = number->type == Type::kInt8 ? -128 : 0;
+    const Expr code = cast(number->type, axis(0) + integer(lowest));
+    const Expr entry = substitute(e, [&](const Expr& x) { return same(x, number) ? code : Expr(); });
+    auto table = std::make_shared<const Value>(fixed_value({256}, entry, operands_, graph_));
+    const int operand = operand_of({"table", e->type, {256}, std::move(table)});
+    return read(operand, e->type, {cast(Type::kInt64, number) - integer(lowest)});
+  }
 
   // Whether all that is not fixed, and the same everywhere, is within `number`: the first that is found, but
   // for entries of tables, which depend on their index.

@@ -112,7 +112,7 @@ std::vector<int> order_of_vectors(const FlatNest& nest, std::vector<int> order,
 // Of sums of floats that no vector takes: additions wait for each other, those of several sums do not.
 constexpr int kSumsAtOnce = 8;
 
-// Whether it is of floats along rows: of all that it reads, elements that lie side by side.
+// Whether its sums are along rows: of all that it reads, elements that lie side by side.
 bool sums_rows(const FlatNest& nest, const std::vector<int>& order) {
   const int inner = innermost_reduced(nest, order);
   if (inner < 0 || !nest.where.empty()) return false;

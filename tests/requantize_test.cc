@@ -9,6 +9,7 @@
 #include <cmath>
 #include <random>
 
+#include "frontend/facts.h"
 #include "frontend/import.h"
 #include "frontend/inline.h"
 #include "frontend/integer_sums.h"
@@ -193,12 +194,12 @@ int count_of(Op op, const Graph& graph) {
   int count = 0;
   for (const Node& node : graph.block)
     for (const Nest& nest : std::get<Nests>(node.body))
-      for (const Expr& e : {nest.body, nest.finish})
-        if (!e.empty())
-          any_of(e, [&](const Expr& x) {
-            count += x->op == op;
-            return false;
-          });
+      visit_expressions(nest, [&](const Expr& e) {
+        any_of(e, [&](const Expr& x) {
+          count += x->op == op;
+          return false;
+        });
+      });
   return count;
 }
 
