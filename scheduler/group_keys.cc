@@ -13,12 +13,6 @@ using arenac::hash_of;
 
 size_t hash_of(const Rows& rows) { return hash_of(rows.size, rows.count); }
 
-size_t hash_of(const std::vector<Pull>& pulls, int step) {
-  size_t seed = pulls.size();
-  for (const Pull& pull : pulls) boost::hash_combine(seed, hash_of(step - pull.producer, pull.upto));
-  return seed;
-}
-
 size_t hash_of(const RowAccess& access) { return hash_of(hash_of(access.rows), hash_of(access.elements)); }
 
 // Numbers in the order of the first question.
@@ -47,9 +41,16 @@ GroupKeys::GroupKeys(const Schedule& whole, const StepFacts& facts, const std::v
     : layouts_(whole.layouts), facts_(facts) {
   const auto& [graph, steps, layouts] = std::tie(*whole.graph, whole.steps, whole.layouts);
   NestHash nests;
+  const auto links_of = [](const std::vector<Pull>& pulls) {
+    std::vector<Link> links;
+    for (const Pull& pull : pulls) links.push_back({pull.producer, hash_of(pull.upto)});
+    return links;
+  };
   for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
     const Slabs& slabs = facts.steps[s].slabs;
     size_t& seed = steps_.emplace_back(0);
+    pulls_.push_back(links_of(facts.steps[s].pulls));
+    waits_.push_back(links_of(facts.steps[s].waits));
     if (slabs.count == 0) continue;
     const Node& node = *steps[s].node;
     seed = hash_of(nests.of(std::get<Nests>(node.body)), slabs.count, static_cast<bool>(facts.one_by_one[s]),
@@ -58,7 +59,6 @@ GroupKeys::GroupKeys(const Schedule& whole, const StepFacts& facts, const std::v
       boost::hash_combine(seed, hash_of(axis, width, begin));
     for (const RowAccess& read : slabs.reads) boost::hash_combine(seed, hash_of(read));
     for (const ColumnAxes& columns : slabs.columns) boost::hash_combine(seed, columns.axes);
-    boost::hash_combine(seed, hash_of(hash_of(facts.steps[s].pulls, s), hash_of(facts.steps[s].waits, s)));
   }
   for (size_t id = 0; id < layouts.size(); ++id) {
     const Tensor& t = graph.tensors[id];
@@ -88,8 +88,15 @@ GroupKeys::Key GroupKeys::of(int begin, int end) const {
                                   when(facts_.live[id].begin), when(facts_.live[id].end)));
     }
   };
+  const auto combine = [&](const std::vector<Link>& links) {
+    for (const auto& [producer, upto] : links)
+      if (producer >= begin) boost::hash_combine(seed, hash_of(producer - begin, upto));
+  };
   for (int s = begin; s < end; ++s) {
     boost::hash_combine(seed, steps_[s]);
+    combine(pulls_[s]);
+    boost::hash_combine(seed, end - s);
+    combine(waits_[s]);
     for (const RowAccess& read : facts_.steps[s].slabs.reads) touch(read.tensor);
     touch(facts_.steps[s].slabs.write.tensor);
   }

@@ -27,9 +27,16 @@ class GroupKeys {
   Key of(int begin, int end) const;
 
  private:
+  // To an earlier step: a hash of how far it must have come. Of those from before a group nothing depends.
+  struct Link {
+    int producer;
+    size_t upto;
+  };
+
   const std::vector<Layout>& layouts_;
   const StepFacts& facts_;
-  std::vector<size_t> steps_;    // per step: what it does, however its tensors are called
+  std::vector<size_t> steps_;                     // per step: what it does, however its tensors are called
+  std::vector<std::vector<Link>> pulls_, waits_;  // per step
   std::vector<size_t> tensors_;  // per tensor: its shape and type, and how it lies in its storage
 };
 

@@ -63,9 +63,7 @@ GroupWays::GroupWays(const Schedule& whole, const StepFacts& facts, const StepBy
       keys_(whole, facts, bytes.of_storages()) {}
 
 GroupWays::Ways* GroupWays::form(int begin, int end) {
-  if (runs_ > kMostRuns || formed_ > shared_.most_formed || ways_.contains({begin, end}) ||
-      has_passed(shared_.deadline))
-    return nullptr;
+  if (runs_ > kMostRuns || formed_ > shared_.most_formed || has_passed(shared_.deadline)) return nullptr;
   Ways& ways = ways_[{begin, end}];
   formed_ += end - begin;
   for (int s = begin; s < end; ++s) runs_ += facts_.steps[s].slabs.count;

@@ -58,8 +58,8 @@ class GroupWays {
   // All outlives this.
   GroupWays(const Schedule& whole, const StepFacts& facts, const StepBytes& bytes, Shared shared);
 
-  // The plain way of the steps [begin, end) as a group; null where it cannot be one, was made before, or a
-  // limit was hit. The result stays where it is.
+  // The plain way of the steps [begin, end) as a group, once; null where it cannot be one or a limit was hit.
+  // The result stays where it is.
   Ways* form(int begin, int end);
 
   // What may be tried from now on, with all of the trials that a question has.
