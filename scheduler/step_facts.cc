@@ -203,7 +203,8 @@ std::set<int> pulled_in_turns(int step, const StepFacts& facts) {
 }
 
 // All slabs at once of steps that would save nothing in slabs: they are wanted whole, and so is what they
-// read, which is the caller's or read again in turns with who wants them.
+// read, which is the caller's or read again in turns with who wants them. What goes to the caller is kept by
+// nobody, so that groups may end before who wants it.
 //
 //   k = x * w       wanted whole by the first row of q * k
 //   q = x * w       reads x row by row, behind that
@@ -212,6 +213,7 @@ std::map<int, int64_t> all_at_once(const StepFacts& facts, const std::vector<Lay
   for (int s = 0; s < static_cast<int>(facts.steps.size()); ++s) {
     const Slabs& slabs = facts.steps[s].slabs;
     if (facts.one_by_one[s] || !is_wanted_whole(s, facts)) continue;
+    if (facts.callers[layouts[slabs.write.tensor].root]) continue;
     const std::set<int> behind = pulled_in_turns(facts.readers[slabs.write.tensor].front(), facts);
     const bool saves_nothing = std::ranges::all_of(slabs.reads, [&](const RowAccess& read) {
       return facts.callers[layouts[read.tensor].root] ||

@@ -77,7 +77,7 @@ class Assignment {
       layouts_[id] = {id, 0, row_major_strides(graph.tensors[id].shape)};
     for (const auto& [id, dimension] : graph.by_rows)
       layouts_[id] = layout_by_rows(id, graph.tensors[id].shape, dimension);
-    readers_.resize(layouts_.size()), views_of_.resize(layouts_.size());
+    readers_.resize(layouts_.size()), views_of_.resize(layouts_.size()), viewed_by_.resize(layouts_.size());
     for (const Step& step : steps_)
       for (TensorId id : step.node->reads) readers_[id].push_back(step.node);
     classify();
@@ -281,6 +281,7 @@ class Assignment {
     layouts_[out] = *view;
     const Expr& from = *copied_read(std::get<Nests>(node.body).front(), node, graph_);
     views_of_[node.reads[from->index]].push_back(static_cast<int>(views_.size()));
+    viewed_by_[out] = &node;
     views_.push_back(&node);
     return true;
   }
@@ -666,11 +667,7 @@ class Assignment {
       if (collide(occupied_[root], occupied_[other], other == out ? 2 * s : -1)) return false;
     }
     std::vector<std::pair<TensorId, Layout>> before = {{root, layouts_[root]}};
-    Layout& mine = layouts_[root];
-    if (equivalent(wanted.strides, layouts_[x].strides, graph_.tensors[x].shape))
-      mine = {wanted.root, wanted.offset - layouts_[x].offset, mine.strides};
-    else
-      mine = wanted;
+    layouts_[root] = *layout_of_all(x, wanted);
     if (!renew_views(root, before)) {
       for (auto& [id, layout] : before) layouts_[id] = std::move(layout);
       return false;
@@ -691,8 +688,53 @@ class Assignment {
     if (is_input_[root] || is_output_[root] || assigned_[root] || graph_.tensors[root].constant ||
         root == wanted.root || count_of(graph_.tensors[root]) != count_of(graph_.tensors[x]))
       return false;
-    return equivalent(wanted.strides, layouts_[x].strides, graph_.tensors[x].shape) ||
-           (root == x && !row_major_[x]);
+    return layout_of_all(x, wanted).has_value();
+  }
+
+  // The layout of the storage that x is all of, through whatever views, in which x itself lies as wanted.
+  // Views change the order of dimensions for what goes to the caller alone: what windows slide over in the
+  // arena keeps the order that they want.
+  std::optional<Layout> layout_of_all(TensorId x, const Layout& wanted) const {
+    const TensorId root = layouts_[x].root;
+    if (equivalent(wanted.strides, layouts_[x].strides, graph_.tensors[x].shape))
+      return Layout{wanted.root, wanted.offset - layouts_[x].offset, layouts_[root].strides};
+    if (row_major_[root] || (x != root && !is_output_[wanted.root])) return std::nullopt;
+    std::optional<Layout> layout = wanted;
+    for (TensorId id = x; id != root && layout;) {
+      const Expr* from = copied_element(*viewed_by_[id]);
+      layout = layout_behind(*viewed_by_[id], *from, *layout);
+      id = viewed_by_[id]->reads[(*from)->index];
+    }
+    return layout;
+  }
+
+  // How the operand of a view must lie for the view to lie as wanted; null where it cannot.
+  //
+  //   out[c, p] = in[c, p / 40, p % 40]      wanted [2000, 1]: in lies as [2000, 40, 1]
+  std::optional<Layout> layout_behind(const Node& view, const Expr& element, const Layout& wanted) const {
+    const Nest& nest = std::get<Nests>(view.body).front();
+    std::vector<int64_t> paces(nest.axes.size());  // how far the view moves along each axis
+    for (size_t d = 0; d < nest.store.size(); ++d)
+      if (nest.store[d]->op == Op::kAxis) paces[nest.store[d]->index] = wanted.strides[d];
+    const Shape& shape = graph_.tensors[view.reads[element->index]].shape;
+    Layout layout{wanted.root, wanted.offset, std::vector<int64_t>(shape.size())};
+    for (size_t d = 0; d < shape.size(); ++d)
+      if (shape[d] > 1) layout.strides[d] = pace_of_one(element->args[d], paces);
+    const auto seen = view_layout(view, element, layout);
+    if (!seen || seen->offset != wanted.offset ||
+        !equivalent(seen->strides, wanted.strides, graph_.tensors[view.writes[0]].shape))
+      return std::nullopt;
+    return layout;
+  }
+
+  // How far one step of an index moves: of a quotient so many of the axis, of a sum one of its fastest term.
+  static int64_t pace_of_one(const Expr& index, const std::vector<int64_t>& paces) {
+    if (index->op == Op::kMod) return pace_of_one(index->args[0], paces);
+    if (index->op == Op::kDiv && index->args[1]->op == Op::kConst)
+      return index->args[1]->value.i * pace_of_one(index->args[0], paces);
+    for (int a = 0; a < static_cast<int>(paces.size()); ++a)
+      if (coefficient_along(index, a) == 1) return paces[a];
+    return 0;
   }
 
   static bool apart(const Path& a, const Path& b) {
@@ -727,6 +769,7 @@ class Assignment {
   std::vector<Layout> layouts_;
   std::vector<const Node*> views_;
   std::vector<std::vector<int>> views_of_;         // per tensor: which of these read it
+  std::vector<const Node*> viewed_by_;             // per tensor: which of these writes it; else null
   std::vector<Occupancy> occupied_;                // per tensor, before sharing
   std::vector<std::vector<const Node*>> readers_;  // per tensor, in the order of the steps
   std::vector<bool> assigned_, is_output_, is_input_, row_major_;

@@ -1,6 +1,8 @@
 // Arenas of published networks with groups of rows: at most what was calculated for them, with nothing
 // computed twice and with a tenth of the multiply-accumulates done again (scheduling notes of the project;
 // TinyTS and MCUNetV2 publish 13,824, 13,568, 9,920 and 172,000 bytes for four).
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -75,6 +77,24 @@ TEST(FusedArena, OfInputsIsWrittenOver) {
        schedules_to_choose_from(graph, Freedom::kNothingAgain, targets().front(), kNoDeadline, Io::kArena))
     least = std::min(least, plan(lifetimes(schedule, Io::kArena, 16).problem).pools[0].size);
   EXPECT_LE(least, 31000);
+}
+
+// The joined maps of a detector are the caller's: of what they are computed from a few rows are there.
+TEST(FusedArena, OfHeadsThatTheCallerTakesIsAFewRows) {
+  const auto zeros = [](const char* name, int64_t in, int64_t size) {
+    const std::vector<int> values(4 * in * size * size);
+    return fmt::format("float[4, {}, {}, {}] {} = {{{}}}", in, size, size, name, fmt::join(values, ", "));
+  };
+  const Graph graph = rewritten(
+      import_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                              "g (float[1, 2, 32, 32] x, float[1, 8, 16] z) => (float[1, 8, 1040] y)\n"
+                              "  <{}, {}, {}, int64[3] flat = {{1, 8, -1}}> {{\n"
+                              "  t = Conv<pads = [1, 1, 1, 1]>(x, wt) u = Conv(t, wu) v = Conv(t, wv)\n"
+                              "  s = Sigmoid(v) uv = Concat<axis = 1>(u, s) f = Reshape(uv, flat)\n"
+                              "  y = Concat<axis = 2>(f, z)\n}}",
+                              zeros("wt", 2, 3), zeros("wu", 4, 1), zeros("wv", 4, 1))),
+      layerwise_peak);
+  EXPECT_LE(found_by("fused", graph).arena, 4 * 32 * 4 * 2);
 }
 
 // Arenas of ../shared/memory by --optimize, at most as many cycles more than whole layers where that says so.

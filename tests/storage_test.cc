@@ -187,6 +187,22 @@ TEST(Concat, NestedPartsToo) {
   EXPECT_EQ(m.arena(), 0);
 }
 
+// Heads of a detector: maps of several kinds, joined for each scale, then all positions.
+TEST(Concat, NestedPartsOfAnotherShapeToo) {
+  const Scheduled s(
+      "g (float[1, 2, 4, 4] x, float[1, 3, 4, 4] x2, float[1, 2, 2, 2] z, float[1, 3, 2, 2] z2)\n"
+      "  => (float[1, 5, 20] y) <int64[3] flat = {1, 5, -1}> {\n"
+      "  a = Sin(x) b = Cos(x2) c = Sin(z) d = Cos(z2)\n"
+      "  ab = Concat<axis = 1>(a, b) cd = Concat<axis = 1>(c, d)\n"
+      "  f = Reshape(ab, flat) g = Reshape(cd, flat) y = Concat<axis = 2>(f, g)\n}");
+  for (const char* part : {"a", "b", "c", "d", "ab", "cd"}) EXPECT_EQ(s.root(part), s.id("y")) << part;
+  EXPECT_EQ(s.layout("b").offset, 2 * 20);
+  EXPECT_THAT(s.layout("b").strides, ElementsAre(testing::_, 20, 4, 1));
+  EXPECT_EQ(s.layout("d").offset, 16 + 2 * 20);
+  EXPECT_THAT(s.layout("d").strides, ElementsAre(testing::_, 20, 2, 1));
+  EXPECT_EQ(s.arena(), 0);
+}
+
 TEST(Concat, OfOneTensorTwiceWritesItOnce) {
   const Scheduled m("g (float[3] x) => (float y) { a = Sin(x) y = Concat<axis = 0>(a, a) }");
   EXPECT_EQ(m.root("a"), m.id("y"));
