@@ -221,12 +221,24 @@ class KernelCycles {
     return varies_in;
   }
 
-  // The same without what is one number for a whole call or for inner loops, which compilers work out before
+  // Whether an int is not one number for a whole call.
+  static bool varies(const Expr& e) {
+    return any_of(e,
+                  [](const Expr& x) { return x->op == Op::kRead || (x->op == Op::kAxis && x->index >= 0); });
+  }
+
+  // Whether pointers move along by the same from turn to turn, whatever a call's own numbers are.
+  static bool is_linear(const Expr& index) {
+    const auto with_some_number = [](const Expr& x) {
+      return x->op == Op::kConst || varies(x) ? Expr() : integer(1);
+    };
+    return affine_form(substitute(index, with_some_number)).has_value();
+  }
+
+  // Of ints without what is one number for a whole call or for inner loops, which compilers work out before
   // these: its part of one turn.
   double of_varying_int(const Expr& e) const {
-    const bool varies =
-        any_of(e, [](const Expr& x) { return x->op == Op::kRead || (x->op == Op::kAxis && x->index >= 0); });
-    if (!varies) return 0;
+    if (!varies(e)) return 0;
     double own = of_int(e), inner = 0;
     for (const Expr& arg : e->args) own -= of_int(arg), inner += of_varying_int(arg);
     for (size_t k = loops_of(e); k < around_.size(); ++k) own /= around_[k].turns;
@@ -234,7 +246,7 @@ class KernelCycles {
   }
   double of_index(const Expr& e) {
     const auto [at, fresh] = of_indices_.emplace(&*e, 0);
-    if (fresh && !affine_form(e)) at->second = of_varying_int(e);
+    if (fresh && !is_linear(e)) at->second = of_varying_int(e);
     return at->second;
   }
 
