@@ -203,12 +203,14 @@ class Facts {
                         [&](const RowAccess& read) { return is_input(read.tensor); });
   }
 
-  // Bytes of operands of which the first slab needs only a part.
+  // Bytes of operands of which the first slab that touches them needs only a part.
   int64_t streamed(const Slabs& slabs) const {
     int64_t bytes = 0;
     for (const RowAccess& read : slabs.reads) {
-      const Tensor& t = graph_.tensors[read.tensor];
-      if (!is_input(read.tensor) && read.rows[0].end < rows_of(read.tensor).count) bytes += bytes_of(t);
+      if (is_input(read.tensor)) continue;
+      const auto first = std::ranges::find_if(read.rows, [](Interval rows) { return rows.begin < rows.end; });
+      if (first != read.rows.end() && first->end < rows_of(read.tensor).count)
+        bytes += bytes_of(graph_.tensors[read.tensor]);
     }
     return bytes;
   }

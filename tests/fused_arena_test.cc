@@ -79,22 +79,31 @@ TEST(FusedArena, OfInputsIsWrittenOver) {
   EXPECT_LE(least, 31000);
 }
 
-// The joined maps of a detector are the caller's: of what they are computed from a few rows are there.
+// The joined maps of a detector are the caller's: of what they are computed from a few rows are there, also
+// where each map is quantised before.
 TEST(FusedArena, OfHeadsThatTheCallerTakesIsAFewRows) {
   const auto zeros = [](const char* name, int64_t in, int64_t size) {
     const std::vector<int> values(4 * in * size * size);
     return fmt::format("float[4, {}, {}, {}] {} = {{{}}}", in, size, size, name, fmt::join(values, ", "));
   };
-  const Graph graph = rewritten(
-      import_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n"
-                              "g (float[1, 2, 32, 32] x, float[1, 8, 16] z) => (float[1, 8, 1040] y)\n"
-                              "  <{}, {}, {}, int64[3] flat = {{1, 8, -1}}> {{\n"
-                              "  t = Conv<pads = [1, 1, 1, 1]>(x, wt) u = Conv(t, wu) v = Conv(t, wv)\n"
-                              "  s = Sigmoid(v) uv = Concat<axis = 1>(u, s) f = Reshape(uv, flat)\n"
-                              "  y = Concat<axis = 2>(f, z)\n}}",
-                              zeros("wt", 2, 3), zeros("wu", 4, 1), zeros("wv", 4, 1))),
-      layerwise_peak);
-  EXPECT_LE(found_by("fused", graph).arena, 4 * 32 * 4 * 2);
+  const auto arena_of = [&](const char* joined) {
+    const Graph graph = rewritten(
+        import_text(fmt::format(
+            "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+            "g (float[1, 2, 32, 32] x, float[1, 8, 16] z) => (float[1, 8, 1040] y)\n"
+            "  <{}, {}, {}, int64[3] flat = {{1, 8, -1}}, float step = {{0.1}}, int8 zero = {{3}}> {{\n"
+            "  t = Conv<pads = [1, 1, 1, 1]>(x, wt) u = Conv(t, wu) v = Conv(t, wv) s = Sigmoid(v)\n"
+            "  {} f = Reshape(us, flat) y = Concat<axis = 2>(f, z)\n}}",
+            zeros("wt", 2, 3), zeros("wu", 4, 1), zeros("wv", 4, 1), joined)),
+        layerwise_peak);
+    return found_by("fused", graph).arena;
+  };
+  constexpr int64_t kRow = 4 * 32 * 4;  // bytes of t
+  EXPECT_LE(arena_of("us = Concat<axis = 1>(u, s)"), 2 * kRow);
+  EXPECT_LE(arena_of("u8 = QuantizeLinear(u, step, zero) ud = DequantizeLinear(u8, step, zero)\n"
+                     "s8 = QuantizeLinear(s, step, zero) sd = DequantizeLinear(s8, step, zero)\n"
+                     "us = Concat<axis = 1>(ud, sd)"),
+            3 * kRow);
 }
 
 // Arenas of ../shared/memory by --optimize, at most as many cycles more than whole layers where that says so.
