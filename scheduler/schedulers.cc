@@ -13,6 +13,7 @@
 #include "scheduler/ordered.h"
 #include "scheduler/overlap.h"
 #include "scheduler/pack_constants.h"
+#include "scheduler/phases.h"
 #include "scheduler/schedule.h"
 #include "scheduler/second_passes.h"
 #include "scheduler/slab_runs.h"
@@ -151,6 +152,9 @@ Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& t
     Ordered best = best_order(*g, {.deadline = deadline});
     orders[0].report = best.report;
     orders[0].report.peak = best.report.file_peak;
+    std::vector<int> by_phases = order_by_phases(*g, orders[0].storage);
+    if (!std::ranges::is_sorted(by_phases))
+      orders.push_back({assign_storage(*g, by_phases, {}, deadline), best.report, by_phases});
     if (best.report.peak < best.report.file_peak) orders.push_back(std::move(best));
     for (Ordered& ordered : orders) {
       std::vector<Ordered> stored = {std::move(ordered)};

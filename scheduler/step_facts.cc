@@ -19,6 +19,10 @@ void add(std::vector<Pull>& pulls, Pull pull) {
   for (size_t t = 0; t < pull.upto.size(); ++t) same->upto[t] = std::max(same->upto[t], pull.upto[t]);
 }
 
+bool wants_whole(const Pull& pull, const StepFacts& facts) {
+  return !pull.upto.empty() && pull.upto.front() == facts.steps[pull.producer].slabs.count - 1;
+}
+
 namespace {
 
 constexpr int64_t kMostOfAll = 1 << 23;     // accesses of slabs, and as many pulls and waits, of all steps
@@ -169,11 +173,6 @@ std::vector<bool> can_be_cut(const Graph& graph, const std::vector<Step>& steps)
                   writers[node.writes[0]] == 1 && element_count(graph.tensors[node.writes[0]].shape) > 0);
   }
   return all;
-}
-
-// Whether the first slab of a reader asks for all of a producer.
-bool wants_whole(const Pull& pull, const StepFacts& facts) {
-  return !pull.upto.empty() && pull.upto.front() == facts.steps[pull.producer].slabs.count - 1;
 }
 
 // Whether every reader of what a step writes wants it whole.

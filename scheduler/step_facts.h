@@ -49,6 +49,9 @@ struct StepFacts {
 // A producer is pulled as far as any of its readers asks.
 void add(std::vector<Pull>& pulls, Pull pull);
 
+// Whether the first slab of a reader asks for all of a producer.
+bool wants_whole(const Pull& pull, const StepFacts& facts);
+
 StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts);
 
 // The steps [begin, end) with the slabs of those in `strips` taken so many at a time; nothing where they

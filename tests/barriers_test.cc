@@ -10,6 +10,7 @@
 #include "frontend/import.h"
 #include "frontend/rewrites.h"
 #include "scheduler/groups.h"
+#include "scheduler/phases.h"
 #include "scheduler/step_bytes.h"
 #include "tests/random_layers.h"
 #include "tests/seeds.h"
@@ -84,6 +85,18 @@ TEST(Barriers, AreBeforeWhatWaitsForAllOfATensor) {
   EXPECT_GE(with_barriers("a = Sin(x) b = Softsign(a) m = ReduceMax<axes = [0, 1, 2, 3]>(b) c = Mul(b, m)"
                           "d = MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(c) y = Cos(d)"),
             1);
+}
+
+// What waits comes after what reads rows in turns with what it waits for.
+TEST(Phases, BeginWithWhatWaitsForAllOfATensor) {
+  const Graph graph = import_text(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1, 4, 16, 8] x) => (float[1, 4, 16, 8] c, "
+      "float[1, 4, 16, 8] d) { a = Sin(x) b = Softsign(a) m = ReduceMax<axes = [0, 1, 2, 3]>(b) c = Mul(b, m)"
+      "d = Cos(a) }");
+  std::vector<std::string> names;
+  for (const int node : order_by_phases(graph, assign_storage(graph)))
+    names.push_back(graph.block[static_cast<size_t>(node)].op);
+  EXPECT_EQ(names, (std::vector<std::string>{"Sin", "Softsign", "Cos", "ReduceMax", "Mul"}));
 }
 
 // Rows come in turns to the end.
