@@ -31,9 +31,10 @@ Barriers::Barriers(const Schedule& whole, const StepFacts& facts) {
       const Slabs& producer = facts.steps[pull.producer].slabs;
       if (pull.upto.empty() || producer.count == 0) continue;
       const int64_t last = producer.count - 1;
-      Link link{
-          pull.producer, pull.upto.front() == last, pull.upto.back() == last, pull.upto.front() <= 0, false,
-          false};
+      Link link{.producer = pull.producer,
+                .runs_all = pull.upto.front() == last,
+                .ends_all = pull.upto.back() == last,
+                .runs_one = pull.upto.front() <= 0};
       const int64_t count = facts.rows[whole.layouts[producer.write.tensor].root].count;
       const int64_t first = length_of(producer.write.rows.front());
       for (const RowAccess& read : slabs.reads) {
