@@ -11,16 +11,14 @@ constexpr int64_t kPart = 16;  // of a storage one part in as many at most would
 
 using Steps = std::bitset<kLongestGroup>;  // by their places in a group
 
-// The least interval that has the rows of slabs from `first` on.
-Interval hull_of(const std::vector<Interval>& rows, size_t first) {
-  Interval hull = {INT64_MAX, INT64_MIN};
-  for (size_t t = first; t < rows.size(); ++t)
-    if (rows[t].begin < rows[t].end)
-      hull = {std::min(hull.begin, rows[t].begin), std::max(hull.end, rows[t].end)};
-  return hull.begin < hull.end ? hull : Interval{0, 0};
-}
-
 int64_t length_of(const Interval& rows) { return rows.end - rows.begin; }
+
+// From the first to the last row of slabs from `first` on.
+int64_t rows_from(size_t first, const std::vector<Interval>& rows) {
+  Interval all = {0, 0};
+  for (size_t t = first; t < rows.size(); ++t) all = hull(all, rows[t]);
+  return length_of(all);
+}
 
 }  // namespace
 
@@ -30,17 +28,16 @@ Barriers::Barriers(const Schedule& whole, const StepFacts& facts) {
     for (const Pull& pull : pulls) {
       const Slabs& producer = facts.steps[pull.producer].slabs;
       if (pull.upto.empty() || producer.count == 0) continue;
-      const int64_t last = producer.count - 1;
       Link link{.producer = pull.producer,
-                .runs_all = pull.upto.front() == last,
-                .ends_all = pull.upto.back() == last,
+                .runs_all = wants_whole(pull, facts),
+                .ends_all = pull.upto.back() == producer.count - 1,
                 .runs_one = pull.upto.front() <= 0};
       const int64_t count = facts.rows[whole.layouts[producer.write.tensor].root].count;
       const int64_t first = length_of(producer.write.rows.front());
       for (const RowAccess& read : slabs.reads) {
         if (facts.source[read.tensor] != producer.write.tensor) continue;
-        link.keeps_all |= length_of(hull_of(read.rows, 0)) >= count;
-        link.keeps_later |= first * kPart <= count && length_of(hull_of(read.rows, 1)) >= count - first;
+        link.keeps_all |= rows_from(0, read.rows) >= count;
+        link.keeps_later |= first * kPart <= count && rows_from(1, read.rows) >= count - first;
       }
       links.push_back(link);
     }

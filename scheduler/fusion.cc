@@ -1,10 +1,8 @@
 #include "scheduler/fusion.h"
 
 #include <algorithm>
-#include <set>
 #include <utility>
 
-#include "scheduler/barriers.h"
 #include "scheduler/group_ways.h"
 
 namespace arenac {
@@ -33,7 +31,6 @@ class Partition {
         steps_(whole.steps),
         facts_(in_turns(step_facts(graph_, steps_, whole.layouts), turns, steps_)),
         bytes_(whole, facts_),
-        barriers_(whole, facts_),
         ways_(whole, facts_, bytes_, {known, kMostFormed / static_cast<int64_t>(searches), deadline}),
         count_(static_cast<int>(steps_.size())),
         formed_to_(count_ + 1) {}
@@ -185,7 +182,6 @@ class Partition {
   }
 
   void consider(int begin, int end) {
-    if (!considered_.emplace(begin, end).second || barriers_.within(begin, end)) return;
     GroupWays::Ways* ways = ways_.form(begin, end);
     if (!ways) return;
     auto& formed = formed_to_[end];
@@ -258,10 +254,8 @@ class Partition {
   const std::vector<Step>& steps_;
   const StepFacts facts_;
   const StepBytes bytes_;
-  const Barriers barriers_;
   GroupWays ways_;
   const int count_;
-  std::set<std::pair<int, int>> considered_;
   // Per end: ascending begins of what can be one.
   std::vector<std::vector<std::pair<int, GroupWays::Ways*>>> formed_to_;
   std::optional<int64_t> searched_ = {};

@@ -89,13 +89,14 @@ GroupKeys::Key GroupKeys::of(int begin, int end) const {
     }
   };
   const auto combine = [&](const std::vector<Link>& links) {
+    size_t count = 0;
     for (const auto& [producer, upto] : links)
-      if (producer >= begin) boost::hash_combine(seed, hash_of(producer - begin, upto));
+      if (producer >= begin) boost::hash_combine(seed, hash_of(producer - begin, upto)), ++count;
+    boost::hash_combine(seed, count);
   };
   for (int s = begin; s < end; ++s) {
     boost::hash_combine(seed, steps_[s]);
     combine(pulls_[s]);
-    boost::hash_combine(seed, end - s);
     combine(waits_[s]);
     for (const RowAccess& read : facts_.steps[s].slabs.reads) touch(read.tensor);
     touch(facts_.steps[s].slabs.write.tensor);

@@ -60,11 +60,15 @@ GroupWays::GroupWays(const Schedule& whole, const StepFacts& facts, const StepBy
       facts_(facts),
       bytes_(bytes),
       shared_(shared),
-      keys_(whole, facts, bytes.of_storages()) {}
+      keys_(whole, facts, bytes.of_storages()),
+      barriers_(whole, facts) {}
 
 GroupWays::Ways* GroupWays::form(int begin, int end) {
-  if (runs_ > kMostRuns || formed_ > shared_.most_formed || has_passed(shared_.deadline)) return nullptr;
+  if (runs_ > kMostRuns || formed_ > shared_.most_formed || ways_.contains({begin, end}) ||
+      has_passed(shared_.deadline))
+    return nullptr;
   Ways& ways = ways_[{begin, end}];
+  if (barriers_.within(begin, end)) return nullptr;
   formed_ += end - begin;
   for (int s = begin; s < end; ++s) runs_ += facts_.steps[s].slabs.count;
   const GroupKeys::Key key = keys_.of(begin, end);

@@ -11,6 +11,7 @@
 #include <set>
 #include <vector>
 
+#include "scheduler/barriers.h"
 #include "scheduler/deadline.h"
 #include "scheduler/fusion.h"
 #include "scheduler/group_keys.h"
@@ -58,8 +59,8 @@ class GroupWays {
   // All outlives this.
   GroupWays(const Schedule& whole, const StepFacts& facts, const StepBytes& bytes, Shared shared);
 
-  // The plain way of the steps [begin, end) as a group, once; null where it cannot be one or a limit was hit.
-  // The result stays where it is.
+  // The plain way of the steps [begin, end) as a group; null where it cannot be one, has a barrier within,
+  // was made before, or a limit was hit. The result stays where it is.
   Ways* form(int begin, int end);
 
   // What may be tried from now on, with all of the trials that a question has.
@@ -115,6 +116,7 @@ class GroupWays {
   const StepBytes& bytes_;
   const Shared shared_;
   const GroupKeys keys_;
+  const Barriers barriers_;
   std::map<std::pair<int, int>, Ways> ways_;            // per begin and end
   std::map<std::pair<TensorId, int64_t>, Gain> gains_;  // per storage and strip of a window
   Windows windows_ = Windows::kNone;

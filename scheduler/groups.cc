@@ -151,14 +151,12 @@ class Former {
     std::vector<size_t> counts;  // of rows
     for (size_t k = 0; k < all.size();) {
       const TensorId id = all[k].first;
-      Interval hull = {INT64_MAX, 0};
+      Interval touched = {0, 0};
       for (; k < all.size() && all[k].first == id; ++k)
-        for (const Interval& rows : all[k].second->rows)
-          if (rows.begin < rows.end) hull = {std::min(hull.begin, rows.begin), std::max(hull.end, rows.end)};
-      if (hull.begin >= hull.end) hull = {0, 0};
+        for (const Interval& rows : all[k].second->rows) touched = hull(touched, rows);
       const bool before = facts_.writer[id] < group_.begin;
-      sources_.push_back({id, hull.begin, {}, before ? -1 : kNever});
-      counts.push_back(static_cast<size_t>(hull.end - hull.begin));
+      sources_.push_back({id, touched.begin, {}, before ? -1 : kNever});
+      counts.push_back(static_cast<size_t>(touched.end - touched.begin));
     }
     keep_rows(counts);
   }
@@ -279,18 +277,16 @@ class Former {
 
   // The lives of a storage's rows: from the first to the last that one of its tensors touches.
   static std::vector<Life> merged(std::span<const RowLives> sources) {
-    Interval hull = {INT64_MAX, 0};
-    for (const RowLives& source : sources)
-      if (!source.rows.empty()) hull = {std::min(hull.begin, source.first), std::max(hull.end, source.end())};
-    if (hull.begin >= hull.end) return {};
-    std::vector<Life> rows(static_cast<size_t>(hull.end - hull.begin));
+    Interval all = {0, 0};
+    for (const RowLives& source : sources) all = hull(all, {source.first, source.end()});
+    std::vector<Life> rows(static_cast<size_t>(all.end - all.begin));
     for (const RowLives& source : sources) {
-      for (int64_t y = hull.begin; y < hull.end; ++y) {
-        Life& row = rows[static_cast<size_t>(y - hull.begin)];
+      for (int64_t y = all.begin; y < all.end; ++y) {
+        Life& row = rows[static_cast<size_t>(y - all.begin)];
         row.written = std::min(row.written, source.written(y));
       }
       for (int64_t y = source.first; y < source.end(); ++y)
-        rows[static_cast<size_t>(y - hull.begin)].touch(
+        rows[static_cast<size_t>(y - all.begin)].touch(
             source.rows[static_cast<size_t>(y - source.first)].touched);
     }
     return rows;

@@ -17,10 +17,6 @@ std::vector<int> order_by_phases(const Graph& graph, const Storage& storage) {
   if (!std::ranges::all_of(graph.block, is_plain)) return order;
   const StepFacts facts = step_facts(graph, storage.steps, storage.layouts);
   std::vector<int> phase_of_tensor(graph.tensors.size());
-  std::vector<int> step_of(graph.tensors.size(), -1);
-  for (int s = 0; s < static_cast<int>(storage.steps.size()); ++s)
-    if (storage.steps[s].kind == StepKind::kRun)
-      for (const TensorId id : storage.steps[s].node->writes) step_of[id] = s;
   const auto waits_for = [&](int reader, TensorId tensor) {
     const int writer = facts.writer[facts.source[tensor]];
     if (reader < 0 || writer < 0 || facts.steps[writer].slabs.count <= 1) return false;
@@ -31,7 +27,7 @@ std::vector<int> order_by_phases(const Graph& graph, const Storage& storage) {
   std::vector<int> phases;  // per node
   for (const Node& node : graph.block) {
     int& phase = phases.emplace_back(0);
-    const int step = node.writes.empty() ? -1 : step_of[node.writes[0]];
+    const int step = node.writes.empty() ? -1 : facts.writer[node.writes[0]];  // -1: of a view
     for (const TensorId id : node.reads)
       phase = std::max(phase, phase_of_tensor[id] + static_cast<int>(waits_for(step, id)));
     for (const TensorId id : node.writes) phase_of_tensor[id] = std::max(phase_of_tensor[id], phase);

@@ -152,9 +152,11 @@ Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& t
     Ordered best = best_order(*g, {.deadline = deadline});
     orders[0].report = best.report;
     orders[0].report.peak = best.report.file_peak;
-    std::vector<int> by_phases = order_by_phases(*g, orders[0].storage);
-    if (!std::ranges::is_sorted(by_phases))
-      orders.push_back({assign_storage(*g, by_phases, {}, deadline), best.report, by_phases});
+    const std::vector<int> by_phases = order_by_phases(*g, orders[0].storage);
+    if (!std::ranges::is_sorted(by_phases) && by_phases != best.order) {
+      orders.push_back(in_storage(*g, {{}, best.report, by_phases}, {}, deadline));
+      orders.back().report.peak = orders.back().storage.peak;
+    }
     if (best.report.peak < best.report.file_peak) orders.push_back(std::move(best));
     for (Ordered& ordered : orders) {
       std::vector<Ordered> stored = {std::move(ordered)};

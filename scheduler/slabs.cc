@@ -13,11 +13,6 @@ constexpr int64_t kMostRows = 1 << 17;  // of a storage; beyond, each would be t
 Interval clipped(Interval a, int64_t count) {
   return {std::max<int64_t>(a.begin, 0), std::min(a.end, count)};
 }
-Interval hull(Interval a, Interval b) {
-  if (a.begin >= a.end) return b;
-  if (b.begin >= b.end) return a;
-  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
-}
 
 // Whether the dimension moves from row to row, and not within one.
 bool across_rows(const Layout& layout, const Rows& rows, size_t d) {
@@ -265,6 +260,12 @@ class Facts {
 };
 
 }  // namespace
+
+Interval hull(Interval a, Interval b) {
+  if (a.begin >= a.end) return b;
+  if (b.begin >= b.end) return a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
 
 std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& layouts) {
   std::vector<Rows> all(layouts.size());

@@ -25,6 +25,9 @@ std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& la
 // The row of the storage in which an element lies, as an index expression.
 Expr row_index(const Layout& layout, const Rows& rows, const Shape& shape, const std::vector<Expr>& indices);
 
+// The least interval that has both; an empty one adds nothing.
+Interval hull(Interval a, Interval b);
+
 // Rows of the storage of `tensor` that each slab touches.
 struct RowAccess {
   TensorId tensor;

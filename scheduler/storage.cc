@@ -153,7 +153,7 @@ class Assignment {
         for (int operand : operands_of((*nests)[k])) {
           const TensorId x = step.node->reads[operand];
           const auto place = place_for(*step.node, (*nests)[k], x, static_cast<int>(k));
-          if (!place || !movable(x, *place)) continue;
+          if (!place || !moved(x, *place)) continue;
           using enum Sharing::Move::Kind;
           result.moves.push_back(
               {step.node, layouts_[x].root, place->root, nests->size() > 1 ? kPart : kInPlace});
@@ -658,7 +658,9 @@ class Assignment {
   // s by nest k; false, and nothing changed, where that storage is occupied or x cannot move.
   bool move(TensorId x, const Layout& wanted, TensorId out, int s, int k) {
     const TensorId root = layouts_[x].root;
-    if (moved_[root] || group_[root].size() != 1 || !movable(x, wanted)) return false;
+    if (moved_[root] || group_[root].size() != 1) return false;
+    const std::optional<Layout> layout = moved(x, wanted);
+    if (!layout) return false;
     Path path = path_[out];
     if (std::get<Nests>(steps_[s].node->body).size() > 1) path.insert(path.begin(), {s, k});
     for (const auto& [begin, other] : group_[wanted.root]) {
@@ -667,7 +669,7 @@ class Assignment {
       if (collide(occupied_[root], occupied_[other], other == out ? 2 * s : -1)) return false;
     }
     std::vector<std::pair<TensorId, Layout>> before = {{root, layouts_[root]}};
-    layouts_[root] = *layout_of_all(x, wanted);
+    layouts_[root] = *layout;
     if (!renew_views(root, before)) {
       for (auto& [id, layout] : before) layouts_[id] = std::move(layout);
       return false;
@@ -682,20 +684,14 @@ class Assignment {
     return occupied_[id].empty() ? INT64_MAX : occupied_[id].front().begin;
   }
 
-  // Whether x is all of a storage that may lie elsewhere, in the layout `wanted`.
-  bool movable(TensorId x, const Layout& wanted) const {
+  // The layout of the storage that x is all of, through whatever views, in which x itself lies as wanted;
+  // nothing where it may not lie elsewhere. Views change the order of dimensions for what goes to the caller
+  // alone: what windows slide over in the arena keeps the order that they want.
+  std::optional<Layout> moved(TensorId x, const Layout& wanted) const {
     const TensorId root = layouts_[x].root;
     if (is_input_[root] || is_output_[root] || assigned_[root] || graph_.tensors[root].constant ||
         root == wanted.root || count_of(graph_.tensors[root]) != count_of(graph_.tensors[x]))
-      return false;
-    return layout_of_all(x, wanted).has_value();
-  }
-
-  // The layout of the storage that x is all of, through whatever views, in which x itself lies as wanted.
-  // Views change the order of dimensions for what goes to the caller alone: what windows slide over in the
-  // arena keeps the order that they want.
-  std::optional<Layout> layout_of_all(TensorId x, const Layout& wanted) const {
-    const TensorId root = layouts_[x].root;
+      return std::nullopt;
     if (equivalent(wanted.strides, layouts_[x].strides, graph_.tensors[x].shape))
       return Layout{wanted.root, wanted.offset - layouts_[x].offset, layouts_[root].strides};
     if (row_major_[root] || (x != root && !is_output_[wanted.root])) return std::nullopt;

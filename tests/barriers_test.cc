@@ -1,5 +1,5 @@
 // What a barrier takes apart gains nothing together: of every group with one, two parts take hardly more
-// bytes.
+// bytes. And the order in which what waits for all of a tensor comes last.
 #include "scheduler/barriers.h"
 
 #include <fmt/format.h>
@@ -87,6 +87,12 @@ TEST(Barriers, AreBeforeWhatWaitsForAllOfATensor) {
             1);
 }
 
+// Rows come in turns to the end.
+TEST(Barriers, AreNotInChainsOfRows) {
+  const char* pool = "MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>";
+  EXPECT_EQ(with_barriers(fmt::format("a = {0}(x) b = {0}(a) c = {0}(b) d = {0}(c) y = Add(d, a)", pool)), 0);
+}
+
 // What waits comes after what reads rows in turns with what it waits for.
 TEST(Phases, BeginWithWhatWaitsForAllOfATensor) {
   const Graph graph = import_text(
@@ -97,12 +103,6 @@ TEST(Phases, BeginWithWhatWaitsForAllOfATensor) {
   for (const int node : order_by_phases(graph, assign_storage(graph)))
     names.push_back(graph.block[static_cast<size_t>(node)].op);
   EXPECT_EQ(names, (std::vector<std::string>{"Sin", "Softsign", "Cos", "ReduceMax", "Mul"}));
-}
-
-// Rows come in turns to the end.
-TEST(Barriers, AreNotInChainsOfRows) {
-  const char* pool = "MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>";
-  EXPECT_EQ(with_barriers(fmt::format("a = {0}(x) b = {0}(a) c = {0}(b) d = {0}(c) y = Add(d, a)", pool)), 0);
 }
 
 }  // namespace
