@@ -14,17 +14,18 @@
 #include <utility>
 
 #include "frontend/error.h"
-#include "planner/blocks.h"
+#include "planner/block_search.h"
 #include "planner/bounds.h"
 #include "planner/exact.h"
 #include "planner/local_search.h"
 #include "planner/packing.h"
-#include "planner/random.h"
 #include "planner/repair.h"
 #include "planner/rows/orders.h"
 #include "planner/rows/rows.h"
 #include "planner/skyline.h"
+#include "planner/stack.h"
 #include "planner/starts.h"
+#include "planner/valley_search.h"
 
 namespace arenac {
 namespace {
@@ -34,13 +35,18 @@ using Clock = Cutoff::Clock;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 // Steps of about a nanosecond, at effort 1.
-constexpr double kPackWork = 2e9;     // of packing in several orders
-constexpr double kRowWork = 1e9;      // of other rows, in the end
-constexpr double kFewPairs = 2e6;     // of lives that meet: rows that grow with them take part
-constexpr double kManyPairs = 1.5e7;  // the orders that are cheapest to pack first
-constexpr double kNoEffort = 0.02;    // with less, no other rows
-constexpr size_t kFewSizes = 256;     // objects of their sizes come to a good start
-constexpr double kDrawWork = 1e6;     // rectangles made into blocks, in all draws
+constexpr double kPackWork = 2e9;             // of packing in several orders
+constexpr double kRowWork = 1e9;              // of other rows, in the end
+constexpr double kFewPairs = 2e6;             // of lives that meet: rows that grow with them take part
+constexpr double kManyPairs = 1.5e7;          // the orders that are cheapest to pack first
+constexpr double kNoEffort = 0.02;            // with less, no other rows
+constexpr size_t kFewSizes = 256;             // objects of their sizes come to a good start
+constexpr double kDrawWork = 1e6;             // rectangles made into blocks, in all draws
+constexpr int kMostDraws = 5000;              // of these
+constexpr int kFirstDraws = 6, kDraws = 500;  // of plans by need
+constexpr double kValleyWork = 5e9;           // of those
+constexpr size_t kFewBuffers = 500;           // exact search does better
+constexpr double kWorthAllDraws = 0.01;       // of the bound
 constexpr double kRepairWork = 6e8, kOneRepair = 2e8;  // of exact search around the few that are too high
 constexpr double kRepairable = 0.002;                  // of the bound: what that is tried for
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
@@ -55,7 +61,6 @@ constexpr double kLeastWorth = 0.05;      // part of the work for the smallest g
 constexpr double kWarmEffort = 0.1;       // of all work, after a warm start
 constexpr double kHardlyWorse = 0.002;    // of the bound: what a warm start may lose by what has changed
 constexpr size_t kManyBuffers = 100'000;  // here a second start costs seconds
-constexpr double kCloseEnough = 0.005;    // of the bound: no second start for many buffers
 
 // What is wrong with a plan, the worst first: bytes above a capacity, bytes in pools of second choice (at
 // least one for each buffer there), bytes of all pools.
@@ -261,25 +266,23 @@ class Portfolio {
     offer(std::move(plan), "pool by pool");
   }
 
-  // For one pool: what valleys filled in two ways come to, and blocks where no time leaves room.
+  // For one pool: blocks where no time leaves room, and valleys filled in several ways.
   void start_on_skylines() {
     const std::vector<int> ids = all_buffers(problem_);
     std::vector<int> fixed, free;
     for (int id : ids) (problem_.buffers[id].fixed_offset ? fixed : free).push_back(id);
     if (!fixed.empty()) pack(problem_, fixed, Fit::kLowest);  // throws where they collide
     std::vector<Rectangle> rectangles;
-    for (int id : free) {
-      if (timeline_.pieces(id).empty()) continue;
-      rectangles.push_back({timeline_.spans[id], problem_.buffers[id].size});
-    }
+    for (int id : free)
+      if (!timeline_.pieces(id).empty())
+        rectangles.push_back({timeline_.spans[id], problem_.buffers[id].size});
     const int64_t bound = lower_bound(problem_, 0, ids);
     const auto offer_stack = [&](const std::vector<int64_t>& offsets, std::string_view stage) {
-      std::vector<int> order = fixed;  // then by offset
-      // Those without bytes first.
-      std::vector<std::pair<int64_t, int>> by_offset;
+      std::vector<std::pair<int64_t, int>> by_offset;  // those without bytes first
       size_t next = 0;
       for (int id : free) by_offset.push_back({timeline_.pieces(id).empty() ? -1 : offsets[next++], id});
       std::sort(by_offset.begin(), by_offset.end());
+      std::vector<int> order = fixed;
       for (auto [offset, id] : by_offset) order.push_back(id);
       Plan plan;
       plan.pools = {{0, bound}};
@@ -290,60 +293,35 @@ class Portfolio {
       }
       offer(std::move(plan), stage);
     };
-    const bool many = ids.size() > kManyBuffers;
-    const auto close = [&] {
-      return done() || (many && double(best_->pools[0].size - bound) <= kCloseEnough * double(bound));
-    };
     // Where overlaps let the bound lie below the area, no blocks without waste come to it.
-    const double full = double(bound) * timeline_.slots;
-    if (const double used = area(rectangles); 0.999 * full <= used && used <= full)
-      start_in_blocks(rectangles, offer_stack);
-    // Mirrored in time, valleys are filled from the other side.
-    std::vector<Rectangle> mirrored = rectangles;
-    for (Rectangle& r : mirrored) r.span = {timeline_.slots - r.span.end, timeline_.slots - r.span.begin};
-    for (Filling filling : {Filling::kLongest, Filling::kMatching})
-      for (const std::vector<Rectangle>* way : {&rectangles, &mirrored})
-        if (!best_ || !(close() || (many && filling == Filling::kMatching)))
-          offer_stack(fill_valleys(*way, timeline_.slots, filling), "skyline");
+    const double full = double(bound) * timeline_.slots, used = area(rectangles);
+    if (0.999 * full <= used && used <= full && !rectangles.empty()) {
+      const auto draws =
+          int(std::clamp(effort_ * kDrawWork / double(rectangles.size()), 1.0, double(kMostDraws)));
+      offer_stack(search_blocks(rectangles, timeline_.slots, bound, {draws, search_.seed, cutoff_}),
+                  "blocks");
+    }
+    const bool many = ids.size() > kManyBuffers;
+    if (!many && !done()) offer_stack(fill_valleys(rectangles, timeline_.slots), "skyline");
+    if (!done() && ids.size() > kFewBuffers) draw_valleys(bound, kFirstDraws, kPackWork);
     std::set<int64_t> sizes;
     for (int id : ids) sizes.insert(problem_.buffers[id].size);
     if (!many && fixed.empty() && sizes.size() <= kFewSizes && !done())
       offer(executorch_greedy(problem_, search_), "greedy");
   }
 
-  // Which of several matches is taken first decides what is left: the order is drawn anew until one block is
-  // left of all, or there have been enough draws.
-  template <class Offer>
-  void start_in_blocks(const std::vector<Rectangle>& rectangles, Offer offer_stack) {
-    const int draws = int(std::clamp(effort_ * kDrawWork / double(rectangles.size()), 1.0, 5000.0));
-    Random random(search_.seed);
-    std::vector<int> order(rectangles.size());
-    std::iota(order.begin(), order.end(), 0);
-    for (int draw = 0; draw < draws && !done(); ++draw) {
-      const std::vector<int64_t> offsets = in_blocks(rectangles, order);
-      int64_t height = 0;
-      for (size_t i = 0; i < offsets.size(); ++i) height = std::max(height, offsets[i] + rectangles[i].size);
-      if (!best_ || height < best_->pools[0].size) offer_stack(offsets, "blocks");
-      for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
-    }
+  // For one pool: more plans by need, so many at most and for so much work.
+  void draw_valleys(int64_t bound, int draws, double work) {
+    if (!valleys_) valleys_.emplace(problem_, timeline_, search_.seed);
+    auto placements = valleys_->smaller_than(best_ ? best_->pools[0].size : kNoLimit, goal_of(0, bound),
+                                             draws, {int64_t(work * effort_), cutoff_});
+    if (placements) offer(make_plan(problem_, std::move(*placements)), "valleys");
   }
 
-  // Valleys filled with blocks that the rectangles make in this order; offsets of the rectangles.
-  std::vector<int64_t> in_blocks(const std::vector<Rectangle>& rectangles,
-                                 const std::vector<int>& order) const {
-    std::vector<Rectangle> ordered;
-    for (int i : order) ordered.push_back(rectangles[i]);
-    const Blocks blocks = make_blocks(ordered, timeline_.slots);
-    std::vector<Rectangle> whole;
-    for (size_t i = 0; i < blocks.all.size(); ++i)
-      if (blocks.parent[i] < 0) whole.push_back(blocks.all[i]);
-    const std::vector<int64_t> filled = fill_valleys(whole, timeline_.slots, Filling::kMatching);
-    std::vector<int64_t> offsets(blocks.all.size());
-    for (size_t i = blocks.all.size(), next = whole.size(); i-- > 0;)
-      offsets[i] = blocks.parent[i] < 0 ? filled[--next] : offsets[blocks.parent[i]] + blocks.relative[i];
-    std::vector<int64_t> result(rectangles.size());
-    for (size_t i = 0; i < order.size(); ++i) result[order[i]] = offsets[i];
-    return result;
+  // What the pool's size need not be below.
+  int64_t goal_of(int pool, int64_t bound) const {
+    if (search_.goal != Goal::kFits) return bound;
+    return std::max(bound, problem_.pools[pool].capacity.value_or(bound));
   }
 
   // As many as there is work for, but one at least if there is no plan yet.
@@ -443,13 +421,14 @@ class Portfolio {
   // Later rounds leave out the first look.
   void search_pool(int pool) {
     const std::vector<int>& members = members_[pool];
-    int64_t goal = best_->pools[pool].lower_bound;
-    if (search_.goal == Goal::kFits) goal = std::max(goal, problem_.pools[pool].capacity.value_or(goal));
+    const int64_t goal = goal_of(pool, best_->pools[pool].lower_bound);
     const bool is_exact = members.size() <= kExactBuffers;
     if (is_exact && !exact_[pool]) {
       exact_[pool] = std::make_unique<ExactSearch>(problem_, pool, members);
       search_exactly_in(pool, goal, kFirstLook * std::clamp(double(members.size()) / 300, 1.0, 4.0));
     }
+    if (!done() && problem_.pools.size() == 1 && members.size() > kFewBuffers)
+      draw_valleys(best_->pools[0].lower_bound, kDraws, kValleyWork * worth_of_draws());
     if (!done()) make_room_in(pool, members, goal, 1);
     if (done() || !is_exact) return;
     search_exactly_in(pool, goal, std::max(kSecondLook, worth(pool)));
@@ -458,6 +437,9 @@ class Portfolio {
 
   // What part of the work the pool's gap is worth.
   double worth(int pool) const { return std::clamp(gap(pool) / kWorthAll, kLeastWorth, 1.0); }
+
+  // The same for plans by need, of one pool.
+  double worth_of_draws() const { return std::clamp(gap(0) / kWorthAllDraws, kLeastWorth, 1.0); }
 
   // Of the bound.
   double gap(int pool) const {
@@ -502,6 +484,7 @@ class Portfolio {
   int64_t repair_work_ = 0;   // left
   int64_t dearest_pack_ = 0;  // steps, of the starts so far
   Clock::duration longest_start_ = {};
+  std::optional<ValleySearch> valleys_;              // of one pool
   uint64_t round_ = 0;                               // of searches
   std::vector<std::vector<int>> members_;            // per pool, in the last round
   std::vector<std::unique_ptr<ExactSearch>> exact_;  // per pool, of those members

@@ -4,17 +4,16 @@
 #include <bit>
 #include <limits>
 #include <numeric>
-#include <optional>
 #include <queue>
 #include <tuple>
 #include <utility>
-
-#include "planner/packing.h"
 
 namespace arenac {
 namespace {
 
 constexpr int kLooks = 32;  // at most so many candidates, so that a valley takes O(log n)
+constexpr int64_t kLookWork = 60, kPlaceWork = 2500;  // steps of about a nanosecond
+constexpr int kLooksAhead = 16;                       // for what fills the rest of a valley
 constexpr int kNoSlot = std::numeric_limits<int>::max();
 
 // The buffers not yet placed, by the slot at which their lives begin, and there by end.
@@ -176,105 +175,232 @@ class Skyline {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
 
-// A tree over slots that raises ranges and tells the greatest height in one.
-class Heights {
+// What each slot needs at least: its load, and the bytes lost below the skyline there.
+class Need {
  public:
-  explicit Heights(int slots)
+  Need(const std::vector<Rectangle>& rectangles, int slots, const std::vector<int64_t>& bias)
       : leaves_(int(std::bit_ceil(unsigned(std::max(1, slots))))),
         greatest_(2 * leaves_, 0),
-        whole_(2 * leaves_, 0) {}
-
-  int64_t greatest(Span span) const {
-    int64_t result = 0;
-    int left = leaves_ + span.begin, right = leaves_ + span.end;  // half-open
-    for (int l = left, r = right; l < r; l /= 2, r /= 2) {
-      if (l & 1) result = std::max(result, greatest_[l++]);
-      if (r & 1) result = std::max(result, greatest_[--r]);
+        whole_(2 * leaves_, 0) {
+    std::vector<int64_t> change(slots + 1, 0);  // of the load
+    for (const Rectangle& r : rectangles) {
+      change[r.span.begin] += r.size;
+      change[r.span.end] -= r.size;
     }
-    for (int node = left / 2; node > 0; node /= 2) result = std::max(result, whole_[node]);
-    for (int node = (right - 1) / 2; node > 0; node /= 2) result = std::max(result, whole_[node]);
-    return result;
+    int64_t load = 0;
+    for (int slot = 0; slot < slots; ++slot) {
+      load += change[slot];
+      greatest_[leaves_ + slot] = load + (bias.empty() ? 0 : bias[slot]);
+    }
+    for (int node = leaves_ - 1; node > 0; --node)
+      greatest_[node] = std::max(greatest_[2 * node], greatest_[2 * node + 1]);
+    bound_ = greatest_[1];
   }
 
-  void raise(Span span, int64_t height) {
-    int left = leaves_ + span.begin, right = leaves_ + span.end;
-    for (int l = left, r = right; l < r; l /= 2, r /= 2) {
-      if (l & 1) raise(l++, height);
-      if (r & 1) raise(--r, height);
-    }
-    for (int node = left / 2; node > 0; node /= 2) greatest_[node] = std::max(greatest_[node], height);
-    for (int node = (right - 1) / 2; node > 0; node /= 2) greatest_[node] = std::max(greatest_[node], height);
+  int64_t bound() const { return bound_; }  // the greatest need before any is lost
+
+  void lose(Span span, int64_t bytes) { lose(1, {0, leaves_}, span, bytes); }
+
+  // The first slot of the span that needs most.
+  int tightest(Span span) const { return tightest(1, {0, leaves_}, span, 0).slot; }
+  int64_t at(int slot) const {
+    int64_t need = greatest_[leaves_ + slot];
+    for (int node = (leaves_ + slot) / 2; node > 0; node /= 2) need += whole_[node];
+    return need;
   }
 
  private:
-  void raise(int node, int64_t height) {
-    greatest_[node] = std::max(greatest_[node], height);
-    whole_[node] = std::max(whole_[node], height);
+  struct Slot {
+    int slot = -1;
+    int64_t need = -1;
+  };
+
+  static Span left(Span span) { return {span.begin, (span.begin + span.end) / 2}; }
+  static Span right(Span span) { return {(span.begin + span.end) / 2, span.end}; }
+
+  void lose(int node, Span here, Span span, int64_t bytes) {
+    if (!meet(here, span)) return;
+    if (span.begin <= here.begin && here.end <= span.end) {
+      greatest_[node] += bytes;
+      whole_[node] += bytes;
+      return;
+    }
+    lose(2 * node, left(here), span, bytes);
+    lose(2 * node + 1, right(here), span, bytes);
+    greatest_[node] = std::max(greatest_[2 * node], greatest_[2 * node + 1]) + whole_[node];
   }
-  int leaves_;
-  std::vector<int64_t> greatest_;  // of the slots below the node, raises of the nodes above it left out
-  std::vector<int64_t> whole_;     // what all slots below the node were raised to
+
+  Slot tightest(int node, Span here, Span span, int64_t above) const {
+    if (!meet(here, span)) return {};
+    if (here.end - here.begin == 1) return {here.begin, greatest_[node] + above};
+    if (span.begin <= here.begin && here.end <= span.end) {
+      const int64_t most = greatest_[node] - whole_[node];
+      above += whole_[node];
+      return greatest_[2 * node] == most ? tightest(2 * node, left(here), span, above)
+                                         : tightest(2 * node + 1, right(here), span, above);
+    }
+    above += whole_[node];
+    const Slot one = tightest(2 * node, left(here), span, above);
+    const Slot other = tightest(2 * node + 1, right(here), span, above);
+    return one.need >= other.need ? one : other;
+  }
+
+  int leaves_;  // a power of two
+  int64_t bound_ = 0;
+  std::vector<int64_t> greatest_;  // of the slots below the node, losses of the nodes above it left out
+  std::vector<int64_t> whole_;     // what all slots below the node, and it, have lost
 };
 
-// The place of the waiting rectangle that fills the valley best; -1 if none fits.
-int best_filling(Waiting& waiting, const std::vector<Rectangle>& rectangles, const Skyline& skyline,
-                 int valley, Filling filling) {
-  const int end = skyline.end(valley), width = end - valley;
-  const int64_t height = skyline.height(valley);
-  const int64_t left = skyline.left_wall(valley), right = skyline.right_wall(valley);
-  const int match = filling == Filling::kMatching ? width : 0;  // what a level top is worth
-  int best = -1, most = 0, looks = 0;
-  for (int begin = waiting.next_begin(valley, end); begin != kNoSlot && looks < kLooks;
-       begin = waiting.next_begin(begin + 1, end), ++looks) {
-    if (begin > valley && end - begin + match <= most) break;
-    waiting.each(begin, end, filling == Filling::kMatching ? kLooks : 1, [&](int place) {
-      const int64_t top = height + rectangles[waiting.id(place)].size;
-      int score = waiting.end_at(place) - begin;
-      if (begin == valley && top == left) score += match;
-      if (waiting.end_at(place) == end && top == right) score += match;
-      if (score > most) best = place, most = score;
-    });
+// Fills the lowest valley again and again.
+class Valleys {
+ public:
+  Valleys(const std::vector<Rectangle>& rectangles, int slots)
+      : rectangles_(rectangles), waiting_(rectangles, slots), skyline_(slots) {}
+
+  std::vector<int64_t> fill_level() {
+    return fill([&](int valley) { return level_or_longest(valley); }, [](Span, int64_t) {});
   }
-  return best;
-}
+
+  Filled fill_by_need(Need& need, const ByNeed& by) {
+    std::vector<int64_t> offsets = fill(
+        [&](int valley) {
+          const int urgent = over_tightest(valley, need, by);
+          return urgent >= 0 ? urgent : longest(valley, by.looks);
+        },
+        [&](Span span, int64_t bytes) { need.lose(span, bytes); });
+    return {std::move(offsets), kLookWork * looks_ + kPlaceWork * int64_t(rectangles_.size())};
+  }
+
+ private:
+  template <class Choose, class Lose>
+  std::vector<int64_t> fill(Choose choose, Lose lose) {
+    std::vector<int64_t> offsets(rectangles_.size());
+    for (size_t placed = 0; placed < rectangles_.size();) {
+      const int valley = skyline_.lowest();
+      const int64_t height = skyline_.height(valley);
+      const int place = choose(valley);
+      if (place < 0) {
+        lose({valley, skyline_.end(valley)}, lower_wall(valley) - height);
+        skyline_.lift(valley);
+        continue;
+      }
+      const int id = waiting_.id(place);
+      offsets[id] = height;
+      waiting_.remove(place);
+      skyline_.raise(valley, rectangles_[id].span, rectangles_[id].size);
+      ++placed;
+    }
+    return offsets;
+  }
+
+  int64_t lower_wall(int valley) const {
+    return std::min(skyline_.left_wall(valley), skyline_.right_wall(valley));
+  }
+  int64_t size_at(int place) { return rectangles_[waiting_.id(place)].size; }
+
+  // Calls visit(begin) for the slots of the valley, up to `last`, where something begins that fits.
+  template <class Visit>
+  void each_begin(int valley, int last, int looks, Visit visit) {
+    const int end = skyline_.end(valley);
+    for (int begin = waiting_.next_begin(valley, end); begin <= last && looks > 0;
+         begin = waiting_.next_begin(begin + 1, end), --looks, ++looks_)
+      if (!visit(begin)) return;
+  }
+
+  // The place of one whose top is level with a wall beside it, else of the longest life; -1 if none fits.
+  int level_or_longest(int valley) {
+    const int end = skyline_.end(valley), width = end - valley;
+    const int64_t height = skyline_.height(valley);
+    int best = -1, most = 0;
+    each_begin(valley, end, kLooks, [&](int begin) {
+      if (begin > valley && end - begin + width <= most) return false;
+      waiting_.each(begin, end, kLooks, [&](int place) {
+        const int64_t top = height + size_at(place);
+        int score = waiting_.end_at(place) - begin;
+        if (begin == valley && top == skyline_.left_wall(valley)) score += width;
+        if (waiting_.end_at(place) == end && top == skyline_.right_wall(valley)) score += width;
+        if (score > most) best = place, most = score;
+      });
+      return true;
+    });
+    return best;
+  }
+
+  int longest(int valley, int looks) {
+    const int end = skyline_.end(valley);
+    int best = -1, most = 0;
+    each_begin(valley, end, looks, [&](int begin) {
+      if (end - begin <= most) return false;
+      waiting_.each(begin, end, 1, [&](int place) {
+        const int life = waiting_.end_at(place) - begin;
+        if (life > most) best = place, most = life;
+      });
+      return true;
+    });
+    return best;
+  }
+
+  // Of those that live at the tightest slot of the valley the longest, or that which leaves the least need
+  // beside it; -1 if none fits.
+  int over_tightest(int valley, const Need& need, const ByNeed& by) {
+    const int end = skyline_.end(valley), tightest = need.tightest({valley, end});
+    std::pair<int64_t, int> best = {std::numeric_limits<int64_t>::max(), 0};
+    int chosen = -1;
+    each_begin(valley, tightest, by.looks, [&](int begin) {
+      waiting_.each(begin, end, 1, [&](int place) {
+        if (waiting_.end_at(place) <= tightest) return;
+        const std::pair rank = {by.looks_ahead ? need_beside(valley, begin, place, need) : 0,
+                                begin - waiting_.end_at(place)};
+        if (rank < best) best = rank, chosen = place;
+      });
+      return true;
+    });
+    return chosen;
+  }
+
+  // What the slots of the valley on both sides of a rectangle that begins there will need, each side as much
+  // as its tightest slot, which loses bytes where nothing else lives at it; 0 if the load allows for it.
+  int64_t need_beside(int valley, int begin, int place, const Need& need) {
+    const int end = skyline_.end(valley), end_of_life = waiting_.end_at(place);
+    const int64_t height = skyline_.height(valley), top = height + size_at(place);
+    int64_t most = 0;
+    const auto look = [&](Span side, int64_t wall) {
+      if (side.begin >= side.end) return;
+      const int tightest = need.tightest(side);
+      const int64_t lost = fits_over(tightest, side, place) ? 0 : std::min(wall, top) - height;
+      most = std::max(most, need.at(tightest) + lost);
+    };
+    look({valley, begin}, skyline_.left_wall(valley));
+    look({end_of_life, end}, skyline_.right_wall(valley));
+    return most < need.bound() ? 0 : most;
+  }
+
+  // Whether something else lives at the slot and within the side of a valley.
+  bool fits_over(int slot, Span side, int other_than) {
+    bool fits = false;
+    int looks = kLooksAhead;
+    for (int begin = waiting_.next_begin(side.begin, side.end); begin <= slot && looks > 0 && !fits;
+         begin = waiting_.next_begin(begin + 1, side.end), --looks, ++looks_)
+      waiting_.each(begin, side.end, 2,
+                    [&](int place) { fits |= place != other_than && waiting_.end_at(place) > slot; });
+    return fits;
+  }
+
+  const std::vector<Rectangle>& rectangles_;
+  Waiting waiting_;
+  Skyline skyline_;
+  int64_t looks_ = 0;  // at candidates so far
+};
 
 }  // namespace
 
-std::vector<int64_t> fill_valleys(const std::vector<Rectangle>& rectangles, int slots, Filling filling) {
-  std::vector<int64_t> offsets(rectangles.size());
-  Waiting waiting(rectangles, slots);
-  Skyline skyline(slots);
-  for (size_t placed = 0; placed < rectangles.size();) {
-    const int valley = skyline.lowest();
-    const int place = best_filling(waiting, rectangles, skyline, valley, filling);
-    if (place < 0) {
-      skyline.lift(valley);
-      continue;
-    }
-    const int id = waiting.id(place);
-    offsets[id] = skyline.height(valley);
-    waiting.remove(place);
-    skyline.raise(valley, rectangles[id].span, rectangles[id].size);
-    ++placed;
-  }
-  return offsets;
+std::vector<int64_t> fill_valleys(const std::vector<Rectangle>& rectangles, int slots) {
+  return Valleys(rectangles, slots).fill_level();
 }
 
-std::vector<int64_t> stack(const Problem& problem, const Timeline& timeline, int pool,
-                           const std::vector<int>& order) {
-  Heights heights(timeline.slots);
-  std::vector<int64_t> offsets(problem.buffers.size(), 0);
-  for (int id : order) {
-    const std::optional<int64_t> fixed = problem.buffers[id].fixed_offset;
-    int64_t offset = 0;
-    for (const Piece& piece : timeline.pieces(id))
-      offset = std::max(offset, heights.greatest(piece.slots) - piece.low);
-    const int64_t step = alignment_in(problem, id, pool);
-    offset = fixed.value_or(round_up(offset, step));
-    for (const Piece& piece : timeline.pieces(id)) heights.raise(piece.slots, offset + piece.high);
-    offsets[id] = offset;
-  }
-  return offsets;
+Filled fill_valleys(const std::vector<Rectangle>& rectangles, int slots, const ByNeed& by) {
+  Need need(rectangles, slots, by.bias);
+  return Valleys(rectangles, slots).fill_by_need(need, by);
 }
 
 }  // namespace arenac

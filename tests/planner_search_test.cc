@@ -12,6 +12,8 @@
 #include "planner/local_search.h"
 #include "planner/planners.h"
 #include "planner/skyline.h"
+#include "planner/stack.h"
+#include "planner/valley_search.h"
 #include "planner/verify.h"
 #include "tests/bench/planning_problems.h"
 #include "tests/seeds.h"
@@ -79,13 +81,27 @@ TEST(Blocks, EqualBuffersAreStackedWithoutComparingAllOfThem) {
   EXPECT_EQ(blocks.all.back().size, 800'000);
 }
 
+// Aligned, some with gaps, one at a fixed offset, some that may share bytes with the next one.
+Problem with_every_feature(Problem problem) {
+  for (Buffer& b : problem.buffers) b.align = 16;
+  for (size_t i = 0; i < problem.buffers.size(); i += 5) {
+    Buffer& b = problem.buffers[i];
+    if (b.end - b.begin > 4) b.gaps = {{b.begin + 1, b.begin + 3, 0, b.size / 2}};
+  }
+  problem.buffers[0].fixed_offset = 160;
+  for (int i = 1; i + 1 < int(problem.buffers.size()); i += 7) problem.overlaps.push_back({i, i + 1, 32});
+  return problem;
+}
+
 TEST(Skyline, ValleysAndStacksAgreeAndCollideNowhere) {
   for (const ProblemFamily& f : kProblemFamilies)
-    for (Filling filling : {Filling::kLongest, Filling::kMatching}) {
+    for (int way = 0; way < 3; ++way) {
       const Problem problem = f.make(1000, 3);
       const Timeline timeline = make_timeline(problem, all_buffers(problem));
+      const std::vector<Rectangle> all = rectangles(problem, timeline);
       const std::vector<int64_t> offsets =
-          fill_valleys(rectangles(problem, timeline), timeline.slots, filling);
+          way == 0 ? fill_valleys(all, timeline.slots)
+                   : fill_valleys(all, timeline.slots, ByNeed{.looks_ahead = way == 2}).offsets;
       EXPECT_EQ(verify(problem, plan_at(problem, offsets)), std::nullopt) << f.name;
       std::vector<int> order = all_buffers(problem);
       std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return offsets[a] < offsets[b]; });
@@ -93,6 +109,50 @@ TEST(Skyline, ValleysAndStacksAgreeAndCollideNowhere) {
       EXPECT_EQ(verify(problem, stacked), std::nullopt) << f.name;
       EXPECT_LE(stacked.pools[0].size, plan_at(problem, offsets).pools[0].size) << f.name;
     }
+}
+
+// Bytes lost where the load is low cost nothing: that is worth at least half of what the longest lives waste.
+TEST(Skyline, ValleysByNeedLoseLessThanByLife) {
+  int64_t by_life = 0, by_need = 0, ahead = 0;
+  for (uint64_t seed : {1, 2, 3}) {
+    const Problem problem = family("uniform", 3000, seed);
+    const Timeline timeline = make_timeline(problem, all_buffers(problem));
+    const std::vector<Rectangle> all = rectangles(problem, timeline);
+    const auto lost = [&](const std::vector<int64_t>& offsets) {
+      return plan_at(problem, offsets).pools[0].size - load(problem, all_buffers(problem));
+    };
+    by_life += lost(fill_valleys(all, timeline.slots));
+    by_need += lost(fill_valleys(all, timeline.slots, ByNeed{}).offsets);
+    ahead += lost(fill_valleys(all, timeline.slots, ByNeed{.looks_ahead = true}).offsets);
+  }
+  EXPECT_LT(2 * by_need, by_life);
+  EXPECT_LT(2 * ahead, by_life);
+}
+
+TEST(ValleySearch, ComesNearTheLoadAndIsDeterministic) {
+  const Problem problem = family("geometric", 1000, 1);
+  const Timeline timeline = make_timeline(problem, all_buffers(problem));
+  const int64_t bound = load(problem, all_buffers(problem));
+  const auto search = [&] {
+    return ValleySearch(problem, timeline, 1).smaller_than(2 * bound, bound, 60, {.work = 1'000'000'000});
+  };
+  const auto once = search(), again = search();
+  ASSERT_TRUE(once && again);
+  const Plan p = make_plan(problem, *once);
+  EXPECT_EQ(verify(problem, p), std::nullopt);
+  EXPECT_LT(double(p.pools[0].size), 1.03 * double(bound));
+  for (size_t id = 0; id < once->size(); ++id) EXPECT_EQ((*once)[id].offset, (*again)[id].offset);
+  EXPECT_FALSE(ValleySearch(problem, timeline, 1).smaller_than(bound, 0, 10, {.work = 100'000'000}));
+}
+
+TEST(ValleySearch, LeavesFixedBuffersAndHonoursAlignmentGapsAndOverlaps) {
+  const Problem problem = with_every_feature(family("uniform", 200));
+  const Timeline timeline = make_timeline(problem, all_buffers(problem));
+  const auto placements =
+      ValleySearch(problem, timeline, 1).smaller_than(INT64_MAX, 0, 50, {.work = 100'000'000});
+  ASSERT_TRUE(placements);
+  EXPECT_EQ((*placements)[0].offset, 160);
+  EXPECT_EQ(verify(problem, make_plan(problem, *placements)), std::nullopt);
 }
 
 TEST(LocalSearch, LowersAHeapOfBuffersAndIsDeterministic) {
@@ -112,14 +172,7 @@ TEST(LocalSearch, LowersAHeapOfBuffersAndIsDeterministic) {
 }
 
 TEST(LocalSearch, LeavesFixedBuffersAndHonoursAlignmentGapsAndOverlaps) {
-  Problem problem = family("uniform", 200);
-  for (Buffer& b : problem.buffers) b.align = 16;
-  for (size_t i = 0; i < 200; i += 5) {
-    Buffer& b = problem.buffers[i];
-    if (b.end - b.begin > 4) b.gaps = {{b.begin + 1, b.begin + 3, 0, b.size / 2}};
-  }
-  problem.buffers[0].fixed_offset = 160;
-  for (int i = 1; i < 199; i += 7) problem.overlaps.push_back({i, i + 1, 32});
+  const Problem problem = with_every_feature(family("uniform", 200));
   const Plan start = plan(problem, "tflite_by_size");
   const Improved better = make_room(problem, 0, all_buffers(problem), offsets_of(start),
                                     start.pools[0].lower_bound, {.work = 20'000'000});
@@ -129,7 +182,8 @@ TEST(LocalSearch, LeavesFixedBuffersAndHonoursAlignmentGapsAndOverlaps) {
 }
 
 TEST(Portfolio, StaysWithinOnePercentOfTheLoadOnFamiliesOfManyBuffers) {
-  for (const char* name : {"power_law", "malloc_like", "training", "perfect", "pinwheel"}) {
+  for (const char* name : {"power_law", "malloc_like", "training", "perfect", "pinwheel", "tall_and_flat",
+                           "inference", "uniform"}) {
     const Problem problem = family(name, 20'000, 2);
     const PoolUse use = plan(problem).pools[0];
     EXPECT_LT(double(use.size), 1.01 * double(use.lower_bound)) << name;

@@ -9,7 +9,7 @@ namespace arenac {
 namespace {
 
 // The engine's numbers are the same everywhere, those of the standard distributions are not.
-struct Random {
+struct Dice {
   std::mt19937_64 engine;
 
   int64_t below(int64_t n) { return int64_t(engine() % uint64_t(n)); }
@@ -31,7 +31,7 @@ void add(Problem& problem, int64_t size, int64_t begin, int64_t end) {
 }
 
 // Begins, lengths of life and sizes all equally likely; a life is at most `longest`.
-Problem uniform(int buffers, Random random, int64_t longest) {
+Problem uniform(int buffers, Dice random, int64_t longest) {
   Problem problem = one_pool();
   for (int i = 0; i < buffers; ++i) {
     const int64_t begin = random.below(2 * int64_t(buffers));
@@ -47,7 +47,7 @@ Problem uniform_long(int buffers, uint64_t seed) {
 }
 
 Problem power_law(int buffers, uint64_t seed) {
-  Random random{std::mt19937_64(seed)};
+  Dice random{std::mt19937_64(seed)};
   Problem problem = one_pool();
   for (int i = 0; i < buffers; ++i) {
     const int64_t begin = random.below(buffers);
@@ -59,7 +59,7 @@ Problem power_law(int buffers, uint64_t seed) {
 // Requests of a few classes of size with a header each, most of them short-lived, in phases: what a phase
 // allocates and does not free at once lives until the phase ends, or some later one.
 Problem malloc_like(int buffers, uint64_t seed) {
-  Random random{std::mt19937_64(seed)};
+  Dice random{std::mt19937_64(seed)};
   Problem problem = one_pool();
   const int64_t phase = std::max(50, buffers / 40);
   for (int64_t i = 0; i < buffers; ++i) {
@@ -77,7 +77,7 @@ Problem malloc_like(int buffers, uint64_t seed) {
 // is read by the next few operators and by its mirror image, which writes a gradient and, for some, a weight
 // gradient that lives on until the optimizer's step at the end of a bucket.
 Problem training(int buffers, uint64_t seed) {
-  Random random{std::mt19937_64(seed)};
+  Dice random{std::mt19937_64(seed)};
   Problem problem = one_pool();
   const int64_t operators = std::max(2, buffers * 10 / 36), steps = 2 * operators;
   int64_t channels = 32, pixels = 56 * 56;
@@ -106,7 +106,7 @@ Problem training(int buffers, uint64_t seed) {
 // operator or two, scalars that stay, weight gradients until the optimizer has used them.
 class TransformerTraining {
  public:
-  TransformerTraining(int buffers, Random random) : random_(random), buffers_(buffers) {
+  TransformerTraining(int buffers, Dice random) : random_(random), buffers_(buffers) {
     problem_.pools = {{"arena"}};
   }
 
@@ -183,7 +183,7 @@ class TransformerTraining {
     for (const Activation& gradient : gradients) release(gradient);
   }
 
-  Random random_;
+  Dice random_;
   int64_t buffers_;
   int64_t hidden_ = 128 * random_.between(2, 8), tokens_ = 128 * random_.between(4, 64);
   int64_t activation_ = 4 * tokens_ * hidden_, scores_ = 4 * tokens_ * 128 * random_.between(1, 12);
@@ -199,7 +199,7 @@ Problem transformer_training(int buffers, uint64_t seed) {
 // A compiled network without its weights: bottlenecks with heads, a residual across each block, some results
 // that wait for the end.
 Problem inference(int buffers, uint64_t seed) {
-  Random random{std::mt19937_64(seed)};
+  Dice random{std::mt19937_64(seed)};
   Problem problem = one_pool();
   int64_t now = 0, width = 98304;
   const int64_t longest = buffers;
@@ -237,7 +237,7 @@ struct Tile {
 };
 
 // Somewhere in the middle of [low, high), which has room for it.
-int64_t cut(Random& random, int64_t low, int64_t high) {
+int64_t cut(Dice& random, int64_t low, int64_t high) {
   const int64_t margin = std::max<int64_t>(1, (high - low) / 5);
   return random.between(low + margin, high - margin);
 }
@@ -245,7 +245,7 @@ int64_t cut(Random& random, int64_t low, int64_t high) {
 // Replaces the largest tile by what `divide` makes of it until there are as many as asked for.
 template <class Divide>
 Problem tiling(int buffers, uint64_t seed, int more, Divide divide) {
-  Random random{std::mt19937_64(seed)};
+  Dice random{std::mt19937_64(seed)};
   std::priority_queue<Tile> tiles;
   const int64_t side = int64_t(std::sqrt(double(buffers))) * 1'000'000;
   tiles.push({0, side, 0, side * 16});
@@ -267,7 +267,7 @@ Problem tiling(int buffers, uint64_t seed, int more, Divide divide) {
 
 // Powers of 1.25 for sizes, each as likely, and lives of every length.
 Problem geometric(int buffers, uint64_t seed) {
-  Random random{std::mt19937_64(seed)};
+  Dice random{std::mt19937_64(seed)};
   Problem problem = one_pool();
   for (int i = 0; i < buffers; ++i) {
     const int64_t begin = random.below(buffers);
@@ -279,7 +279,7 @@ Problem geometric(int buffers, uint64_t seed) {
 
 // Many buffers, few lives.
 Problem equal_lives(int buffers, uint64_t seed) {
-  Random random{std::mt19937_64(seed)};
+  Dice random{std::mt19937_64(seed)};
   Problem problem = one_pool();
   std::vector<std::pair<int64_t, int64_t>> lives;
   for (int i = 0; i < 50; ++i) {
@@ -295,7 +295,7 @@ Problem equal_lives(int buffers, uint64_t seed) {
 
 // Large ones that live for a moment, and small ones that live long.
 Problem tall_and_flat(int buffers, uint64_t seed) {
-  Random random{std::mt19937_64(seed)};
+  Dice random{std::mt19937_64(seed)};
   Problem problem = one_pool();
   for (int i = 0; i < buffers; ++i) {
     const int64_t begin = random.below(buffers);
@@ -309,7 +309,7 @@ Problem tall_and_flat(int buffers, uint64_t seed) {
 
 // Guillotine cuts. The load, at every time, is the optimum.
 Problem perfect(int buffers, uint64_t seed) {
-  return tiling(buffers, seed, 1, [](Random& random, const Tile& t) {
+  return tiling(buffers, seed, 1, [](Dice& random, const Tile& t) {
     const bool across = (t.end - t.begin) * 16 > t.high - t.low;
     if (across != random.one_in(4) && t.end - t.begin > 4) {
       const int64_t x = cut(random, t.begin, t.end);
@@ -322,7 +322,7 @@ Problem perfect(int buffers, uint64_t seed) {
 
 // Each tile becomes four around a fifth, either way round; no straight cut separates them.
 Problem pinwheel(int buffers, uint64_t seed) {
-  return tiling(buffers, seed, 4, [](Random& random, const Tile& t) {
+  return tiling(buffers, seed, 4, [](Dice& random, const Tile& t) {
     const int64_t x = (t.end - t.begin) / 3, y = (t.high - t.low) / 3;
     const int64_t x1 = t.begin + random.between(x / 2, x), x2 = t.end - random.between(x / 2, x);
     const int64_t y1 = t.low + random.between(y / 2, y), y2 = t.high - random.between(y / 2, y);

@@ -1,0 +1,25 @@
+// Valleys filled with blocks without waste (blocks.h), for problems that leave no room at any time. Which of
+// several matches is taken first decides what is left, so that the order is drawn anew until one block is
+// left of all.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "planner/blocks.h"
+#include "planner/cutoff.h"
+
+namespace arenac {
+
+struct BlockSearch {
+  int draws = 1;  // at most
+  uint64_t seed = 1;
+  Cutoff cutoff = {};
+};
+
+// Offsets of rectangles in times of `slots`: the lowest of all draws, which end when one comes to `goal`, in
+// bytes.
+std::vector<int64_t> search_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
+                                   const BlockSearch& search);
+
+}  // namespace arenac
