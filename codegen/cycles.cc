@@ -393,6 +393,10 @@ double cycles_of_nests(const std::vector<LoweredNest>& lowered, const Costs& cos
 }
 
 double cycles_of_call(const Node& node, const Graph& graph, const Costs& costs) {
+  if (const int64_t macs = multiply_accumulates(node);
+      macs > 0)  // a load of a vector for each product of one
+    return costs.call +
+           static_cast<double>(macs * kScalarBytes / costs.vector_bytes) * (costs.load + costs.multiply);
   double elements = 0;
   for (const auto* operands : {&node.reads, &node.writes})
     for (TensorId id : *operands) elements += static_cast<double>(element_count(graph.tensors[id].shape));

@@ -10,6 +10,7 @@
 #include "codegen/c_program.h"
 #include "codegen/c_ramp.h"
 #include "codegen/c_text.h"
+#include "codegen/cmsis_nn_call.h"
 #include "codegen/kernel_library.h"
 #include "codegen/lowered.h"
 #include "codegen/weights.h"
@@ -452,7 +453,19 @@ class Emitter {
     }
   }
 
+  void call_cmsis_nn(CText& c, size_t s, const Node& node, const Call& call) {
+    CmsisNnOperands operands{{}, {}, 0, upper_ + "_ELIBRARY"};
+    for (TensorId id : node.reads) operands.reads.push_back(pointer(c, id));
+    for (TensorId id : node.writes) operands.writes.push_back(pointer(c, id));
+    if (node.writes.size() > 1) operands.scratch = bytes_of(graph_.tensors[node.writes[1]]);
+    c.put(fmt::format("{{ /* {}: {} */", s, c_comment(node.origin)));
+    c.indent();
+    c.put(cmsis_nn_call(call, operands));
+    c.close();
+  }
+
   void call_kernel(CText& c, size_t s, const Node& node, const Call& call) {
+    if (cmsis_nn_row(call)) return call_cmsis_nn(c, s, node, call);
     const std::string function = kernels_.use(call);
     c.put(fmt::format("{{ /* {}: {} */", s, c_comment(node.origin)));
     c.indent();
@@ -503,6 +516,7 @@ class Emitter {
       for (const std::string& text : kernels_.preludes()) c.put(text);
       kernels_.begin(c);
     }
+    if (calls_cmsis_nn(schedule_)) c.put(cmsis_nn_include(name_, options_.cmsis_nn.value()));
     c.put(placement_macros(upper_, options_.sections));
     c.line(
         "#ifdef {0}_HOOK_HEADER\n#include {0}_HOOK_HEADER\n#endif\n"

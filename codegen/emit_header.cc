@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "codegen/c_program.h"
+#include "codegen/cmsis_nn_call.h"
 
 namespace arenac {
 namespace {
@@ -86,7 +87,7 @@ void status_codes(CText& c, const CProgram& p) {
   c.line(
       "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
       "misaligned */,\n       {0}_EBRANCH = 3 /* the inputs select a branch that arenac left out, with a "
-      "warning */,\n       {0}_EVALUE = 4 /* a value is not the one that was compiled in */{1}{2} }};\n",
+      "warning */,\n       {0}_EVALUE = 4 /* a value is not the one that was compiled in */{1}{2}{3} }};\n",
       p.upper,
       p.feed
           ? fmt::format(",\n       {0}_MORE = 5 /* no error: the row is taken, the next one is wanted */,"
@@ -99,6 +100,11 @@ void status_codes(CText& c, const CProgram& p) {
           : "",
       p.weights_by_pointer()
           ? fmt::format(",\n       {}_EWEIGHTS = 7 /* the constants are those of another program */", p.upper)
+          : "",
+      calls_cmsis_nn(p.schedule)
+          ? fmt::format(
+                ",\n       {}_ELIBRARY = 8 /* a function of CMSIS-NN refuses what it is called with */",
+                p.upper)
           : "");
 }
 

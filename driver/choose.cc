@@ -13,6 +13,7 @@
 #include "planner/planners.h"
 #include "planner/verify.h"
 #include "planner/verify_bytes.h"
+#include "scheduler/cmsis_nn.h"
 
 namespace arenac {
 namespace {
@@ -29,13 +30,17 @@ constexpr int64_t kMostPlanned = 4;  // with all effort, of the schedules whose 
 struct Candidate {
   Schedule schedule;
   Lifetimes lifetimes;
-  int64_t bound;  // bytes that no plan goes below, in one pool; 0: not known, of several
-  double cycles;  // with no two buffers over each other
+  int64_t bound;           // bytes that no plan goes below, in one pool; 0: not known, of several
+  double cycles;           // with no two buffers over each other
+  const Graph* scheduled;  // the scheduler's graph: that of the schedule may have calls for its nests
 };
 
 Candidate candidate(Schedule schedule, const Choosing& choosing) {
   const CompileOptions& options = choosing.options;
   const auto begin = Clock::now();
+  const Graph* scheduled = schedule.graph.get();
+  if (options.kernels == LayerKernels::kCmsisNn)
+    schedule = with_cmsis_nn(std::move(schedule), *cmsis_nn_core(choosing.target));
   Lifetimes all =
       lifetimes(schedule, options.io, choosing.target.align, options.pools, options.pins, choosing.states);
   check(all.problem);
@@ -43,7 +48,7 @@ Candidate candidate(Schedule schedule, const Choosing& choosing) {
   std::iota(members.begin(), members.end(), 0);
   const int64_t bound = all.problem.pools.size() == 1 ? lower_bound(all.problem, 0, members) : 0;
   choosing.times.problem += seconds_since(begin);
-  return {std::move(schedule), std::move(all), bound, 0};
+  return {std::move(schedule), std::move(all), bound, 0, scheduled};
 }
 
 // Every buffer above the one before.
@@ -159,7 +164,7 @@ Planned smallest(const std::vector<Candidate>& all, const Choosing& choosing) {
 
 // Schedules of whole layers of the graph as it is.
 bool is_whole(const Candidate& c, const Graph& graph) {
-  return is_of_whole_layers(c.schedule) && c.schedule.graph.get() == &graph;
+  return is_of_whole_layers(c.schedule) && c.scheduled == &graph;
 }
 
 Freedom freedom_of(Optimize optimize) {

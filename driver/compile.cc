@@ -19,6 +19,7 @@
 #include "frontend/rewrites.h"
 #include "planner/csv.h"
 #include "planner/verify.h"
+#include "scheduler/cmsis_nn.h"
 #include "scheduler/extrema.h"
 #include "scheduler/storage.h"
 #include "scheduler/sums.h"
@@ -125,6 +126,7 @@ Code code_of(const CompileOptions& options) {
 
 EmitOptions emit_options(const CompileOptions& options, const std::string& name) {
   const Target& target = target_named(options.target);
+  const bool calls = options.kernels == LayerKernels::kCmsisNn;
   return {name,
           options.io,
           options.weights,
@@ -135,6 +137,7 @@ EmitOptions emit_options(const CompileOptions& options, const std::string& name)
           target.registers,
           options.step_cycles,
           options.constants,
+          calls ? cmsis_nn_core(target) : std::nullopt,
           options.memory_of};
 }
 
@@ -193,6 +196,11 @@ Compilation planned(const CompileOptions& options, Progress& progress) {
                     options.model));
   const Target& target = target_named(options.target);
   scheduler_named(options.scheduler);  // or there is none of this name
+  if (options.kernels == LayerKernels::kCmsisNn && !cmsis_nn_core(target))
+    throw UserError(fmt::format("--kernels cmsis-nn: CMSIS-NN is for Cortex-M, and the target is '{}'; "
+                                "--target cortex-m4 or another row of `arenac list targets` is needed",
+                                target.name),
+                    Exit::kUsage);
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
   c.io = options.io;

@@ -45,6 +45,10 @@ enum class Rungs { kUnlisted, kNearby, kListed };
 // kReordered: see scheduler/sums.h.
 enum class SumOrder { kAsGiven, kReordered };
 
+// What computes the layers: kernels of our own, or where it has them the functions of CMSIS-NN
+// (scheduler/cmsis_nn.h).
+enum class LayerKernels { kOwn, kCmsisNn };
+
 struct CompileOptions {
   std::string model;  // path
   std::string name;   // C prefix, an identifier; empty: from the file's name
@@ -66,6 +70,7 @@ struct CompileOptions {
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
   std::optional<Code> code;  // none: the target's
+  LayerKernels kernels = LayerKernels::kOwn;
   SumOrder sums = SumOrder::kAsGiven;
   std::optional<int64_t> step_cycles;  // these two: see EmitOptions
   std::string memory_of;

@@ -78,7 +78,7 @@ struct Raw {
   std::optional<int64_t> capacity;
   std::optional<std::string> output;  // compile's
   std::optional<double> rtol, atol, quanta;
-  std::string io = "external", weights, optimize = "balanced", code, together;
+  std::string io = "external", weights, optimize = "balanced", code, kernels = "own", together;
   bool quiet = false, verbose = false, json = false, reassociate = false, pareto = false;
   std::optional<double> slowdown;              // percent
   std::map<std::string, std::string> reports;  // name -> file
@@ -188,6 +188,12 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   command
       .add_option("--target", compile.target, "what kernels are shaped for: a row of `arenac list targets`")
       ->check(one_of(names_in(targets())));
+  command
+      .add_option("--kernels", raw.kernels,
+                  "what computes whole layers of int8: arenac's C, or calls of CMSIS-NN (Cortex-M; what is "
+                  "near the middle of two steps may round to the other)")
+      ->check(one_of({"own", "cmsis-nn"}))
+      ->capture_default_str();
   section("Messages");
   command
       .add_option("--dump-after", compile.dump_after,
@@ -465,6 +471,7 @@ void interpret_raw(const Raw& raw, Options& options) {
   for (const std::string& text : raw.emits) compile.emitted.push_back(caller_rows_of(text));
   compile.sums = raw.reassociate ? SumOrder::kReordered : SumOrder::kAsGiven;
   if (!raw.code.empty()) compile.code = raw.code == "small" ? Code::kSmall : Code::kFast;
+  compile.kernels = raw.kernels == "cmsis-nn" ? LayerKernels::kCmsisNn : LayerKernels::kOwn;
   compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;
   static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},
                                                               {"c", WeightsForm::kC},

@@ -345,6 +345,8 @@ int64_t multiply_accumulates(const Node& node) {
     total = std::max(yes, no);
   } else if (const Loop* loop = std::get_if<Loop>(&node.body)) {
     for (const Node& inner : loop->body) total += loop->trips * multiply_accumulates(inner);
+  } else if (const Call* call = std::get_if<Call>(&node.body)) {
+    total = call->macs;
   }
   return total;
 }

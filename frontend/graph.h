@@ -76,11 +76,13 @@ using Block = std::vector<Node>;
 using Nests = std::vector<Nest>;
 
 // A C kernel (a row of `kernels.h`) instantiated for one element type, on dense row-major operands;
-// `parameters` are its integer arguments.
+// `parameters` are its integer arguments. In a schedule's graph also a function that a step's nest stands for
+// (scheduler/cmsis_nn.h).
 struct Call {
   std::string kernel;
   Type type;
   std::vector<int64_t> parameters;
+  int64_t macs = 0;  // multiply-accumulates of a run
 };
 
 // reads[0] is a bool scalar. Both branches assign the same outer tensors by copies at their ends.

@@ -1,0 +1,308 @@
+#include "scheduler/cmsis_nn.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "frontend/error.h"
+#include "frontend/facts.h"
+
+namespace arenac {
+namespace {
+
+// ---- the functions
+
+int64_t rounded_up(int64_t number, int64_t multiple) { return ceil_div(number, multiple) * multiple; }
+
+bool is_pointwise(const CmsisNnLayer& l) {
+  return l.filter_h == 1 && l.filter_w == 1 && l.stride_h == 1 && l.stride_w == 1;
+}
+
+bool serves_all(const CmsisNnLayer&, CmsisNnCore) { return true; }
+// Of a single channel it is a convolution.
+bool serves_channels(const CmsisNnLayer& l, CmsisNnCore) { return l.in_c > 1; }
+// With Helium it wants sums of the filter beside its scratch.
+bool serves_without_helium(const CmsisNnLayer&, CmsisNnCore core) { return core != CmsisNnCore::kHelium; }
+
+// Pixels under the window as columns: two of int16, or four of int8. Of pointwise layers some compilers'
+// builds have two of int16.
+int64_t convolution_scratch(const CmsisNnLayer& l, CmsisNnCore core) {
+  const int64_t column = l.filter_h * l.filter_w * l.in_c;
+  if (core == CmsisNnCore::kHelium) return is_pointwise(l) ? 0 : 4 * rounded_up(column, 16);
+  if (is_pointwise(l)) return core == CmsisNnCore::kDsp ? 4 * column : 0;
+  return 4 * rounded_up(column, 4);
+}
+
+// With DSP instructions a window of all channels as int16, but of 3x3; with Helium one of four pixels and 124
+// channels.
+int64_t depthwise_scratch(const CmsisNnLayer& l, CmsisNnCore core) {
+  constexpr int64_t kChannelsAtOnce = 124;
+  const int64_t taps = l.filter_h * l.filter_w;
+  if (core == CmsisNnCore::kPlain || l.n > 1 || l.dilation_h > 1 || l.dilation_w > 1) return 0;
+  if (core == CmsisNnCore::kHelium) return 4 * kChannelsAtOnce * taps;
+  const bool unrolled = l.filter_h == 3 && l.filter_w == 3 && l.pad_h <= 1 && l.pad_w <= 1;
+  return unrolled ? 0 : 2 * l.in_c * taps;
+}
+
+int64_t no_scratch(const CmsisNnLayer&, CmsisNnCore) { return 0; }
+
+// A fully connected layer of a scale per channel is a convolution of images of one pixel.
+std::optional<CmsisNnLayer> convolution_or_fully_connected(const LaidOutLayer& of) {
+  const auto layer = convolution(of);
+  return layer ? layer : fully_connected(of);
+}
+
+constexpr const char* kPerChannel = "{{(int32_t *)(uintptr_t){multiplier}, (int32_t *)(uintptr_t){shift}}}";
+constexpr const char* kWindowDims = "&params, &input_dims, &filter_dims, &output_dims";
+
+// A layer is computed by the first row that fits it.
+constexpr CmsisNnRow kRows[] = {
+    {"arm_fully_connected_s8", fully_connected, serves_without_helium, no_scratch, "cmsis_nn_fc_params",
+     "{{{input_offset}, 0, {output_offset}, {{{least}, {most}}}}}", "cmsis_nn_per_tensor_quant_params",
+     "{{{multiplier}[0], {shift}[0]}}", "{{{in_c}, 1, 1, {out_c}}}", "&filter_dims", true},
+    {"arm_depthwise_conv_wrapper_s8", depthwise_convolution, serves_channels, depthwise_scratch,
+     "cmsis_nn_dw_conv_params",
+     "{{{input_offset}, {output_offset}, 1, {{{stride_w}, {stride_h}}}, {{{pad_w}, {pad_h}}}, "
+     "{{{dilation_w}, "
+     "{dilation_h}}}, {{{least}, {most}}}}}",
+     "cmsis_nn_per_channel_quant_params", kPerChannel, "{{1, {filter_h}, {filter_w}, {out_c}}}", kWindowDims,
+     false},
+    {"arm_convolve_wrapper_s8", convolution_or_fully_connected, serves_all, convolution_scratch,
+     "cmsis_nn_conv_params",
+     "{{{input_offset}, {output_offset}, {{{stride_w}, {stride_h}}}, {{{pad_w}, {pad_h}}}, {{{dilation_w}, "
+     "{dilation_h}}}, {{{least}, {most}}}}}",
+     "cmsis_nn_per_channel_quant_params", kPerChannel, "{{{out_c}, {filter_h}, {filter_w}, {in_c}}}",
+     kWindowDims, false},
+};
+
+struct NamedNumber {
+  const char* name;
+  int64_t CmsisNnLayer::*number;
+};
+// A call's parameters.
+constexpr NamedNumber kNumbers[] = {
+    {"n", &CmsisNnLayer::n},
+    {"in_h", &CmsisNnLayer::in_h},
+    {"in_w", &CmsisNnLayer::in_w},
+    {"in_c", &CmsisNnLayer::in_c},
+    {"filter_h", &CmsisNnLayer::filter_h},
+    {"filter_w", &CmsisNnLayer::filter_w},
+    {"out_h", &CmsisNnLayer::out_h},
+    {"out_w", &CmsisNnLayer::out_w},
+    {"out_c", &CmsisNnLayer::out_c},
+    {"stride_h", &CmsisNnLayer::stride_h},
+    {"stride_w", &CmsisNnLayer::stride_w},
+    {"pad_h", &CmsisNnLayer::pad_h},
+    {"pad_w", &CmsisNnLayer::pad_w},
+    {"dilation_h", &CmsisNnLayer::dilation_h},
+    {"dilation_w", &CmsisNnLayer::dilation_w},
+    {"input_offset", &CmsisNnLayer::input_offset},
+    {"output_offset", &CmsisNnLayer::output_offset},
+    {"least", &CmsisNnLayer::least},
+    {"most", &CmsisNnLayer::most},
+};
+
+// ---- constants
+
+// Of the operand's values at each point of the axes, outermost first.
+Value walked(const Value& value, const Affine& address, const Nest& nest, const std::vector<int>& axes) {
+  Shape shape;
+  for (const int axis : axes) shape.push_back(nest.axes[axis].extent);
+  Value result(value.type, shape);
+  for (int64_t e = 0; e < result.count(); ++e) {
+    int64_t from = address.constant, rest = e;
+    for (size_t k = axes.size(); k-- > 0; rest /= shape[k])
+      from += address.coefficient(axes[k]) * (rest % shape[k]);
+    store(result, e, load(value, from));
+  }
+  return result;
+}
+
+// Its 31 bits and exponent: scale = multiplier * 2^(shift - 31). Nothing for a scale that CMSIS-NN rounds to
+// nothing.
+struct Multiplier {
+  int32_t multiplier, shift;
+};
+std::optional<Multiplier> multiplier_of(double scale) {
+  constexpr int kLeastShift = -30;
+  int shift = 0;
+  const double fraction = std::frexp(scale, &shift);
+  if (!(scale > 0) || shift < kLeastShift || shift > 0) return std::nullopt;
+  return Multiplier{static_cast<int32_t>(std::ldexp(fraction, 31)), shift};
+}
+
+// ---- calls
+
+// A step's node as a call, and the constants that it reads beside its first operand.
+struct Replacement {
+  size_t step;
+  Call call;
+  std::vector<Value> constants;  // filter, bias, multiplier, shift
+  int64_t scratch;               // bytes
+};
+
+class CmsisNnCalls {
+ public:
+  CmsisNnCalls(Schedule schedule, CmsisNnCore core) : schedule_(std::move(schedule)), core_(core) {}
+
+  Schedule run() {
+    std::vector<Replacement> all;
+    int depth = 0;
+    for (size_t s = 0; s < schedule_.steps.size(); ++s) {
+      const StepKind kind = schedule_.steps[s].kind;
+      depth += kind == StepKind::kIf || kind == StepKind::kLoop;
+      depth -= kind == StepKind::kEndIf || kind == StepKind::kEndLoop;
+      if (kind != StepKind::kRun || depth > 0 || stage_of(schedule_, s)) continue;
+      if (auto found = replacement(s)) all.push_back(std::move(*found));
+    }
+    if (!all.empty()) replace(all);
+    return std::move(schedule_);
+  }
+
+ private:
+  std::optional<Replacement> replacement(size_t s) const {
+    const Graph& graph = *schedule_.graph;
+    const Node& node = *schedule_.steps[s].node;
+    const auto layer = quantized_layer(node, graph);
+    if (!layer) return std::nullopt;
+    const Nest& nest = std::get<Nests>(node.body).front();
+    const TensorId x = node.reads[layer->x->index], y = node.writes[0];
+    const Layout &from = schedule_.layouts[x], &to = schedule_.layouts[y];
+    if (from.root == to.root) return std::nullopt;
+    for (const CmsisNnRow& row : kRows) {
+      const auto found = row.layer({nest, *layer, graph.tensors[x].shape, graph.tensors[y].shape, from, to});
+      if (!found || !row.serves(*found, core_)) continue;
+      auto constants = constants_of(node, *layer, *found);
+      if (!constants || (row.one_scale && !have_one_scale(*constants))) continue;
+      Call call{row.function, Type::kInt8, {}, multiply_accumulates(node)};
+      for (const auto& [name, number] : kNumbers) call.parameters.push_back((*found).*number);
+      return Replacement{s, std::move(call), std::move(*constants), row.scratch(*found, core_)};
+    }
+    return std::nullopt;
+  }
+
+  // Of the values that a known expression takes along these axes of the nest; nothing if along others, too.
+  std::optional<Value> values(const Node& node, const Expr& e, const std::vector<int>& axes) const {
+    const Nest& nest = std::get<Nests>(node.body).front();
+    if (e->op == Op::kConst) {
+      Value literal(e->type, {});
+      store(literal, 0, e->value);
+      return walked(literal, {}, nest, {});
+    }
+    const Tensor& tensor = schedule_.graph->tensors[node.reads[e->index]];
+    const auto found = affine_address(e->args, row_major_strides(tensor.shape), axis_intervals(nest));
+    if (!found) return std::nullopt;
+    const Affine address = without_still_axes(*found, nest);
+    for (const auto& [axis, factor] : address.terms)
+      if (std::ranges::find(axes, axis) == axes.end()) return std::nullopt;
+    return walked(*tensor.constant, address, nest, axes);
+  }
+
+  std::optional<std::vector<Value>> constants_of(const Node& node, const QuantizedLayer& layer,
+                                                 const CmsisNnLayer& of) const {
+    std::vector<int> channels;
+    if (of.channel >= 0) channels.push_back(of.channel);
+    const auto filter = values(node, layer.weight, of.filter_axes),
+               scale = values(node, layer.scale, channels);
+    const auto bias = layer.bias.empty() ? Value(Type::kInt32, {1}) : values(node, layer.bias, channels);
+    if (!filter || !scale || !bias) return std::nullopt;
+    Value biases(Type::kInt32, {of.out_c}), multipliers = biases, shifts = biases;
+    for (int64_t m = 0; m < of.out_c; ++m) {
+      const auto multiplier = multiplier_of(load(*scale, m % scale->count()).f);
+      if (!multiplier) return std::nullopt;
+      store(biases, m, load(*bias, m % bias->count()));
+      store(multipliers, m, {.i = multiplier->multiplier});
+      store(shifts, m, {.i = multiplier->shift});
+    }
+    return std::vector<Value>{*filter, biases, multipliers, shifts};
+  }
+
+  static bool have_one_scale(const std::vector<Value>& constants) {
+    return std::all_of(constants.begin() + 2, constants.end(), [](const Value& value) {
+      for (int64_t m = 1; m < value.count(); ++m)
+        if (load(value, m).i != load(value, 0).i) return false;
+      return true;
+    });
+  }
+
+  // In a graph of the schedule's own.
+  void replace(const std::vector<Replacement>& all) {
+    const auto graph = std::make_shared<Graph>(*schedule_.graph);
+    std::vector<const Node*> old_nodes, new_nodes;
+    for (const Node& node : schedule_.graph->block)
+      visit_nodes(node, [&](const Node& each) { old_nodes.push_back(&each); });
+    for (const Node& node : graph->block)
+      visit_nodes(node, [&](const Node& each) { new_nodes.push_back(&each); });
+    std::map<const Node*, const Node*> twin_of;
+    for (size_t k = 0; k < old_nodes.size(); ++k) twin_of.emplace(old_nodes[k], new_nodes[k]);
+    for (Step& step : schedule_.steps) step.node = twin_of.at(step.node);
+    std::set<int> steps;
+    for (const Replacement& each : all) {
+      const Node* node = schedule_.steps[each.step].node;
+      const auto at = std::ranges::find_if(graph->block, [&](const Node& other) { return &other == node; });
+      ARENAC_CHECK(at != graph->block.end(), "a step outside control flow is no node of the graph");
+      take_over(*at, each, *graph);
+      steps.insert(static_cast<int>(each.step));
+      schedule_.loops[each.step].clear();
+    }
+    std::erase_if(schedule_.overlaps, [&](const StorageOverlap& o) { return steps.contains(o.step); });
+    schedule_.graph = graph;
+  }
+
+  void take_over(Node& node, const Replacement& by, Graph& graph) {
+    const QuantizedLayer layer = *quantized_layer(node, graph);
+    const auto name_of = [&](const Expr& e, const char* otherwise) {
+      const bool named = !e.empty() && e->op == Op::kRead;
+      return named ? graph.tensors[node.reads[e->index]].name : node.origin + otherwise;
+    };
+    const std::string names[] = {name_of(layer.weight, ""), name_of(layer.bias, " bias"),
+                                 node.origin + " multiplier", node.origin + " shift"};
+    std::vector<TensorId> reads = {node.reads[layer.x->index]};
+    for (size_t k = 0; k < by.constants.size(); ++k)
+      reads.push_back(added(graph, {names[k], by.constants[k].type, by.constants[k].shape,
+                                    std::make_shared<const Value>(by.constants[k])}));
+    node.reads = std::move(reads);
+    if (by.scratch > 0)
+      node.writes.push_back(added(graph, {node.origin + " scratch", Type::kInt8, {by.scratch}, nullptr}));
+    node.body = by.call;
+  }
+
+  TensorId added(Graph& graph, Tensor tensor) {
+    const auto id = static_cast<TensorId>(graph.tensors.size());
+    schedule_.layouts.push_back({id, 0, row_major_strides(tensor.shape)});
+    graph.tensors.push_back(std::move(tensor));
+    return id;
+  }
+
+  Schedule schedule_;
+  const CmsisNnCore core_;
+};
+
+}  // namespace
+
+std::optional<CmsisNnCore> cmsis_nn_core(const Target& target) {
+  constexpr std::string_view kPrefix = "cortex-m";
+  const std::string_view name = target.name;
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  if (target.along_sum == ByteProducts::kAlongSumOfVectors) return CmsisNnCore::kHelium;
+  return target.byte_lanes > 0 ? CmsisNnCore::kDsp : CmsisNnCore::kPlain;
+}
+
+const CmsisNnRow* cmsis_nn_row(const Call& call) {
+  const auto row = std::ranges::find(kRows, call.kernel, &CmsisNnRow::function);
+  return row == std::end(kRows) ? nullptr : row;
+}
+
+std::vector<std::pair<const char*, int64_t>> cmsis_nn_numbers(const Call& call) {
+  std::vector<std::pair<const char*, int64_t>> numbers;
+  for (size_t k = 0; k < std::size(kNumbers); ++k) numbers.emplace_back(kNumbers[k].name, call.parameters[k]);
+  return numbers;
+}
+
+Schedule with_cmsis_nn(Schedule schedule, CmsisNnCore core) {
+  return CmsisNnCalls(std::move(schedule), core).run();
+}
+
+}  // namespace arenac
