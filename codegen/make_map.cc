@@ -151,6 +151,9 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   for (size_t k : of_caller(lifetimes, graph.inputs)) mark(graph.inputs[k], BufferKind::kInput);
   for (size_t k : of_caller(lifetimes, graph.outputs)) mark(graph.outputs[k], BufferKind::kOutput);
   for (const State& state : lifetimes.states) mark(state.input, BufferKind::kState);
+  for (const Step& step : schedule.steps)
+    if (const Call* call = std::get_if<Call>(&step.node->body); call && cmsis_nn_row(*call))
+      for (size_t k = 1; k < step.node->writes.size(); ++k) mark(step.node->writes[k], BufferKind::kScratch);
   mark_uses(schedule, lifetimes, map);
   std::vector<bool> touched(graph.tensors.size());
   for (const Step& step : schedule.steps)
