@@ -207,9 +207,9 @@ TEST_P(CmsisNnNetworks, GiveTheBitsOfOurKernels) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, CmsisNnNetworks,
-                         testing::Values(std::pair("ds_cnn_qdq", 10), std::pair("ds_cnn_qop", 10),
+                         testing::Values(std::pair("ds_cnn_qdq", 10), std::pair("ds_cnn_qop", 9),
                                          std::pair("resnet8_qdq", 10),
-                                         std::pair("mobilenet_v1_025_96_qdq", 28)),
+                                         std::pair("mobilenet_v1_025_96_qop", 26)),
                          [](const auto& test) { return std::string(test.param.first); });
 
 TEST_F(CmsisNn, HasItsScratchInTheArena) {
@@ -244,8 +244,8 @@ TEST_F(CmsisNn, LeavesWhatItHasNotToOurKernels) {
   };
   EXPECT_EQ(calls_of("none", "none"), 1);
   EXPECT_EQ(calls_of(R"(\{0, 0, 0, 0, 0, 0\})", "{0, 0, 1, 0, 0, 0}"), 0);  // zero points of weights
-  EXPECT_EQ(calls_of("float one = \\{1", "float one = {64"), 0);  // scales below those that CMSIS-NN has
-  EXPECT_EQ(calls_of("1,11,9,8", "1,32768,1,8"), 0);              // what it would count in 16 bits
+  EXPECT_EQ(calls_of("0\\.0031", "2.3e-10"), 0);      // a scale below those that CMSIS-NN has
+  EXPECT_EQ(calls_of("1,11,9,8", "1,32768,1,8"), 0);  // what it would count in 16 bits
 }
 
 TEST_F(CmsisNn, IsForCortexM) {
@@ -266,7 +266,7 @@ TEST_F(CmsisNn, IsNotInOurOwnC) {
     ASSERT_EQ(done.status, 0) << done.output;
   }
   EXPECT_EQ(read("out --kernels own/net.c"), read("out /net.c"));
-  EXPECT_THAT(read("out /net.c") + read("out /net.h"), Not(HasSubstr("arm_")));
+  EXPECT_THAT(read("out /net.c") + read("out /net.h"), Not(HasSubstr("arm_nn")));
   EXPECT_THAT(read("out /net.h"), Not(HasSubstr("ELIBRARY")));
 }
 
@@ -280,7 +280,8 @@ TEST_F(CmsisNn, BuildsWithoutWarningsWhereItsHeaderIs) {
     const std::string command = compiler + " -Wall -Wextra -pedantic -Wconversion -Werror -c net.c -o net.o";
     const Finished built = shell(command + " -I" + kStandIn);
     EXPECT_EQ(built.status, 0) << compiler << built.output;
-    EXPECT_THAT(shell(command).output, HasSubstr("give the compiler the library's folder Include (-I)"));
+    EXPECT_THAT(shell(command + " 2>&1 | head -3").output,
+                HasSubstr("give the compiler the library's folder Include (-I)"));
     EXPECT_THAT(shell(command + " -DARM_MATH_MVEI -I" + kStandIn).output, HasSubstr("--target cortex-m55"));
   }
 }
