@@ -17,13 +17,14 @@ const Call* cmsis_nn_of(const Step& step) {
 
 bool calls_cmsis_nn(const Schedule& schedule) { return std::ranges::any_of(schedule.steps, cmsis_nn_of); }
 
-std::string cmsis_nn_include(const std::string& name, CmsisNnCore core) {
+std::string cmsis_nn_include(const Schedule& schedule, const std::string& name) {
   const std::string include = fmt::format(
       "#if defined(__has_include)\n#if !__has_include(\"arm_nnfunctions.h\")\n"
       "#error \"{}.c calls CMSIS-NN, whose arm_nnfunctions.h is not found: give the compiler the library's "
       "folder Include (-I)\"\n#endif\n#endif\n#include \"arm_nnfunctions.h\"\n",
       name);
-  if (core == CmsisNnCore::kHelium) return include;
+  const Call& call = *cmsis_nn_of(*std::ranges::find_if(schedule.steps, cmsis_nn_of));
+  if (cmsis_nn_core(call) == CmsisNnCore::kHelium) return include;
   return include + fmt::format(
                        "#if defined(ARM_MATH_MVEI) || (defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & "
                        "1))\n#error \"CMSIS-NN wants more scratch with Helium than {}.c "

@@ -18,8 +18,8 @@ namespace arenac {
 bool calls_cmsis_nn(const Schedule& schedule);
 
 // What stands before the functions of NAME.c that calls it: its header, and what stops the C compiler where
-// that is not found or it wants more scratch than the core's.
-std::string cmsis_nn_include(const std::string& name, CmsisNnCore core);
+// that is not found or wants the scratch of another core.
+std::string cmsis_nn_include(const Schedule& schedule, const std::string& name);
 
 // Pointers to what a call reads and writes, and the status that a run ends with where the function refuses.
 struct CmsisNnOperands {

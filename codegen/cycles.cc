@@ -11,6 +11,7 @@
 #include "codegen/instructions.h"
 #include "frontend/evaluate.h"
 #include "frontend/float_functions.h"
+#include "scheduler/cmsis_nn.h"
 #include "scheduler/slab_runs.h"
 
 namespace arenac {
@@ -393,10 +394,10 @@ double cycles_of_nests(const std::vector<LoweredNest>& lowered, const Costs& cos
 }
 
 double cycles_of_call(const Node& node, const Graph& graph, const Costs& costs) {
-  if (const int64_t macs = multiply_accumulates(node);
-      macs > 0)  // a load of a vector for each product of one
-    return costs.call +
-           static_cast<double>(macs * kScalarBytes / costs.vector_bytes) * (costs.load + costs.multiply);
+  const Call& call = std::get<Call>(node.body);
+  if (const CmsisNnRow* row = cmsis_nn_row(call))
+    return costs.call + row->instructions * costs.add * static_cast<double>(call.macs * kScalarBytes) /
+                            static_cast<double>(costs.vector_bytes);
   double elements = 0;
   for (const auto* operands : {&node.reads, &node.writes})
     for (TensorId id : *operands) elements += static_cast<double>(element_count(graph.tensors[id].shape));

@@ -516,7 +516,7 @@ class Emitter {
       for (const std::string& text : kernels_.preludes()) c.put(text);
       kernels_.begin(c);
     }
-    if (calls_cmsis_nn(schedule_)) c.put(cmsis_nn_include(name_, options_.cmsis_nn.value()));
+    if (calls_cmsis_nn(schedule_)) c.put(cmsis_nn_include(schedule_, name_));
     c.put(placement_macros(upper_, options_.sections));
     c.line(
         "#ifdef {0}_HOOK_HEADER\n#include {0}_HOOK_HEADER\n#endif\n"

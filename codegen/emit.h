@@ -24,7 +24,6 @@
 #include "codegen/memory_map.h"
 #include "planner/lifetime.h"
 #include "planner/problem.h"
-#include "scheduler/cmsis_nn.h"
 #include "scheduler/schedule.h"
 
 namespace arenac {
@@ -61,7 +60,6 @@ struct EmitOptions {
   Registers registers = Registers::kVector;  // the target's
   std::optional<int64_t> step_cycles = {};   // a run comes in parts of at most so many, where layers allow it
   ConstantPools constants = {};
-  std::optional<CmsisNnCore> cmsis_nn = {};  // whose scratch the schedule's calls of CMSIS-NN have
   std::string memory_of = {};  // the C prefix of what defines the static arena (shared_parts); empty: NAME.c
 };
 

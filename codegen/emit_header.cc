@@ -66,8 +66,8 @@ void what_it_is(CText& c, const CProgram& p, const std::string& token) {
     c.line("#define {}_CYCLES {} /* of one run, as estimated for {} */", p.upper, c_unsigned(totals.cycles),
            c_comment(p.map.target));
   if (totals.stack > 0)
-    c.line("#define {}_STACK_BYTES {}u /* at most, beside functions of the C library */", p.upper,
-           totals.stack);
+    c.line("#define {}_STACK_BYTES {}u /* at most, beside functions of the C library{} */", p.upper,
+           totals.stack, calls_cmsis_nn(p.schedule) ? " and CMSIS-NN" : "");
   c.put("");
 }
 

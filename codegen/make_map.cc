@@ -2,6 +2,7 @@
 
 #include "codegen/emit.h"
 #include "codegen/weights.h"
+#include "scheduler/cmsis_nn.h"
 #include "scheduler/slab_runs.h"
 #include "scheduler/slabs.h"
 

@@ -126,7 +126,6 @@ Code code_of(const CompileOptions& options) {
 
 EmitOptions emit_options(const CompileOptions& options, const std::string& name) {
   const Target& target = target_named(options.target);
-  const bool calls = options.kernels == LayerKernels::kCmsisNn;
   return {name,
           options.io,
           options.weights,
@@ -137,7 +136,6 @@ EmitOptions emit_options(const CompileOptions& options, const std::string& name)
           target.registers,
           options.step_cycles,
           options.constants,
-          calls ? cmsis_nn_core(target) : std::nullopt,
           options.memory_of};
 }
 

@@ -54,34 +54,58 @@ std::optional<CmsisNnLayer> convolution_or_fully_connected(const LaidOutLayer& o
   return layer ? layer : fully_connected(of);
 }
 
+constexpr const char* kPerChannelType = "cmsis_nn_per_channel_quant_params";
 constexpr const char* kPerChannel = "{{(int32_t *)(uintptr_t){multiplier}, (int32_t *)(uintptr_t){shift}}}";
 constexpr const char* kWindowDims = "&params, &input_dims, &filter_dims, &output_dims";
 
-// A layer is computed by the first row that fits it.
+// A layer is computed by the first row that fits it. Instructions are as counted on an emulated Cortex-M4,
+// -O2.
 constexpr CmsisNnRow kRows[] = {
-    {"arm_fully_connected_s8", fully_connected, serves_without_helium, no_scratch, "cmsis_nn_fc_params",
-     "{{{input_offset}, 0, {output_offset}, {{{least}, {most}}}}}", "cmsis_nn_per_tensor_quant_params",
-     "{{{multiplier}[0], {shift}[0]}}", "{{{in_c}, 1, 1, {out_c}}}", "&filter_dims", true},
-    {"arm_depthwise_conv_wrapper_s8", depthwise_convolution, serves_channels, depthwise_scratch,
-     "cmsis_nn_dw_conv_params",
-     "{{{input_offset}, {output_offset}, 1, {{{stride_w}, {stride_h}}}, {{{pad_w}, {pad_h}}}, "
-     "{{{dilation_w}, "
-     "{dilation_h}}}, {{{least}, {most}}}}}",
-     "cmsis_nn_per_channel_quant_params", kPerChannel, "{{1, {filter_h}, {filter_w}, {out_c}}}", kWindowDims,
-     false},
-    {"arm_convolve_wrapper_s8", convolution_or_fully_connected, serves_all, convolution_scratch,
-     "cmsis_nn_conv_params",
-     "{{{input_offset}, {output_offset}, {{{stride_w}, {stride_h}}}, {{{pad_w}, {pad_h}}}, {{{dilation_w}, "
-     "{dilation_h}}}, {{{least}, {most}}}}}",
-     "cmsis_nn_per_channel_quant_params", kPerChannel, "{{{out_c}, {filter_h}, {filter_w}, {in_c}}}",
-     kWindowDims, false},
+    {.function = "arm_fully_connected_s8",
+     .layer = fully_connected,
+     .serves = serves_without_helium,
+     .scratch = no_scratch,
+     .params_type = "cmsis_nn_fc_params",
+     .params = "{{{input_offset}, 0, {output_offset}, {{{least}, {most}}}}}",
+     .quant_type = "cmsis_nn_per_tensor_quant_params",
+     .quant = "{{{multiplier}[0], {shift}[0]}}",
+     .filter_dims = "{{{in_c}, 1, 1, {out_c}}}",
+     .sized_by = "&filter_dims",
+     .one_scale = true,
+     .instructions = 2.5},
+    {.function = "arm_depthwise_conv_wrapper_s8",
+     .layer = depthwise_convolution,
+     .serves = serves_channels,
+     .scratch = depthwise_scratch,
+     .params_type = "cmsis_nn_dw_conv_params",
+     .params = "{{{input_offset}, {output_offset}, 1, {{{stride_w}, {stride_h}}}, {{{pad_w}, {pad_h}}}, "
+               "{{{dilation_w}, {dilation_h}}}, {{{least}, {most}}}}}",
+     .quant_type = kPerChannelType,
+     .quant = kPerChannel,
+     .filter_dims = "{{1, {filter_h}, {filter_w}, {out_c}}}",
+     .sized_by = kWindowDims,
+     .one_scale = false,
+     .instructions = 5.8},
+    {.function = "arm_convolve_wrapper_s8",
+     .layer = convolution_or_fully_connected,
+     .serves = serves_all,
+     .scratch = convolution_scratch,
+     .params_type = "cmsis_nn_conv_params",
+     .params = "{{{input_offset}, {output_offset}, {{{stride_w}, {stride_h}}}, {{{pad_w}, {pad_h}}}, "
+               "{{{dilation_w}, {dilation_h}}}, {{{least}, {most}}}}}",
+     .quant_type = kPerChannelType,
+     .quant = kPerChannel,
+     .filter_dims = "{{{out_c}, {filter_h}, {filter_w}, {in_c}}}",
+     .sized_by = kWindowDims,
+     .one_scale = false,
+     .instructions = 2.5},
 };
 
 struct NamedNumber {
   const char* name;
   int64_t CmsisNnLayer::*number;
 };
-// A call's parameters.
+// A call's parameters, before its core.
 constexpr NamedNumber kNumbers[] = {
     {"n", &CmsisNnLayer::n},
     {"in_h", &CmsisNnLayer::in_h},
@@ -178,6 +202,7 @@ class CmsisNnCalls {
       if (!constants || (row.one_scale && !have_one_scale(*constants))) continue;
       Call call{row.function, Type::kInt8, {}, multiply_accumulates(node)};
       for (const auto& [name, number] : kNumbers) call.parameters.push_back((*found).*number);
+      call.parameters.push_back(static_cast<int64_t>(core_));
       return Replacement{s, std::move(call), std::move(*constants), row.scratch(*found, core_)};
     }
     return std::nullopt;
@@ -300,6 +325,8 @@ std::vector<std::pair<const char*, int64_t>> cmsis_nn_numbers(const Call& call) 
   for (size_t k = 0; k < std::size(kNumbers); ++k) numbers.emplace_back(kNumbers[k].name, call.parameters[k]);
   return numbers;
 }
+
+CmsisNnCore cmsis_nn_core(const Call& call) { return static_cast<CmsisNnCore>(call.parameters.back()); }
 
 Schedule with_cmsis_nn(Schedule schedule, CmsisNnCore core) {
   return CmsisNnCalls(std::move(schedule), core).run();

@@ -34,12 +34,14 @@ struct CmsisNnRow {
   const char *params_type, *params, *quant_type, *quant, *filter_dims;
   const char* sized_by;  // arguments of FUNCTION_get_buffer_size
   bool one_scale;        // for all channels
+  double instructions;   // for each product, with DSP instructions
 };
 
 // The row of a call; null: it is one of a C kernel.
 const CmsisNnRow* cmsis_nn_row(const Call& call);
-// The numbers of the layer that it computes, by name.
+// The numbers of the layer that it computes, by name; the core whose scratch it has.
 std::vector<std::pair<const char*, int64_t>> cmsis_nn_numbers(const Call& call);
+CmsisNnCore cmsis_nn_core(const Call& call);
 
 // The schedule with such calls of the steps that compute whole layers outside control flow. A call's bytes
 // are nobody else's: it overlaps with nothing.

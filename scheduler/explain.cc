@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "scheduler/cmsis_nn.h"
 #include "scheduler/slabs.h"
 
 namespace arenac {
@@ -54,7 +55,8 @@ std::string of_nests(const Schedule& schedule, const Node& node, const std::vect
 std::string why_not_by_rows(const Schedule& schedule, size_t step) {
   const Node& node = *schedule.steps[step].node;
   if (const Call* call = std::get_if<Call>(&node.body))
-    return fmt::format("the C kernel '{}' takes whole tensors", call->kernel);
+    return fmt::format("{} '{}' takes whole tensors", cmsis_nn_row(*call) ? "CMSIS-NN's" : "the C kernel",
+                       call->kernel);
   if (schedule.steps[step].kind == StepKind::kRun && std::holds_alternative<Nests>(node.body))
     return of_nests(schedule, node, storage_rows(*schedule.graph, schedule.layouts));
   return "control flow takes whole tensors";
