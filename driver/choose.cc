@@ -13,7 +13,6 @@
 #include "planner/planners.h"
 #include "planner/verify.h"
 #include "planner/verify_bytes.h"
-#include "scheduler/cmsis_nn.h"
 
 namespace arenac {
 namespace {
@@ -39,8 +38,7 @@ Candidate candidate(Schedule schedule, const Choosing& choosing) {
   const CompileOptions& options = choosing.options;
   const auto begin = Clock::now();
   const Graph* scheduled = schedule.graph.get();
-  if (options.kernels == LayerKernels::kCmsisNn)
-    schedule = with_cmsis_nn(std::move(schedule), *cmsis_nn_core(choosing.target));
+  if (choosing.cmsis_nn) schedule = choosing.cmsis_nn->in(std::move(schedule));
   Lifetimes all =
       lifetimes(schedule, options.io, choosing.target.align, options.pools, options.pins, choosing.states);
   check(all.problem);
@@ -122,7 +120,8 @@ struct Planned {
 
 // The same with those options; plans found are not told of.
 Choosing in_one_pool(const CompileOptions& roomy, const Choosing& choosing) {
-  return {roomy, choosing.states, choosing.target, choosing.deadline, choosing.times, {}, choosing.cycles};
+  return {roomy, choosing.states, choosing.target,  choosing.deadline, choosing.times,
+          {},    choosing.cycles, choosing.cmsis_nn};
 }
 
 // Of those that `which` takes that of the smallest plan, of equal ones the first. All are planned with little

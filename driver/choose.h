@@ -17,6 +17,7 @@
 
 #include "codegen/cycles.h"
 #include "driver/compile.h"
+#include "scheduler/cmsis_nn.h"
 
 namespace arenac {
 
@@ -40,6 +41,7 @@ struct Choosing {
   StageTimes& times;                              // to which those of problems, plans and cycles are added
   std::function<void(int64_t bytes)> found = {};  // called with what each plan of choose() comes to
   std::shared_ptr<ScheduleCycles> cycles = std::make_shared<ScheduleCycles>(target);
+  std::shared_ptr<CmsisNnCalls> cmsis_nn = {};  // null: kernels of our own
 };
 
 inline double seconds_since(std::chrono::steady_clock::time_point begin) {

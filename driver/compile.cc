@@ -185,6 +185,16 @@ Deadline make_graph(Compilation& c, const CompileOptions& options, Progress& pro
   return deadline;
 }
 
+// Null: kernels of our own.
+std::shared_ptr<CmsisNnCalls> calls_for(LayerKernels kernels, const Target& target) {
+  if (kernels == LayerKernels::kOwn) return nullptr;
+  if (const auto core = cmsis_nn_core(target)) return std::make_shared<CmsisNnCalls>(*core);
+  throw UserError(fmt::format("--kernels cmsis-nn: CMSIS-NN is for Cortex-M, and the target is '{}'; "
+                              "--target cortex-m4 or another row of `arenac list targets` is needed",
+                              target.name),
+                  Exit::kUsage);
+}
+
 // Every product up to the plan.
 Compilation planned(const CompileOptions& options, Progress& progress) {
   if (options.model.ends_with(".csv"))
@@ -194,11 +204,7 @@ Compilation planned(const CompileOptions& options, Progress& progress) {
                     options.model));
   const Target& target = target_named(options.target);
   scheduler_named(options.scheduler);  // or there is none of this name
-  if (options.kernels == LayerKernels::kCmsisNn && !cmsis_nn_core(target))
-    throw UserError(fmt::format("--kernels cmsis-nn: CMSIS-NN is for Cortex-M, and the target is '{}'; "
-                                "--target cortex-m4 or another row of `arenac list targets` is needed",
-                                target.name),
-                    Exit::kUsage);
+  const auto calls = calls_for(options.kernels, target);
   Compilation c;
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
   c.io = options.io;
@@ -206,8 +212,9 @@ Compilation planned(const CompileOptions& options, Progress& progress) {
   c.step_cycles = options.step_cycles;
   const Deadline deadline = make_graph(c, options, progress);
 
-  const Choosing choosing = {options,  c.states, target,
-                             deadline, c.times,  [&](int64_t bytes) { progress.found(bytes); }};
+  Choosing choosing = {options,  c.states, target,
+                       deadline, c.times,  [&](int64_t bytes) { progress.found(bytes); }};
+  choosing.cmsis_nn = calls;
   progress.begins("schedule and plan");
   Chosen chosen = choose(*c.graph, choosing);
   if (const auto reader = needs_all_rows(chosen.schedule); reader && options.optimize != Optimize::kSpeed)

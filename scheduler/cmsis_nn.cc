@@ -130,15 +130,24 @@ constexpr NamedNumber kNumbers[] = {
 
 // ---- constants
 
-// Of the operand's values at each point of the axes, outermost first.
-Value walked(const Value& value, const Affine& address, const Nest& nest, const std::vector<int>& axes) {
+using Shared = std::shared_ptr<const Value>;
+using Filters = std::map<std::pair<Shared, std::vector<int64_t>>, Shared>;
+
+// Elements of a constant along axes of a nest: where the first one is, then of each axis, outermost first,
+// its extent and how far apart its neighbours are.
+std::vector<int64_t> walk_of(const Affine& address, const Nest& nest, const std::vector<int>& axes) {
+  std::vector<int64_t> walk = {address.constant};
+  for (const int axis : axes) walk.insert(walk.end(), {nest.axes[axis].extent, address.coefficient(axis)});
+  return walk;
+}
+
+Value walked(const Value& value, const std::vector<int64_t>& walk) {
   Shape shape;
-  for (const int axis : axes) shape.push_back(nest.axes[axis].extent);
+  for (size_t k = 1; k < walk.size(); k += 2) shape.push_back(walk[k]);
   Value result(value.type, shape);
   for (int64_t e = 0; e < result.count(); ++e) {
-    int64_t from = address.constant, rest = e;
-    for (size_t k = axes.size(); k-- > 0; rest /= shape[k])
-      from += address.coefficient(axes[k]) * (rest % shape[k]);
+    int64_t from = walk[0], rest = e;
+    for (size_t k = shape.size(); k-- > 0; rest /= shape[k]) from += walk[2 * k + 2] * (rest % shape[k]);
     store(result, e, load(value, from));
   }
   return result;
@@ -151,9 +160,10 @@ struct Multiplier {
 };
 std::optional<Multiplier> multiplier_of(double scale) {
   constexpr int kLeastShift = -30;
+  if (!(0 < scale && scale < 1)) return std::nullopt;
   int shift = 0;
   const double fraction = std::frexp(scale, &shift);
-  if (!(scale > 0) || shift < kLeastShift || shift > 0) return std::nullopt;
+  if (shift < kLeastShift) return std::nullopt;
   return Multiplier{static_cast<int32_t>(std::ldexp(fraction, 31)), shift};
 }
 
@@ -163,13 +173,14 @@ std::optional<Multiplier> multiplier_of(double scale) {
 struct Replacement {
   size_t step;
   Call call;
-  std::vector<Value> constants;  // filter, bias, multiplier, shift
-  int64_t scratch;               // bytes
+  std::vector<Shared> constants;  // filter, bias, multiplier, shift
+  int64_t scratch;                // bytes
 };
 
-class CmsisNnCalls {
+class CallWriter {
  public:
-  CmsisNnCalls(Schedule schedule, CmsisNnCore core) : schedule_(std::move(schedule)), core_(core) {}
+  CallWriter(Schedule schedule, CmsisNnCore core, Filters& filters)
+      : schedule_(std::move(schedule)), core_(core), filters_(filters) {}
 
   Schedule run() {
     std::vector<Replacement> all;
@@ -198,56 +209,64 @@ class CmsisNnCalls {
     for (const CmsisNnRow& row : kRows) {
       const auto found = row.layer({nest, *layer, graph.tensors[x].shape, graph.tensors[y].shape, from, to});
       if (!found || !row.serves(*found, core_)) continue;
-      auto constants = constants_of(node, *layer, *found);
-      if (!constants || (row.one_scale && !have_one_scale(*constants))) continue;
+      std::vector<Shared> constants = constants_of(node, *layer, *found);
+      if (constants.empty() || (row.one_scale && !have_one_scale(constants))) continue;
       Call call{row.function, Type::kInt8, {}, multiply_accumulates(node)};
       for (const auto& [name, number] : kNumbers) call.parameters.push_back((*found).*number);
       call.parameters.push_back(static_cast<int64_t>(core_));
-      return Replacement{s, std::move(call), std::move(*constants), row.scratch(*found, core_)};
+      return Replacement{s, std::move(call), std::move(constants), row.scratch(*found, core_)};
     }
     return std::nullopt;
   }
 
-  // Of the values that a known expression takes along these axes of the nest; nothing if along others, too.
-  std::optional<Value> values(const Node& node, const Expr& e, const std::vector<int>& axes) const {
+  // What a known expression is along these axes of the nest; nothing if along others, too.
+  Shared values(const Node& node, const Expr& e, const std::vector<int>& axes) const {
     const Nest& nest = std::get<Nests>(node.body).front();
     if (e->op == Op::kConst) {
-      Value literal(e->type, {});
+      Value literal(e->type, {1});
       store(literal, 0, e->value);
-      return walked(literal, {}, nest, {});
+      return std::make_shared<const Value>(std::move(literal));
     }
     const Tensor& tensor = schedule_.graph->tensors[node.reads[e->index]];
     const auto found = affine_address(e->args, row_major_strides(tensor.shape), axis_intervals(nest));
-    if (!found) return std::nullopt;
+    if (!found) return nullptr;
     const Affine address = without_still_axes(*found, nest);
     for (const auto& [axis, factor] : address.terms)
-      if (std::ranges::find(axes, axis) == axes.end()) return std::nullopt;
-    return walked(*tensor.constant, address, nest, axes);
+      if (std::ranges::find(axes, axis) == axes.end()) return nullptr;
+    const std::vector<int64_t> walk = walk_of(address, nest, axes);
+    Shared& known = filters_[{tensor.constant, walk}];
+    if (!known) known = std::make_shared<const Value>(walked(*tensor.constant, walk));
+    return known;
   }
 
-  std::optional<std::vector<Value>> constants_of(const Node& node, const QuantizedLayer& layer,
-                                                 const CmsisNnLayer& of) const {
+  // None: there is something that CMSIS-NN does not take.
+  std::vector<Shared> constants_of(const Node& node, const QuantizedLayer& layer,
+                                   const CmsisNnLayer& of) const {
     std::vector<int> channels;
     if (of.channel >= 0) channels.push_back(of.channel);
-    const auto filter = values(node, layer.weight, of.filter_axes),
-               scale = values(node, layer.scale, channels);
-    const auto bias = layer.bias.empty() ? Value(Type::kInt32, {1}) : values(node, layer.bias, channels);
-    if (!filter || !scale || !bias) return std::nullopt;
+    const Shared filter = values(node, layer.weight, of.filter_axes);
+    const Shared scale = values(node, layer.scale, channels);
+    const Shared bias = layer.bias.empty() ? std::make_shared<const Value>(Type::kInt32, Shape{1})
+                                           : values(node, layer.bias, channels);
+    if (!filter || !scale || !bias) return {};
     Value biases(Type::kInt32, {of.out_c}), multipliers = biases, shifts = biases;
     for (int64_t m = 0; m < of.out_c; ++m) {
       const auto multiplier = multiplier_of(load(*scale, m % scale->count()).f);
-      if (!multiplier) return std::nullopt;
+      if (!multiplier) return {};
       store(biases, m, load(*bias, m % bias->count()));
       store(multipliers, m, {.i = multiplier->multiplier});
       store(shifts, m, {.i = multiplier->shift});
     }
-    return std::vector<Value>{*filter, biases, multipliers, shifts};
+    std::vector<Shared> all = {filter};
+    for (Value* value : {&biases, &multipliers, &shifts})
+      all.push_back(std::make_shared<const Value>(std::move(*value)));
+    return all;
   }
 
-  static bool have_one_scale(const std::vector<Value>& constants) {
-    return std::all_of(constants.begin() + 2, constants.end(), [](const Value& value) {
-      for (int64_t m = 1; m < value.count(); ++m)
-        if (load(value, m).i != load(value, 0).i) return false;
+  static bool have_one_scale(const std::vector<Shared>& constants) {
+    return std::all_of(constants.begin() + 2, constants.end(), [](const Shared& value) {
+      for (int64_t m = 1; m < value->count(); ++m)
+        if (load(*value, m).i != load(*value, 0).i) return false;
       return true;
     });
   }
@@ -286,8 +305,8 @@ class CmsisNnCalls {
                                  node.origin + " multiplier", node.origin + " shift"};
     std::vector<TensorId> reads = {node.reads[layer.x->index]};
     for (size_t k = 0; k < by.constants.size(); ++k)
-      reads.push_back(added(graph, {names[k], by.constants[k].type, by.constants[k].shape,
-                                    std::make_shared<const Value>(by.constants[k])}));
+      reads.push_back(
+          added(graph, {names[k], by.constants[k]->type, by.constants[k]->shape, by.constants[k]}));
     node.reads = std::move(reads);
     if (by.scratch > 0)
       node.writes.push_back(added(graph, {node.origin + " scratch", Type::kInt8, {by.scratch}, nullptr}));
@@ -303,6 +322,7 @@ class CmsisNnCalls {
 
   Schedule schedule_;
   const CmsisNnCore core_;
+  Filters& filters_;
 };
 
 }  // namespace
@@ -328,8 +348,8 @@ std::vector<std::pair<const char*, int64_t>> cmsis_nn_numbers(const Call& call) 
 
 CmsisNnCore cmsis_nn_core(const Call& call) { return static_cast<CmsisNnCore>(call.parameters.back()); }
 
-Schedule with_cmsis_nn(Schedule schedule, CmsisNnCore core) {
-  return CmsisNnCalls(std::move(schedule), core).run();
+Schedule CmsisNnCalls::in(Schedule schedule) {
+  return CallWriter(std::move(schedule), core_, filters_).run();
 }
 
 }  // namespace arenac

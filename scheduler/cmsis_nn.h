@@ -11,7 +11,10 @@
 // and then to a whole one, which may be the next where the product is near the middle of two.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <utility>
+#include <vector>
 
 #include "scheduler/cmsis_nn_layer.h"
 
@@ -43,8 +46,19 @@ const CmsisNnRow* cmsis_nn_row(const Call& call);
 std::vector<std::pair<const char*, int64_t>> cmsis_nn_numbers(const Call& call);
 CmsisNnCore cmsis_nn_core(const Call& call);
 
-// The schedule with such calls of the steps that compute whole layers outside control flow. A call's bytes
-// are nobody else's: it overlaps with nothing.
-Schedule with_cmsis_nn(Schedule schedule, CmsisNnCore core);
+// Makes schedules with such calls of the steps that compute whole layers outside control flow. A call's bytes
+// are nobody else's: it overlaps with nothing. Schedules of one model share their filters.
+class CmsisNnCalls {
+ public:
+  explicit CmsisNnCalls(CmsisNnCore core) : core_(core) {}
+
+  Schedule in(Schedule schedule);
+
+ private:
+  using Shared = std::shared_ptr<const Value>;
+  // A constant that elements were taken of, and where from; what they make.
+  std::map<std::pair<Shared, std::vector<int64_t>>, Shared> filters_;
+  const CmsisNnCore core_;
+};
 
 }  // namespace arenac
