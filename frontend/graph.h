@@ -76,7 +76,7 @@ using Block = std::vector<Node>;
 using Nests = std::vector<Nest>;
 
 // A C kernel (a row of `kernels.h`) instantiated for one element type, on dense row-major operands;
-// `parameters` are its integer arguments. In a schedule's graph also a function that a step's nest stands for
+// `parameters` are its integer arguments. In a schedule's graph also a function that stands for a step's nest
 // (scheduler/cmsis_nn.h).
 struct Call {
   std::string kernel;

@@ -55,11 +55,12 @@ std::optional<CmsisNnLayer> convolution_or_fully_connected(const LaidOutLayer& o
 }
 
 constexpr const char* kPerChannelType = "cmsis_nn_per_channel_quant_params";
-constexpr const char* kPerChannel = "{{(int32_t *)(uintptr_t){multiplier}, (int32_t *)(uintptr_t){shift}}}";
+constexpr const char* kPerChannel =
+    "{{(int32_t *)(uintptr_t)({multiplier}), (int32_t *)(uintptr_t)({shift})}}";
 constexpr const char* kWindowDims = "&params, &input_dims, &filter_dims, &output_dims";
 
-// A layer is computed by the first row that fits it. Instructions are as counted on an emulated Cortex-M4,
-// -O2.
+// A layer is computed by the first row that fits it. Instructions are those that add up to what networks take
+// on an emulated Cortex-M4 at -O2.
 constexpr CmsisNnRow kRows[] = {
     {.function = "arm_fully_connected_s8",
      .layer = fully_connected,
@@ -68,7 +69,7 @@ constexpr CmsisNnRow kRows[] = {
      .params_type = "cmsis_nn_fc_params",
      .params = "{{{input_offset}, 0, {output_offset}, {{{least}, {most}}}}}",
      .quant_type = "cmsis_nn_per_tensor_quant_params",
-     .quant = "{{{multiplier}[0], {shift}[0]}}",
+     .quant = "{{*({multiplier}), *({shift})}}",
      .filter_dims = "{{{in_c}, 1, 1, {out_c}}}",
      .sized_by = "&filter_dims",
      .one_scale = true,
@@ -219,7 +220,8 @@ class CallWriter {
     return std::nullopt;
   }
 
-  // What a known expression is along these axes of the nest; nothing if along others, too.
+  // What a known expression is along those of these axes of the nest that it depends on; nothing if it does
+  // on others, too.
   Shared values(const Node& node, const Expr& e, const std::vector<int>& axes) const {
     const Nest& nest = std::get<Nests>(node.body).front();
     if (e->op == Op::kConst) {
@@ -231,9 +233,10 @@ class CallWriter {
     const auto found = affine_address(e->args, row_major_strides(tensor.shape), axis_intervals(nest));
     if (!found) return nullptr;
     const Affine address = without_still_axes(*found, nest);
-    for (const auto& [axis, factor] : address.terms)
-      if (std::ranges::find(axes, axis) == axes.end()) return nullptr;
-    const std::vector<int64_t> walk = walk_of(address, nest, axes);
+    std::vector<int> named = axes;
+    std::erase_if(named, [&](int axis) { return address.coefficient(axis) == 0; });
+    if (named.size() != address.terms.size()) return nullptr;
+    const std::vector<int64_t> walk = walk_of(address, nest, named);
     Shared& known = filters_[{tensor.constant, walk}];
     if (!known) known = std::make_shared<const Value>(walked(*tensor.constant, walk));
     return known;
@@ -248,7 +251,7 @@ class CallWriter {
     const Shared scale = values(node, layer.scale, channels);
     const Shared bias = layer.bias.empty() ? std::make_shared<const Value>(Type::kInt32, Shape{1})
                                            : values(node, layer.bias, channels);
-    if (!filter || !scale || !bias) return {};
+    if (!filter || filter->shape.size() != of.filter_axes.size() || !scale || !bias) return {};
     Value biases(Type::kInt32, {of.out_c}), multipliers = biases, shifts = biases;
     for (int64_t m = 0; m < of.out_c; ++m) {
       const auto multiplier = multiplier_of(load(*scale, m % scale->count()).f);

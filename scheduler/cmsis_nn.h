@@ -7,8 +7,8 @@
 //                                  writes out, scratch
 //
 // Scales are 24 bits and an exponent, and so are the 32 bits of multiplier and the shift: the two differ only
-// where they round. Ours rounds the product once, half to even; CMSIS-NN rounds it to an even number of parts
-// and then to a whole one, which may be the next where the product is near the middle of two.
+// where they round. Ours rounds the product once, half to even; CMSIS-NN rounds it to a fourth of a step or
+// less and that to a step, half away from zero: to the other one where the product is near the middle of two.
 #pragma once
 
 #include <map>
