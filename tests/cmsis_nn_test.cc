@@ -142,6 +142,7 @@ const TestedLayer kLayers[] = {
     {"PointwiseStrided", "arm_convolve_wrapper_s8", "7,5,8", "12,8,1,1", "<strides = [2,2]>", 12 * 8, 12},
     {"OneScale", "arm_convolve_wrapper_s8", "7,5,8", "12,8,2,2", "", 12 * 8 * 4, 12, false},
     {"Row", "arm_convolve_wrapper_s8", "1,16,6", "8,6,1,5", "<pads = [0,2,0,2]>", 8 * 6 * 5, 8},
+    {"OneChannel", "arm_convolve_wrapper_s8", "7,5,8", "1,8,3,3", "<pads = [1,1,1,1]>", 72, 1},
     {"WholeImage", "arm_convolve_wrapper_s8", "4,3,6", "8,6,4,3", "", 8 * 6 * 12, 8},
     {"Depthwise3x3", "arm_depthwise_conv_wrapper_s8", "8,7,9", "9,1,3,3", "<group = 9, pads = [1,1,1,1]>", 81,
      9},
@@ -202,6 +203,20 @@ TEST_F(CmsisNn, ConnectsFullyInTheOrderOfTheOperand) {
   EXPECT_THAT(expect_the_same(1), ElementsAre("arm_fully_connected_s8"));
   EXPECT_THAT(calls_in(compiled(LayerKernels::kCmsisNn, Optimize::kSpeed, "cortex-m55")),
               ElementsAre("arm_convolve_wrapper_s8"));
+}
+
+// Two signals, a moment after the other.
+constexpr const char* kSignals = R"(<ir_version: 8, opset_import: ["" : 17]>
+  g (int8[2,21,6] x) => (int8[2,t,5] y)
+  <float one = {1.0}, int8 z = {-7}, float s = {0.02}, int8 none = {0}, int8[5,6,4] w = WEIGHTS> {
+    signal = Transpose<perm = [0,2,1]>(x)
+    layer = QLinearConv<pads = [1,2], strides = [2]>(signal, one, z, w, s, none, one, z)
+    y = Transpose<perm = [0,2,1]>(layer)
+  })";
+
+TEST_F(CmsisNn, TakesASignalForAnImageOfOneRow) {
+  write_model("net.onnx", std::regex_replace(kSignals, std::regex("WEIGHTS"), numbers(120, 6)));
+  EXPECT_THAT(expect_the_same(1), ElementsAre("arm_convolve_wrapper_s8"));
 }
 
 // Networks: what rounds elsewhere in one layer goes through those behind it, so that only where both round
