@@ -92,6 +92,7 @@ std::vector<std::string> names_in(const Table& table) {
 }
 
 // The options of the result: of these sections, as given, in the order of the help.
+constexpr int kMostThreads = 256;
 constexpr const char *kModelSection = "The model", *kMemorySection = "Memory and time",
                      *kCodeSection = "Generated C";
 
@@ -246,6 +247,9 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   command.add_option("--effort", plan.search.effort, "times the work that seems worth it")
       ->check(number_above_0());
   command.add_option("--seed", plan.search.seed, "of the search's random choices");
+  command.add_option("--threads", plan.search.threads, "of the search: the same plan, sooner")
+      ->check(CLI::Range(1, kMostThreads).description(""))
+      ->type_name("N");
   command.add_option("--warm-start", plan.warm_start, "a solution of a problem like this one, to begin with")
       ->type_name("SOLUTION.csv");
   command

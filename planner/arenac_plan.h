@@ -83,6 +83,7 @@ typedef struct {
    * there, and ends after a tenth of the work if its plan is then about as near to the lower bound as that
    * one was. NULL: it begins from nothing. */
   const arenac_placement* warm_start;
+  int threads; /* of the search, for the same plan sooner; 0: 1 */
 } arenac_plan_options;
 
 /* No plan with the same choice of pools is smaller than lower_bound. */

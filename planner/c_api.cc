@@ -79,6 +79,7 @@ Search search_from(const arenac_plan_options& from, size_t buffer_count) {
   search.stop = Stop::kAtDeadline;
   if (from.effort > 0) search.effort = from.effort;
   if (from.seed) search.seed = from.seed;
+  if (from.threads > 0) search.threads = from.threads;
   if (from.any_fit) search.goal = Goal::kFits;
   if (from.report)
     search.report = [from](const PlanProgress& now) {

@@ -41,6 +41,7 @@ struct Search {
   double effort = 1;                                         // times the work that seems worth it
   double seconds = std::numeric_limits<double>::infinity();  // wall clock
   uint64_t seed = 1;
+  int threads = 1;  // the plan is the same for any number
   // The search begins there, and ends after a tenth of the work if its plan is then as near to the lower
   // bound as these places are to that of the buffers in them, give or take 0.2 %.
   WarmStart warm_start = {};

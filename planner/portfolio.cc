@@ -19,6 +19,7 @@
 #include "planner/exact.h"
 #include "planner/local_search.h"
 #include "planner/packing.h"
+#include "planner/parallel.h"
 #include "planner/repair.h"
 #include "planner/rows/orders.h"
 #include "planner/rows/rows.h"
@@ -45,7 +46,7 @@ constexpr double kDrawWork = 1e6;             // rectangles made into blocks, in
 constexpr int kMostDraws = 5000;              // of these
 constexpr int kFirstDraws = 6, kDraws = 500;  // of plans by need
 constexpr double kValleyWork = 5e9;           // of those
-constexpr size_t kFewBuffers = 500;           // exact search does better
+constexpr size_t kFewBuffers = 500;           // exact search does better, where it takes them
 constexpr double kWorthAllDraws = 0.01;       // of the bound
 constexpr double kRepairWork = 6e8, kOneRepair = 2e8;  // of exact search around the few that are too high
 constexpr double kRepairable = 0.002;                  // of the bound: what that is tried for
@@ -303,18 +304,23 @@ class Portfolio {
     }
     const bool many = ids.size() > kManyBuffers;
     if (!many && !done()) offer_stack(fill_valleys(rectangles, timeline_.slots), "skyline");
-    if (!done() && ids.size() > kFewBuffers) draw_valleys(bound, kFirstDraws, kPackWork);
+    if (!done() && is_worth_drawing()) draw_valleys(bound, kFirstDraws, kPackWork);
     std::set<int64_t> sizes;
     for (int id : ids) sizes.insert(problem_.buffers[id].size);
     if (!many && fixed.empty() && sizes.size() <= kFewSizes && !done())
       offer(executorch_greedy(problem_, search_), "greedy");
   }
 
+  bool is_worth_drawing() const {
+    return problem_.buffers.size() > kFewBuffers || !problem_.overlaps.empty();
+  }
+
   // For one pool: more plans by need, so many at most and for so much work.
   void draw_valleys(int64_t bound, int draws, double work) {
     if (!valleys_) valleys_.emplace(problem_, timeline_, search_.seed);
-    auto placements = valleys_->smaller_than(best_ ? best_->pools[0].size : kNoLimit, goal_of(0, bound),
-                                             draws, {int64_t(work * effort_), cutoff_});
+    auto placements = valleys_->smaller_than(
+        best_ ? best_->pools[0].size : kNoLimit,
+        {goal_of(0, bound), draws, {int64_t(work * effort_), cutoff_}, search_.threads});
     if (placements) offer(make_plan(problem_, std::move(*placements)), "valleys");
   }
 
@@ -363,18 +369,30 @@ class Portfolio {
     const bool few = meetings(timeline_) <= kFewPairs;
     const auto before = cost_;
     auto left = int64_t(kRowWork * effort_);
+    std::vector<const Planner*> rows;
     for (const Planner& row : kPlanners) {
       if (row.growth == Growth::kSearch || (row.growth == Growth::kPairs && !few)) continue;
       const auto is_row = [&](const Start& start) { return start.row == row.run; };
       if (std::any_of(std::begin(kStarts), std::end(kStarts), is_row) && few) continue;
-      if (done() || left < dearest_pack_ || !has_time()) break;
-      if (refusal(row, problem_)) continue;
-      try {
-        offer(row.run(problem_, search_), row.name);
-      } catch (const UserError&) {  // of alignments that are too coarse for it
-      }
-      left -= dearest_pack_;
+      if (!refusal(row, problem_)) rows.push_back(&row);
     }
+    if (done() || left < dearest_pack_ || !has_time()) return false;
+    size_t taken = 0;
+    in_parallel(
+        search_.threads, int(rows.size()), cutoff_,
+        [&](int k, const Cutoff&) -> std::optional<Plan> {
+          try {
+            return rows[k]->run(problem_, search_);
+          } catch (const UserError&) {  // of alignments that are too coarse for it
+            return std::nullopt;
+          }
+        },
+        [&](std::optional<Plan> plan) {
+          const Planner& row = *rows[taken++];
+          if (plan) offer(std::move(*plan), row.name);
+          left -= dearest_pack_;
+          return !done() && left >= dearest_pack_ && has_time();
+        });
     return cost_ < before;
   }
 
@@ -427,7 +445,7 @@ class Portfolio {
       exact_[pool] = std::make_unique<ExactSearch>(problem_, pool, members);
       search_exactly_in(pool, goal, kFirstLook * std::clamp(double(members.size()) / 300, 1.0, 4.0));
     }
-    if (!done() && problem_.pools.size() == 1 && members.size() > kFewBuffers)
+    if (!done() && problem_.pools.size() == 1 && is_worth_drawing())
       draw_valleys(best_->pools[0].lower_bound, kDraws, kValleyWork * worth_of_draws());
     if (!done()) make_room_in(pool, members, goal, 1);
     if (done() || !is_exact) return;

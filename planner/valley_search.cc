@@ -7,6 +7,7 @@
 
 #include "planner/blocks.h"
 #include "planner/bounds.h"
+#include "planner/parallel.h"
 #include "planner/stack.h"
 
 namespace arenac {
@@ -14,6 +15,7 @@ namespace {
 
 constexpr int kLooksOf[] = {32, 128, 512};
 constexpr size_t kManyRectangles = 20'000;  // looking ahead more than a little costs too much
+constexpr int kBatch = 8;                   // draws that know nothing of each other
 constexpr int kPlainDraws = 6;              // each second one the mirror of the one before
 constexpr int kWholeDraws = 4;              // of these, that leave nothing out
 constexpr int kPlainShift = 9;              // halvings of the load to the least size in the others
@@ -37,26 +39,44 @@ ValleySearch::ValleySearch(const Problem& problem, const Timeline& timeline, uin
   std::ranges::stable_sort(by_size_, std::greater(), [&](int id) { return problem.buffers[id].size; });
 }
 
-std::optional<std::vector<Placement>> ValleySearch::smaller_than(int64_t size, int64_t goal, int draws,
-                                                                 const Effort& effort) {
+std::optional<std::vector<Placement>> ValleySearch::smaller_than(int64_t size, const Limits& limits) {
   std::optional<std::vector<Placement>> smallest;
-  Effort left = effort;
-  for (; draws > 0 && size > goal && left.work > 0 && !left.cutoff.has_passed(); --draws) {
-    const Draw draw = next();
-    auto plan = placements(draw, left);
-    if (!plan) continue;
-    int64_t top = 0;
-    for (size_t id = 0; id < plan->size(); ++id)
-      top = std::max(top, (*plan)[id].offset + problem_.buffers[id].size);
-    if (top < best_size_) {
-      best_ = draw;
-      best_size_ = top;
-    }
-    if (top >= size) continue;
-    size = top;
-    smallest = std::move(plan);
+  int64_t left = limits.effort.work;
+  const auto goes_on = [&] { return size > limits.goal && left > 0 && !limits.effort.cutoff.has_passed(); };
+  for (int done = 0; done < limits.draws && goes_on(); done += kBatch) {
+    std::vector<Draw> batch;
+    for (int k = 0; k < std::min(kBatch, limits.draws - done); ++k) batch.push_back(next());
+    const int64_t work = left;
+    int taken = 0;
+    in_parallel(
+        limits.threads, int(batch.size()), limits.effort.cutoff,
+        [&](int k, const Cutoff& cutoff) {
+          return drawn(batch[k], {work, cutoff});
+        },
+        [&](Drawn result) {
+          const Draw& draw = batch[taken++];
+          left -= result.work;
+          if (!result.placements) return goes_on();
+          const int64_t top = top_of(*result.placements);
+          if (top < best_size_) {
+            best_size_ = top;
+            best_ = draw;
+          }
+          if (top < size) {
+            size = top;
+            smallest = std::move(result.placements);
+          }
+          return goes_on();
+        });
   }
   return smallest;
+}
+
+int64_t ValleySearch::top_of(const std::vector<Placement>& placements) const {
+  int64_t top = 0;
+  for (size_t id = 0; id < placements.size(); ++id)
+    top = std::max(top, placements[id].offset + problem_.buffers[id].size);
+  return top;
 }
 
 // After the plain ones, half are the best so far with another bias.
@@ -95,8 +115,7 @@ std::vector<int64_t> ValleySearch::bias() {
   return bias;
 }
 
-// Nothing where that would be more than is left.
-std::optional<std::vector<Placement>> ValleySearch::placements(const Draw& draw, Effort& left) const {
+ValleySearch::Drawn ValleySearch::drawn(const Draw& draw, const Effort& effort) const {
   std::vector<int> first;
   std::vector<Rectangle> rectangles;
   for (int id : free_) {
@@ -107,8 +126,10 @@ std::optional<std::vector<Placement>> ValleySearch::placements(const Draw& draw,
     rectangles.push_back({draw.mirrored ? mirrored : life, problem_.buffers[id].size});
   }
   const Filled filled = fill_valleys(rectangles, timeline_.slots, draw.by);
-  left.work -= filled.work;
-  return in_order(order_by(filled.offsets, first), first.size() == free_.size(), left);
+  Drawn result = in_order(order_by(filled.offsets, first), first.size() == free_.size(),
+                          {effort.work - filled.work, effort.cutoff});
+  result.work += filled.work;
+  return result;
 }
 
 // Those at fixed offsets, those filled in by offset, the others by size.
@@ -129,17 +150,15 @@ std::vector<int> ValleySearch::order_by(const std::vector<int64_t>& offsets,
 }
 
 // On top of each other where nothing was left out and no bytes may be shared, which is quicker.
-std::optional<std::vector<Placement>> ValleySearch::in_order(const std::vector<int>& order, bool is_whole,
-                                                             Effort& left) const {
+ValleySearch::Drawn ValleySearch::in_order(const std::vector<int>& order, bool is_whole,
+                                           const Effort& effort) const {
   if (!is_whole || !problem_.overlaps.empty()) {
-    Packed packed = pack_within(problem_, order, Fit::kLowest, left);
-    left.work -= packed.work;
-    return std::move(packed.placements);
+    Packed packed = pack_within(problem_, order, Fit::kLowest, effort);
+    return {std::move(packed.placements), packed.work};
   }
-  left.work -= kStackWork * int64_t(order.size());
   std::vector<Placement> placements;
   for (int64_t offset : stack(problem_, timeline_, 0, order)) placements.push_back({0, offset});
-  return placements;
+  return {std::move(placements), kStackWork * int64_t(order.size())};
 }
 
 }  // namespace arenac

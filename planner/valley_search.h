@@ -30,9 +30,14 @@ class ValleySearch {
   ValleySearch(const Problem& problem, const Timeline& timeline, uint64_t seed);
 
   // The best of so many more draws, or of as many as there is work for, or until one comes to at most `goal`
-  // bytes; nothing where none is below `size`.
-  std::optional<std::vector<Placement>> smaller_than(int64_t size, int64_t goal, int draws,
-                                                     const Effort& effort);
+  // bytes; nothing where none is below `size`. Draws are made by several threads, the same for any number.
+  struct Limits {
+    int64_t goal = 0;  // bytes
+    int draws = 0;
+    Effort effort;
+    int threads = 1;
+  };
+  std::optional<std::vector<Placement>> smaller_than(int64_t size, const Limits& limits);
 
  private:
   struct Draw {
@@ -40,15 +45,19 @@ class ValleySearch {
     bool mirrored = false;   // in time
     ByNeed by = {};
   };
+  struct Drawn {
+    std::optional<std::vector<Placement>> placements;  // nothing where that would be too much work
+    int64_t work = 0;
+  };
 
   Draw next();
   Draw plain() const;
   Draw settings();
   std::vector<int64_t> bias();
-  std::optional<std::vector<Placement>> placements(const Draw& draw, Effort& left) const;
+  Drawn drawn(const Draw& draw, const Effort& effort) const;
   std::vector<int> order_by(const std::vector<int64_t>& offsets, const std::vector<int>& filled) const;
-  std::optional<std::vector<Placement>> in_order(const std::vector<int>& order, bool is_whole,
-                                                 Effort& left) const;
+  Drawn in_order(const std::vector<int>& order, bool is_whole, const Effort& effort) const;
+  int64_t top_of(const std::vector<Placement>& placements) const;
 
   const Problem& problem_;
   const Timeline& timeline_;

@@ -103,6 +103,7 @@ static int watched(void) {
   const arenac_problem problem = {.buffers = buffers, .buffer_count = kCount};
   Watcher watcher = {0, 0, 0};
   arenac_plan_options options = {.struct_size = sizeof options,
+                                 .threads = 2,
                                  .seconds = 1e6,
                                  .report = take_report,
                                  .is_cancelled = is_enough,

@@ -4,12 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <random>
+#include <thread>
 
 #include "planner/blocks.h"
 #include "planner/bounds.h"
 #include "planner/local_search.h"
+#include "planner/parallel.h"
 #include "planner/planners.h"
 #include "planner/skyline.h"
 #include "planner/stack.h"
@@ -134,7 +137,8 @@ TEST(ValleySearch, ComesNearTheLoadAndIsDeterministic) {
   const Timeline timeline = make_timeline(problem, all_buffers(problem));
   const int64_t bound = load(problem, all_buffers(problem));
   const auto search = [&] {
-    return ValleySearch(problem, timeline, 1).smaller_than(2 * bound, bound, 60, {.work = 1'000'000'000});
+    return ValleySearch(problem, timeline, 1)
+        .smaller_than(2 * bound, {.goal = bound, .draws = 60, .effort = {1'000'000'000}});
   };
   const auto once = search(), again = search();
   ASSERT_TRUE(once && again);
@@ -142,14 +146,15 @@ TEST(ValleySearch, ComesNearTheLoadAndIsDeterministic) {
   EXPECT_EQ(verify(problem, p), std::nullopt);
   EXPECT_LT(double(p.pools[0].size), 1.03 * double(bound));
   for (size_t id = 0; id < once->size(); ++id) EXPECT_EQ((*once)[id].offset, (*again)[id].offset);
-  EXPECT_FALSE(ValleySearch(problem, timeline, 1).smaller_than(bound, 0, 10, {.work = 100'000'000}));
+  EXPECT_FALSE(
+      ValleySearch(problem, timeline, 1).smaller_than(bound, {.draws = 10, .effort = {100'000'000}}));
 }
 
 TEST(ValleySearch, LeavesFixedBuffersAndHonoursAlignmentGapsAndOverlaps) {
   const Problem problem = with_every_feature(family("uniform", 200));
   const Timeline timeline = make_timeline(problem, all_buffers(problem));
   const auto placements =
-      ValleySearch(problem, timeline, 1).smaller_than(INT64_MAX, 0, 50, {.work = 100'000'000});
+      ValleySearch(problem, timeline, 1).smaller_than(INT64_MAX, {.draws = 50, .effort = {100'000'000}});
   ASSERT_TRUE(placements);
   EXPECT_EQ((*placements)[0].offset, 160);
   EXPECT_EQ(verify(problem, make_plan(problem, *placements)), std::nullopt);
@@ -187,6 +192,51 @@ TEST(Portfolio, StaysWithinOnePercentOfTheLoadOnFamiliesOfManyBuffers) {
     const Problem problem = family(name, 20'000, 2);
     const PoolUse use = plan(problem).pools[0];
     EXPECT_LT(double(use.size), 1.01 * double(use.lower_bound)) << name;
+  }
+}
+
+TEST(Portfolio, IsTheSameForAnyNumberOfThreads) {
+  for (const char* name : {"geometric", "uniform_long"}) {
+    const Problem problem = family(name, 2000, 4);
+    const std::vector<int64_t> alone = offsets_of(plan(problem, kDefaultPlanner, {.effort = 0.2}));
+    for (const int threads : {2, 3})
+      EXPECT_EQ(offsets_of(plan(problem, kDefaultPlanner, {.effort = 0.2, .threads = threads})), alone)
+          << name << " " << threads;
+  }
+}
+
+// Whoever cancels is asked by the thread that plans, and by no other.
+TEST(Portfolio, IsCancelledByTheThreadThatPlans) {
+  const Problem problem = family("uniform_long", 20'000, 1);
+  const std::thread::id here = std::this_thread::get_id();
+  std::atomic<int> asked = 0, elsewhere = 0;
+  Search search{.threads = 3};
+  search.is_cancelled = [&] {
+    if (std::this_thread::get_id() != here) ++elsewhere;
+    return ++asked > 2;
+  };
+  EXPECT_EQ(verify(problem, plan_at_best(problem, kDefaultPlanner, search)), std::nullopt);
+  EXPECT_GT(asked, 2);
+  EXPECT_EQ(elsewhere, 0);
+}
+
+TEST(Parallel, TakesInOrderUntilItHasEnoughAndThrowsWhatWouldBeTaken) {
+  for (const int threads : {1, 2, 5}) {
+    std::vector<int> taken;
+    const auto work = [](int k, const Cutoff&) {
+      if (k == 7) throw UserError("the seventh");
+      return k * k;
+    };
+    const auto take = [&](size_t most) {
+      return [&taken, most](int result) {
+        taken.push_back(result);
+        return taken.size() < most;
+      };
+    };
+    in_parallel(threads, 20, {}, work, take(5));
+    EXPECT_THAT(taken, testing::ElementsAre(0, 1, 4, 9, 16)) << threads;
+    EXPECT_THROW(in_parallel(threads, 20, {}, work, take(20)), UserError) << threads;
+    EXPECT_EQ(taken.size(), 12u) << threads;
   }
 }
 
