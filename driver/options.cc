@@ -53,6 +53,8 @@ constexpr Example kExamples[] = {
     {"run", "kws.onnx --on qemu-m4 --profile", "on an emulated Cortex-M4, instructions of each step"},
     {"plan", "problem.csv -o solution.csv", "the smallest makespan that it finds"},
     {"plan", "problem.csv --capacity 1M", "any plan within 1 MB, else exit status 3"},
+    {"plan", "problem.csv --pool name=fast,size=64K --pool name=slow --moves 4K",
+     "what is in fast when, at 4 KB copied per step"},
     {"plan", "problem.csv --planner all", "what each known algorithm makes of it"},
     {"verify", "gen/kws_map.json", "no two buffers share a byte at a time"},
     {"verify", "problem.csv solution.csv", "the same of a solution"},
@@ -75,7 +77,7 @@ std::string examples(const std::string& of_command) {
 struct Raw {
   BindingWords bindings;
   std::vector<std::string> pools, pins, states, streams, feeds, emits, connections;
-  std::optional<int64_t> capacity;
+  std::optional<int64_t> capacity, moves;
   std::optional<std::string> output;  // compile's
   std::optional<double> rtol, atol, quanta;
   std::string io = "external", weights, optimize = "balanced", code, kernels = "own", together;
@@ -226,6 +228,15 @@ void add_plan_pools(CLI::App& command, Raw& raw) {
       ->type_name("name=sram,size=256K,align=16");
 }
 
+// Of plan and verify.
+void add_plan_moves(CLI::App& command, Raw& raw) {
+  command
+      .add_option("--moves", raw.moves,
+                  "buffers move between two pools, the fast one first, N bytes per step (suffixes K, M)")
+      ->transform(size_in_bytes())
+      ->type_name("N");
+}
+
 void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   command.add_option("PROBLEM.csv", plan.problem, "'-': standard input")->required();
   command.add_option("-o,--output", plan.solution, "write the plan here ('-': standard output)")
@@ -241,6 +252,7 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
       ->transform(size_in_bytes())
       ->type_name("N");
   add_plan_pools(command, raw);
+  add_plan_moves(command, raw);
   command.add_option("--time", plan.search.seconds, "search until then, or the plan is proven optimal")
       ->check(number_above_0())
       ->type_name("SECONDS");
@@ -331,6 +343,7 @@ void add_commands(CLI::App& app, Options& options, Raw& raw) {
   verify->add_option("MAP.json|PROBLEM.csv", options.files)->required()->expected(1)->allow_extra_args(false);
   verify->add_option("SOLUTION.csv", options.plan.solution, "of the problem");
   add_plan_pools(*verify, raw);
+  add_plan_moves(*verify, raw);
   verify->add_option("--certificate", options.plan.certificate, "of its bounds, as plan wrote it")
       ->type_name("FILE.json");
 
@@ -426,6 +439,13 @@ std::vector<Pool> plan_pools_of(const Raw& raw) {
   return pools;
 }
 
+void refuse_with_moves(const PlanOptions& plan) {
+  if (!plan.bandwidth) return;
+  if (plan.planner == kEveryPlanner) wrong_usage("--moves and --planner all do not go together: name one");
+  if (!plan.warm_start.empty()) wrong_usage("--moves and --warm-start do not go together");
+  if (!plan.certificate.empty()) wrong_usage("--moves and --certificate do not go together");
+}
+
 void interpret_plan(const Raw& raw, Options& options) {
   PlanOptions& plan = options.plan;
   plan.pools = plan_pools_of(raw);
@@ -434,6 +454,8 @@ void interpret_plan(const Raw& raw, Options& options) {
     plan.pools.push_back({"arena", raw.capacity});
     plan.search.goal = Goal::kFits;
   }
+  plan.bandwidth = raw.moves;
+  refuse_with_moves(plan);
   plan.search.stop = Stop::kAtDeadline;
   plan.format = raw.json ? PlanOptions::Format::kJson : PlanOptions::Format::kText;
   if (raw.quiet) plan.verbosity = PlanOptions::Verbosity::kQuiet;
@@ -452,9 +474,11 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (options.command == Command::kVerify) {
     options.plan.problem = options.files[0];
     options.plan.pools = plan_pools_of(raw);
-    if (options.plan.solution.empty() && (!raw.pools.empty() || !options.plan.certificate.empty()))
-      wrong_usage("--pool and --certificate are of a problem and its solution");
-    return;
+    options.plan.bandwidth = raw.moves;
+    if (options.plan.solution.empty() &&
+        (!raw.pools.empty() || raw.moves || !options.plan.certificate.empty()))
+      wrong_usage("--pool, --moves and --certificate are of a problem and its solution");
+    return refuse_with_moves(options.plan);
   }
   options.tolerance.quanta = raw.quanta.value_or(raw.rtol || raw.atol ? 0 : 1);
   options.tolerance.rtol = raw.rtol.value_or(options.tolerance.rtol);

@@ -17,8 +17,10 @@
 #include "planner/bounds.h"
 #include "planner/certificate.h"
 #include "planner/csv.h"
+#include "planner/moves.h"
 #include "planner/timeline.h"
 #include "planner/verify.h"
+#include "planner/verify_moves.h"
 
 namespace arenac {
 namespace {
@@ -166,10 +168,73 @@ std::optional<std::string> fault_of(const Problem& problem, const Plan& plan, co
   return check_certificate(problem, c);
 }
 
+struct MovesResult {
+  MovesPlan plan;
+  double seconds = 0;
+
+  std::string_view proof() const { return plan.totals.slow_bytes == plan.slow_bound ? "optimal" : "gap"; }
+};
+
+std::string to_text(const Problem& problem, const MovesResult& result) {
+  const MovesPlan& plan = result.plan;
+  const std::string bound = result.proof() == "optimal"
+                                ? "no plan uses fewer (proved)"
+                                : fmt::format("every plan at least {}", plan.slow_bound);
+  return fmt::format(
+      "{} buffers: {} bytes used from '{}', {}; {} copies of {} bytes; '{}' {}, '{}' {}; {:.3f} s\n",
+      problem.buffers.size(), plan.totals.slow_bytes, problem.pools[kSlowPool].name, bound,
+      plan.totals.copies, plan.totals.moved_bytes, problem.pools[kFastPool].name, plan.pool_sizes[kFastPool],
+      problem.pools[kSlowPool].name, plan.pool_sizes[kSlowPool], result.seconds);
+}
+
+std::string to_json(const Problem& problem, const MovesResult& result, std::string_view planner) {
+  const MovesPlan& plan = result.plan;
+  nlohmann::ordered_json pools = nlohmann::ordered_json::array();
+  for (size_t k = 0; k < problem.pools.size(); ++k)
+    pools.push_back({{"name", problem.pools[k].name}, {"size", plan.pool_sizes[k]}});
+  const nlohmann::ordered_json json = {{"buffers", problem.buffers.size()},
+                                       {"moves", plan.totals.copies},
+                                       {"moved_bytes", plan.totals.moved_bytes},
+                                       {"slow_bytes", plan.totals.slow_bytes},
+                                       {"slow_bound", plan.slow_bound},
+                                       {"proof", result.proof()},
+                                       {"planner", planner},
+                                       {"seconds", result.seconds},
+                                       {"pools", pools}};
+  return json.dump() + "\n";
+}
+
+void run_plan_with_moves(const Problem& problem, const PlanOptions& options) {
+  const auto begin = std::chrono::steady_clock::now();
+  MovesResult result;
+  try {
+    result.plan = plan_moves(problem, *options.bandwidth, options.planner, options.search);
+  } catch (const PassesCapacity& passes) {
+    if (options.format == PlanOptions::Format::kJson) fmt::print("{}", to_json(passes));
+    throw;
+  }
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  if (!options.solution.empty()) write_text(options.solution, to_csv(problem, result.plan.stays));
+  if (options.solution != "-")
+    fmt::print("{}", options.format == PlanOptions::Format::kJson ? to_json(problem, result, options.planner)
+                                                                  : to_text(problem, result));
+}
+
+std::optional<std::string> verify_solution_with_moves(const Problem& problem, const PlanOptions& options) {
+  check_for_moves(problem, *options.bandwidth);
+  const MovesPlan plan =
+      claimed_moves(problem, stays_from_csv(read_file(options.solution), options.solution, problem));
+  if (auto fault = verify_moves(problem, *options.bandwidth, plan)) return fault;
+  fmt::print("{}: {} bytes used from '{}'; {} copies of {} bytes\n", options.solution, plan.totals.slow_bytes,
+             problem.pools[kSlowPool].name, plan.totals.copies, plan.totals.moved_bytes);
+  return std::nullopt;
+}
+
 }  // namespace
 
 void run_plan(const PlanOptions& options) {
   const Problem problem = read_problem(options);
+  if (options.bandwidth) return run_plan_with_moves(problem, options);
   Search search = options.search;
   if (!options.warm_start.empty())
     search.warm_start = warm_start_from_csv(read_file(options.warm_start), options.warm_start, problem);
@@ -195,6 +260,7 @@ void run_plan(const PlanOptions& options) {
 
 std::optional<std::string> verify_solution(const PlanOptions& options) {
   const Problem problem = read_problem(options);
+  if (options.bandwidth) return verify_solution_with_moves(problem, options);
   const Plan plan = plan_from_csv(read_file(options.solution), options.solution, problem);
   if (const auto fault = verify(problem, plan); fault || options.certificate.empty()) return fault;
   for (const Certificate& c :

@@ -14,9 +14,10 @@ inline constexpr std::string_view kEveryPlanner = "all";  // a table of what eac
 struct PlanOptions {
   std::string problem, solution;  // CSV files; "-": standard input, output; no solution: none is written
   std::string planner = std::string(kDefaultPlanner);
-  std::string warm_start;   // a CSV file; or empty
-  std::string certificate;  // a JSON file, written by plan and checked by verify; or empty
-  std::vector<Pool> pools;  // in order of preference
+  std::string warm_start;            // a CSV file; or empty
+  std::string certificate;           // a JSON file, written by plan and checked by verify; or empty
+  std::vector<Pool> pools;           // in order of preference
+  std::optional<int64_t> bandwidth;  // bytes per step that move between two pools; else nothing moves
   Search search;
   enum class Format { kText, kJson } format = Format::kText;
   enum class Verbosity { kQuiet, kProgress } verbosity = Verbosity::kProgress;  // on a terminal

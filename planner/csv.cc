@@ -26,7 +26,8 @@ namespace {
 
 // One line of the file; a cell is null where the file lacks the column.
 struct Row {
-  const char *id, *lower, *upper, *end, *size, *align, *gaps, *pool, *fixed, *group, *overlap, *offset;
+  const char *id, *lower, *upper, *end, *size, *align, *gaps, *pool, *fixed, *group, *overlap, *uses, *offset,
+      *ready;
   std::string where;  // "file:line"
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -69,7 +70,8 @@ constexpr std::array kSpellings = {
     Spelling{"upper", &Row::upper},     Spelling{"end", &Row::end},         Spelling{"size", &Row::size},
     Spelling{"align", &Row::align},     Spelling{"alignment", &Row::align}, Spelling{"gaps", &Row::gaps},
     Spelling{"pool", &Row::pool},       Spelling{"fixed", &Row::fixed},     Spelling{"group", &Row::group},
-    Spelling{"overlap", &Row::overlap}, Spelling{"offset", &Row::offset},
+    Spelling{"overlap", &Row::overlap}, Spelling{"uses", &Row::uses},       Spelling{"offset", &Row::offset},
+    Spelling{"ready", &Row::ready},
 };
 
 using Reader = io::CSVReader<kSpellings.size(), io::trim_chars<' ', '\t'>, io::double_quote_escape<',', '"'>,
@@ -141,6 +143,21 @@ std::vector<Gap> gaps_of(const Row& row) {
   return gaps;
 }
 
+std::vector<int64_t> uses_in(const Row& row, const Buffer& b) {
+  std::vector<int64_t> uses;
+  for (std::string_view word : words(row.uses)) {
+    const int64_t time = row.number(word, "use");
+    if (time < b.begin || time >= b.end)
+      row.fail(
+          fmt::format("use {} is not in the life [{}, {}) of buffer '{}'", time, b.begin, b.end, b.name));
+    if (!uses.empty() && time <= uses.back())
+      row.fail(fmt::format("use {} comes after use {}: ascending times, each once, are needed", time,
+                           uses.back()));
+    uses.push_back(time);
+  }
+  return uses;
+}
+
 // Names become ids: of pools at once, of groups and of overlapping buffers once all lines are read.
 struct Builder {
   Problem problem;
@@ -178,6 +195,7 @@ struct Builder {
     if (is_given(row.align)) b.align = row.number(row.align, "align");
     if (is_given(row.fixed)) b.fixed_offset = row.number(row.fixed, "fixed");
     if (is_given(row.gaps)) b.gaps = gaps_of(row);
+    if (is_given(row.uses)) b.uses = uses_in(row, b);
     b.pools.clear();
     if (is_given(row.pool))
       for (std::string_view name : words(row.pool)) b.pools.push_back(pool_id(name));
@@ -216,14 +234,25 @@ struct Builder {
   }
 };
 
+std::unordered_map<std::string, int> ids_by_name(const Problem& problem) {
+  std::unordered_map<std::string, int> ids;
+  for (size_t id = 0; id < problem.buffers.size(); ++id) ids.emplace(problem.buffers[id].name, int(id));
+  return ids;
+}
+
+// Nothing where there is none of that name.
+std::optional<int> pool_named(const Problem& problem, const char* name) {
+  const auto at = std::ranges::find(problem.pools, name, &Pool::name);
+  return at == problem.pools.end() ? std::nullopt : std::optional(int(at - problem.pools.begin()));
+}
+
 // Buffers and pools that the problem does not have.
 enum class Unknown { kRefused, kPassedOver };
 
 // Per buffer, where the solution has it.
 WarmStart places_from_csv(const std::string& text, const std::string& file, const Problem& problem,
                           Unknown unknown) {
-  std::unordered_map<std::string, int> ids;
-  for (size_t id = 0; id < problem.buffers.size(); ++id) ids.emplace(problem.buffers[id].name, int(id));
+  const std::unordered_map<std::string, int> ids = ids_by_name(problem);
   WarmStart places(problem.buffers.size());
   read_rows(text, file, {{&Row::id}, {&Row::offset}}, [&](const Row& row) {
     const auto refuse = [&](const std::string& why) {
@@ -236,9 +265,9 @@ WarmStart places_from_csv(const std::string& text, const std::string& file, cons
     if (places[at->second]) row.fail(fmt::format("buffer '{}' is placed twice", row.id));
     Placement place = {problem.buffers[at->second].pools.front(), row.number(row.offset, "offset")};
     if (is_given(row.pool)) {
-      const auto pool = std::ranges::find(problem.pools, row.pool, &Pool::name);
-      if (pool == problem.pools.end()) return refuse(fmt::format("pool '{}' does not exist", row.pool));
-      place.pool = int(pool - problem.pools.begin());
+      const auto pool = pool_named(problem, row.pool);
+      if (!pool) return refuse(fmt::format("pool '{}' does not exist", row.pool));
+      place.pool = *pool;
     }
     places[at->second] = place;
   });
@@ -270,104 +299,34 @@ WarmStart warm_start_from_csv(const std::string& text, const std::string& file, 
   return places_from_csv(text, file, problem, Unknown::kPassedOver);
 }
 
-namespace {
-
-// A cell, quoted where the format asks for it.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
-std::string gaps_cell(const Buffer& b) {
-  std::string text;
-  for (const Gap& gap : b.gaps) {
-    fmt::format_to(std::back_inserter(text), "{}{}-{}", text.empty() ? "" : " ", gap.begin, gap.end);
-    if (gap.low < gap.high) fmt::format_to(std::back_inserter(text), "@{}:{}", gap.low, gap.high);
-  }
-  return text;
-}
-
-std::string overlaps_cell(const Problem& problem, const std::vector<Overlap>& overlaps) {
-  std::string text;
-  for (const Overlap& o : overlaps)
-    fmt::format_to(std::back_inserter(text), "{}{}:{}", text.empty() ? "" : " ",
-                   problem.buffers[o.below].name, o.distance);
-  return text;
-}
-
-std::string pools_cell(const Problem& problem, const Buffer& b) {
-  std::string text;
-  for (int pool : b.pools) text += (text.empty() ? "" : " ") + problem.pools[pool].name;
-  return text;
-}
-
-// One column of the file: its name and a buffer's cell.
-struct Column {
-  const char* name;
-  std::function<std::string(int)> cell;
-};
-
-// Only the optional columns that say something.
-std::vector<Column> columns_of(const Problem& p) {
-  const auto number = [&p](int64_t Buffer::*member) {
-    return [&p, member](int id) { return fmt::to_string(p.buffers[id].*member); };
-  };
-  std::vector<Column> columns = {{"id", [&p](int id) { return cell(p.buffers[id].name); }},
-                                 {"lower", number(&Buffer::begin)},
-                                 {"upper", number(&Buffer::end)},
-                                 {"size", number(&Buffer::size)}};
-  const auto any = [&p](auto&& says) { return std::any_of(p.buffers.begin(), p.buffers.end(), says); };
-  if (any([](const Buffer& b) { return b.align != 1; })) columns.push_back({"align", number(&Buffer::align)});
-  if (any([](const Buffer& b) { return !b.gaps.empty(); }))
-    columns.push_back({"gaps", [&p](int id) { return gaps_cell(p.buffers[id]); }});
-  if (any([](const Buffer& b) { return b.fixed_offset.has_value(); }))
-    columns.push_back({"fixed", [&p](int id) {
-                         const auto& offset = p.buffers[id].fixed_offset;
-                         return offset ? fmt::to_string(*offset) : "";
-                       }});
-  if (!p.same_offset.empty()) {
-    std::vector<std::string> names(p.buffers.size());
-    for (size_t k = 0; k < p.same_offset.size(); ++k)
-      for (int id : p.same_offset[k]) names[id] = fmt::to_string(k);
-    columns.push_back({"group", [names](int id) { return names[id]; }});
-  }
-  if (!p.overlaps.empty()) {
-    std::vector<std::vector<Overlap>> above(p.buffers.size());
-    for (const Overlap& o : p.overlaps) above[o.above].push_back(o);
-    columns.push_back({"overlap", [&p, above](int id) { return cell(overlaps_cell(p, above[id])); }});
-  }
-  return columns;
-}
-
-std::string table(const std::vector<Column>& columns, size_t rows) {
-  std::string text;
-  for (const Column& column : columns) text += (text.empty() ? "" : ",") + std::string(column.name);
-  text += '\n';
-  for (size_t id = 0; id < rows; ++id)
-    for (const Column& column : columns) {
-      text += column.cell(int(id));
-      text += &column == &columns.back() ? '\n' : ',';
-    }
-  return text;
-}
-
-}  // namespace
-
-std::string to_csv(const Problem& p) {
-  std::vector<Column> columns = columns_of(p);
-  if (p.pools.size() > 1)
-    columns.push_back({"pool", [&p](int id) { return cell(pools_cell(p, p.buffers[id])); }});
-  return table(columns, p.buffers.size());
-}
-
-std::string to_csv(const Problem& p, const Plan& plan) {
-  std::vector<Column> columns = columns_of(p);
-  if (p.pools.size() > 1)
-    columns.push_back({"pool", [&](int id) { return cell(p.pools[plan.placements[id].pool].name); }});
-  columns.push_back({"offset", [&plan](int id) { return fmt::to_string(plan.placements[id].offset); }});
-  return table(columns, p.buffers.size());
+std::vector<Stay> stays_from_csv(const std::string& text, const std::string& file, const Problem& problem) {
+  const std::unordered_map<std::string, int> ids = ids_by_name(problem);
+  std::vector<Stay> stays;
+  const std::vector<Needed> needed = {{&Row::id},   {&Row::lower},  {&Row::upper, &Row::end},
+                                      {&Row::pool}, {&Row::offset}, {&Row::ready}};
+  read_rows(text, file, needed, [&](const Row& row) {
+    const auto number = [&](const char* cell, const char* column) {
+      if (!is_given(cell)) row.fail(fmt::format("column '{}' is empty", column));
+      return row.number(cell, column);
+    };
+    const auto id = ids.find(is_given(row.id) ? row.id : "");
+    if (id == ids.end())
+      row.fail(fmt::format("'{}' is no buffer of the problem", is_given(row.id) ? row.id : ""));
+    const auto pool = pool_named(problem, is_given(row.pool) ? row.pool : "");
+    if (!pool) row.fail(fmt::format("pool '{}' does not exist", is_given(row.pool) ? row.pool : ""));
+    Stay stay{id->second,
+              *pool,
+              number(row.offset, "offset"),
+              number(row.lower, "lower"),
+              number(row.ready, "ready"),
+              0};
+    if (is_given(row.upper))
+      stay.end = row.number(row.upper, "upper");
+    else if (__builtin_add_overflow(number(row.end, "upper"), 1, &stay.end))
+      row.fail("end does not fit into 64 bits");
+    stays.push_back(stay);
+  });
+  return stays;
 }
 
 }  // namespace arenac

@@ -14,6 +14,15 @@
 //   fixed    the offset that the plan must use
 //   group    buffers of one group lie at one offset
 //   overlap  id:distance, separated by spaces: may share bytes with that buffer from that distance above it
+//   uses     times at which it is written (the first) and read, separated by spaces; default the first and
+//   the
+//            last of its life
+//
+// A plan with moves (stays.h) has a line per stay: with the times of the stay, its pool and its offset, and
+// in the column `ready` the time at which its copy is done, or `lower` where it is not copied.
+//
+//   a,0,3,1024,fast,64,0
+//   a,1,9,1024,slow,0,2
 //
 // The first four are needed; order and other columns do not matter. What pools hold and how they are aligned
 // is no column: the caller says it.
@@ -22,6 +31,7 @@
 #include <string>
 
 #include "planner/problem.h"
+#include "planner/stays.h"
 
 namespace arenac {
 
@@ -38,8 +48,13 @@ Plan plan_from_csv(const std::string& text, const std::string& file, const Probl
 // lacks is passed over. Throws UserError for a missing or wrong offset.
 WarmStart warm_start_from_csv(const std::string& text, const std::string& file, const Problem& problem);
 
+// The stays of a plan with moves, which may make no sense. Throws UserError for a line of an unknown buffer
+// or pool, and for a missing or wrong number.
+std::vector<Stay> stays_from_csv(const std::string& text, const std::string& file, const Problem& problem);
+
 // Only the optional columns that say something.
 std::string to_csv(const Problem& problem);
 std::string to_csv(const Problem& problem, const Plan& plan);
+std::string to_csv(const Problem& problem, const std::vector<Stay>& stays);
 
 }  // namespace arenac

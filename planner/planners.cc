@@ -198,28 +198,6 @@ std::string impossible(const Problem& problem, int64_t bound) {
                      *pool.capacity, why ? ": " + words(problem, *why) : "");
 }
 
-// Why no plan keeps to the capacities, as far as bounds tell.
-std::optional<std::string> why_impossible(const Problem& problem) {
-  const auto capacity = [&](int pool) { return problem.pools[pool].capacity.value_or(INT64_MAX); };
-  if (problem.pools.size() == 1) {
-    if (!problem.pools[0].capacity) return {};
-    const int64_t bound = least_makespan(problem);
-    return bound > capacity(0) ? std::optional(impossible(problem, bound)) : std::nullopt;
-  }
-  for (const Buffer& buffer : problem.buffers)
-    if (std::ranges::none_of(buffer.pools, [&](int pool) { return buffer.size <= capacity(pool); }))
-      return fmt::format("buffer '{}' of {} bytes is larger than each of its pools: impossible", buffer.name,
-                         buffer.size);
-  int64_t room = 0;
-  for (size_t k = 0; k < problem.pools.size(); ++k)
-    if (__builtin_add_overflow(room, capacity(static_cast<int>(k)), &room)) return {};
-  const Problem merged = merge_groups(problem).problem;
-  const int64_t live = problem.overlaps.empty() ? load(merged, all_buffers(merged)) : 0;
-  if (live > room)
-    return fmt::format("{} bytes live at one time, the pools have {} in all: impossible", live, room);
-  return {};
-}
-
 // Whether the plan's bound says that no other keeps to the capacity either. With several pools, another
 // choice of them might.
 bool is_impossible(const Problem& problem, const Plan& plan) {
@@ -263,6 +241,27 @@ std::optional<std::string> passed_capacities(const Problem& problem, const Plan&
   }
   if (too_small.empty()) return std::nullopt;
   return fmt::format("{}", fmt::join(too_small, "; "));
+}
+
+std::optional<std::string> why_impossible(const Problem& problem) {
+  const auto capacity = [&](int pool) { return problem.pools[pool].capacity.value_or(INT64_MAX); };
+  if (problem.pools.size() == 1) {
+    if (!problem.pools[0].capacity) return {};
+    const int64_t bound = least_makespan(problem);
+    return bound > capacity(0) ? std::optional(impossible(problem, bound)) : std::nullopt;
+  }
+  for (const Buffer& buffer : problem.buffers)
+    if (std::ranges::none_of(buffer.pools, [&](int pool) { return buffer.size <= capacity(pool); }))
+      return fmt::format("buffer '{}' of {} bytes is larger than each of its pools: impossible", buffer.name,
+                         buffer.size);
+  int64_t room = 0;
+  for (size_t k = 0; k < problem.pools.size(); ++k)
+    if (__builtin_add_overflow(room, capacity(static_cast<int>(k)), &room)) return {};
+  const Problem merged = merge_groups(problem).problem;
+  const int64_t live = problem.overlaps.empty() ? load(merged, all_buffers(merged)) : 0;
+  if (live > room)
+    return fmt::format("{} bytes live at one time, the pools have {} in all: impossible", live, room);
+  return {};
 }
 
 int64_t least_makespan(const Problem& problem) {

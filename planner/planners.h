@@ -103,6 +103,9 @@ struct PassesCapacity : UserError {
   Plan best;  // of those found; empty where none was looked for
 };
 
+// Why no plan of a checked problem keeps to the capacities, as far as bounds tell.
+std::optional<std::string> why_impossible(const Problem& problem);
+
 // Runs the row of that name; the plan is verified. Throws UserError for an unknown name (listing the known
 // ones), a problem that makes no sense (see check()), asks for a feature that the row lacks or has more pairs
 // than it takes; PassesCapacity for a plan that passes a pool's capacity, at once where a bound says that

@@ -47,6 +47,7 @@ struct Buffer {
   std::vector<int> pools = {0};  // may lie in these, the preferred first
   std::optional<int64_t> fixed_offset = {};  // the plan must use it
   std::vector<Gap> gaps = {};                // within the life, by time, not overlapping
+  std::vector<int64_t> uses = {};  // times of the life, ascending; only plans with moves ask (stays.h)
 };
 
 // Lets two buffers share bytes although their lives meet, whenever offset(above) - offset(below) >= distance.

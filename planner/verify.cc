@@ -34,6 +34,10 @@ void check_buffer(const Problem& p, int id) {
             fmt::format("window [{}, {}) of a gap is outside its {} bytes", gap.low, gap.high, b.size));
     from = gap.end;
   }
+  for (size_t k = 0; k < b.uses.size(); ++k)
+    require(b.uses[k] >= (k == 0 ? b.begin : b.uses[k - 1] + 1) && b.uses[k] < b.end,
+            fmt::format("use {} is outside its life [{}, {}) or not after the one before", b.uses[k], b.begin,
+                        b.end));
   require(!b.fixed_offset || (*b.fixed_offset >= 0 && *b.fixed_offset <= kMaxBytes),
           fmt::format("fixed offset {} is out of range", b.fixed_offset.value_or(0)));
 }

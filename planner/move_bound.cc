@@ -1,0 +1,194 @@
+#include "planner/move_bound.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+namespace arenac {
+namespace {
+
+// Which of the slots [begin, end) is cheapest, in constant time: a sparse table (Bender and Farach-Colton
+// 2000).
+class Cheapest {
+ public:
+  explicit Cheapest(const std::vector<double>& prices) : prices_(prices) {
+    rows_.emplace_back(prices.size());
+    std::iota(rows_[0].begin(), rows_[0].end(), 0);
+    for (size_t width = 2; width <= prices.size(); width *= 2) {
+      const std::vector<int>& half = rows_.back();
+      std::vector<int> row(prices.size() - width + 1);
+      for (size_t k = 0; k < row.size(); ++k) row[k] = cheaper(half[k], half[k + width / 2]);
+      rows_.push_back(std::move(row));
+    }
+  }
+
+  int in(int begin, int end) const {
+    const int k = std::bit_width(unsigned(end - begin)) - 1;
+    return cheaper(rows_[k][begin], rows_[k][end - (1 << k)]);
+  }
+
+ private:
+  int cheaper(int a, int b) const { return prices_[b] < prices_[a] ? b : a; }
+
+  const std::vector<double>& prices_;
+  std::vector<std::vector<int>> rows_;  // k: of 2^k slots from each on
+};
+
+// Prices of bytes in the fast pool during a slot, and of bytes copied in it.
+struct Prices {
+  std::vector<double> rooms, copies;
+};
+
+class PricedRoom : public MoveRoom {
+ public:
+  PricedRoom(const MoveSlots& slots, const Prices& prices)
+      : slots_(slots), prices_(prices), paid_(slots.count() + 1), cheapest_(prices.copies) {
+    std::partial_sum(prices.rooms.begin(), prices.rooms.end(), paid_.begin() + 1);
+  }
+
+  double hold(const MoveItem& item, int begin, int end) override {
+    return begin < end ? double(item.size) * (paid_[end] - paid_[begin]) : 0;
+  }
+  double hold_slow(const MoveItem&, int, int) override { return 0; }
+
+  SlotCopy evict(const MoveItem& item) override {
+    const int ready = first_slot(slots_.times[item.written()] + slots_.copy_steps(item) + 1) - 1;
+    if (slots_.steps(item.written(), item.end) < slots_.copy_steps(item)) return {};
+    return {copy(item, item.written(), item.end), item.written(), ready};
+  }
+
+  SlotCopy fetch(const MoveItem& item, int from, int use) override {
+    const int slot = item.uses[use];
+    const int64_t begin = slots_.times[slot] - slots_.copy_steps(item);
+    if (from >= slot || begin < slots_.times[from]) return {};
+    const int first = first_slot(begin);
+    return {copy(item, from, slot) + hold(item, first, slot + 1), first, slot};
+  }
+
+  // The slot in which a copy that is ready by then is paid.
+  int slot_of_copy(int from, int by) const { return cheapest_.in(from, by); }
+
+ private:
+  int first_slot(int64_t time) const {
+    return int(std::ranges::lower_bound(slots_.times, time) - slots_.times.begin());
+  }
+  double copy(const MoveItem& item, int from, int by) const {
+    return double(item.size) * prices_.copies[cheapest_.in(from, by)];
+  }
+
+  const MoveSlots& slots_;
+  const Prices& prices_;
+  std::vector<double> paid_;  // for room, up to each slot
+  Cheapest cheapest_;
+};
+
+// By how much each slot is asked for more than it has.
+struct Excess {
+  std::vector<double> rooms, copies;
+
+  double square() const {
+    return std::inner_product(rooms.begin(), rooms.end(), rooms.begin(), 0.0) +
+           std::inner_product(copies.begin(), copies.end(), copies.begin(), 0.0);
+  }
+};
+
+struct Relaxed {
+  double bound = 0;
+  double terms = 0;  // the sum of what was added and subtracted, for rounding
+  Excess excess;
+};
+
+void take(const MoveItem& item, const std::vector<SlotStay>& stays, const PricedRoom& room, Excess& asked) {
+  int from = item.written();  // of fetches
+  for (const SlotStay& stay : stays)
+    if (stay.pool == kSlowPool && stay.ready > item.begin) from = std::max(from, stay.ready);
+  for (const SlotStay& stay : stays) {
+    const bool is_born = stay.begin == item.begin;
+    if (stay.pool == kFastPool) {
+      asked.rooms[stay.begin] += double(item.size);
+      asked.rooms[stay.end] -= double(item.size);
+      if (!is_born) asked.copies[room.slot_of_copy(from, stay.ready)] += double(item.size);
+    } else if (!is_born) {
+      asked.copies[room.slot_of_copy(item.written(), item.end)] += double(item.size);
+    }
+  }
+}
+
+Relaxed relax(const MoveSlots& slots, const Prices& prices) {
+  PricedRoom room(slots, prices);
+  Relaxed result;
+  Excess& excess = result.excess;
+  excess.rooms.resize(slots.count() + 1);
+  excess.copies.resize(slots.count());
+  for (const MoveItem& item : slots.items) {
+    if (item.size == 0) continue;
+    const MoveSequence best = best_sequence(item, room);
+    result.bound += best.cost.bytes;
+    result.terms += best.cost.bytes;
+    take(item, best.stays, room, excess);
+  }
+  std::partial_sum(excess.rooms.begin(), excess.rooms.end(), excess.rooms.begin());
+  excess.rooms.pop_back();
+  for (int k = 0; k < slots.count(); ++k) {
+    const double fast = double(slots.fast), copied = double(slots.bandwidth) * double(slots.steps(k, k + 1));
+    excess.rooms[k] -= fast;
+    excess.copies[k] -= copied;
+    const double paid = prices.rooms[k] * fast + prices.copies[k] * copied;
+    result.bound -= paid;
+    result.terms += paid;
+  }
+  return result;
+}
+
+// A slot whose price is 0 and which has room to spare stays as it is.
+void drop_idle(const std::vector<double>& prices, std::vector<double>& excess) {
+  for (size_t k = 0; k < prices.size(); ++k)
+    if (prices[k] == 0 && excess[k] < 0) excess[k] = 0;
+}
+
+void step(std::vector<double>& prices, const std::vector<double>& excess, double length) {
+  for (size_t k = 0; k < prices.size(); ++k) prices[k] = std::max(0.0, prices[k] + length * excess[k]);
+}
+
+// Every plan's slow bytes are a multiple of what divides all sizes.
+int64_t rounded_up(const MoveSlots& slots, double bound) {
+  int64_t unit = 0;
+  for (const MoveItem& item : slots.items) unit = std::gcd(unit, item.size);
+  if (unit == 0 || bound <= 0) return 0;
+  return int64_t(std::ceil(bound / double(unit))) * unit;
+}
+
+}  // namespace
+
+MoveBound move_bound(const MoveSlots& slots, double best_known, int rounds, const Cutoff& cutoff) {
+  constexpr int kPatience = 15;       // rounds without a better bound, after which steps become shorter
+  constexpr double kRounding = 1e-9;  // far above what sums of doubles lose
+  const size_t n = slots.count();
+  MoveBound best{0, std::vector<double>(n)};
+  if (n == 0) return best;
+  Prices prices{std::vector<double>(n), std::vector<double>(n)};
+  double most = -kImpossible, scale = 1;
+  for (int round = 0, idle = 0; round < rounds && !cutoff.has_passed(); ++round) {
+    Relaxed relaxed = relax(slots, prices);
+    const double sure = relaxed.bound - kRounding * relaxed.terms;
+    if (sure > most) {
+      idle = 0;
+      most = sure;
+      best = {rounded_up(slots, sure), prices.rooms};
+    } else if (++idle == kPatience) {
+      idle = 0;
+      scale /= 2;
+    }
+    drop_idle(prices.rooms, relaxed.excess.rooms);
+    drop_idle(prices.copies, relaxed.excess.copies);
+    const double square = relaxed.excess.square();
+    if (double(best.slow_bytes) >= best_known || square == 0 || scale < 1e-4) break;
+    const double length = scale * std::max(best_known - relaxed.bound, 1.0) / square;
+    step(prices.rooms, relaxed.excess.rooms, length);
+    step(prices.copies, relaxed.excess.copies, length);
+  }
+  return best;
+}
+
+}  // namespace arenac
