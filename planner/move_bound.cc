@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <boost/dynamic_bitset.hpp>
 #include <cmath>
 #include <numeric>
 
@@ -34,6 +35,29 @@ class Cheapest {
   const std::vector<double>& prices_;
   std::vector<std::vector<int>> rows_;  // k: of 2^k slots from each on
 };
+
+// Per slot, how much of the fast pool buffers can fill: the greatest sum of sizes of some that live then
+// which is no more than the capacity (subset sums by dynamic programming, in units of what divides all
+// sizes). All of the capacity where that would be much work.
+std::vector<int64_t> fillable(const MoveSlots& slots, int64_t unit) {
+  constexpr double kMostWork = 1e9;  // bits
+  std::vector<int64_t> most(slots.count(), slots.fast);
+  double lives = 0;
+  for (const MoveItem& item : slots.items) lives += double(item.end - item.begin);
+  if (unit == 0 || double(slots.fast / unit) * lives > kMostWork) return most;
+  std::vector<std::vector<int64_t>> live(slots.count());  // sizes, in units
+  for (const MoveItem& item : slots.items)
+    for (int slot = item.begin; item.may_be_fast && slot < item.end; ++slot)
+      live[slot].push_back(item.size / unit);
+  for (int slot = 0; slot < slots.count(); ++slot) {
+    boost::dynamic_bitset<> sums(size_t(slots.fast / unit) + 1, 1);
+    for (const int64_t size : live[slot]) sums |= sums << size_t(size);
+    size_t top = sums.size() - 1;
+    while (!sums[top]) --top;
+    most[slot] = int64_t(top) * unit;
+  }
+  return most;
+}
 
 // Prices of bytes in the fast pool during a slot, and of bytes copied in it.
 struct Prices {
@@ -115,7 +139,7 @@ void take(const MoveItem& item, const std::vector<SlotStay>& stays, const Priced
   }
 }
 
-Relaxed relax(const MoveSlots& slots, const Prices& prices) {
+Relaxed relax(const MoveSlots& slots, const std::vector<int64_t>& room_for, const Prices& prices) {
   PricedRoom room(slots, prices);
   Relaxed result;
   Excess& excess = result.excess;
@@ -131,7 +155,7 @@ Relaxed relax(const MoveSlots& slots, const Prices& prices) {
   std::partial_sum(excess.rooms.begin(), excess.rooms.end(), excess.rooms.begin());
   excess.rooms.pop_back();
   for (int k = 0; k < slots.count(); ++k) {
-    const double fast = double(slots.fast), copied = double(slots.bandwidth) * double(slots.steps(k, k + 1));
+    const double fast = double(room_for[k]), copied = double(slots.bandwidth) * double(slots.steps(k, k + 1));
     excess.rooms[k] -= fast;
     excess.copies[k] -= copied;
     const double paid = prices.rooms[k] * fast + prices.copies[k] * copied;
@@ -139,6 +163,17 @@ Relaxed relax(const MoveSlots& slots, const Prices& prices) {
     result.terms += paid;
   }
   return result;
+}
+
+// A copy is paid in the one cheapest slot of many, which is another one each time: only the mean over a block
+// of slots says something.
+void average(std::vector<double>& excess) {
+  constexpr size_t kBlock = 64;
+  for (size_t begin = 0; begin < excess.size(); begin += kBlock) {
+    const auto first = excess.begin() + int64_t(begin);
+    const auto last = excess.begin() + int64_t(std::min(begin + kBlock, excess.size()));
+    std::fill(first, last, std::accumulate(first, last, 0.0) / double(last - first));
+  }
 }
 
 // A slot whose price is 0 and which has room to spare stays as it is.
@@ -151,12 +186,15 @@ void step(std::vector<double>& prices, const std::vector<double>& excess, double
   for (size_t k = 0; k < prices.size(); ++k) prices[k] = std::max(0.0, prices[k] + length * excess[k]);
 }
 
-// Every plan's slow bytes are a multiple of what divides all sizes.
-int64_t rounded_up(const MoveSlots& slots, double bound) {
+// What divides all sizes, and so every sum of them; 0: all are 0.
+int64_t unit_of(const MoveSlots& slots) {
   int64_t unit = 0;
   for (const MoveItem& item : slots.items) unit = std::gcd(unit, item.size);
-  if (unit == 0 || bound <= 0) return 0;
-  return int64_t(std::ceil(bound / double(unit))) * unit;
+  return unit;
+}
+
+int64_t rounded_up(double bound, int64_t unit) {
+  return unit == 0 || bound <= 0 ? 0 : int64_t(std::ceil(bound / double(unit))) * unit;
 }
 
 }  // namespace
@@ -167,19 +205,22 @@ MoveBound move_bound(const MoveSlots& slots, double best_known, int rounds, cons
   const size_t n = slots.count();
   MoveBound best{0, std::vector<double>(n)};
   if (n == 0) return best;
+  const int64_t unit = unit_of(slots);
+  const std::vector<int64_t> room_for = fillable(slots, unit);
   Prices prices{std::vector<double>(n), std::vector<double>(n)};
   double most = -kImpossible, scale = 1;
   for (int round = 0, idle = 0; round < rounds && !cutoff.has_passed(); ++round) {
-    Relaxed relaxed = relax(slots, prices);
+    Relaxed relaxed = relax(slots, room_for, prices);
     const double sure = relaxed.bound - kRounding * relaxed.terms;
     if (sure > most) {
       idle = 0;
       most = sure;
-      best = {rounded_up(slots, sure), prices.rooms};
+      best = {rounded_up(sure, unit), prices.rooms};
     } else if (++idle == kPatience) {
       idle = 0;
       scale /= 2;
     }
+    average(relaxed.excess.copies);
     drop_idle(prices.rooms, relaxed.excess.rooms);
     drop_idle(prices.copies, relaxed.excess.copies);
     const double square = relaxed.excess.square();

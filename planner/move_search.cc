@@ -220,12 +220,12 @@ Placed place_in_order(const MoveSlots& slots, std::vector<int> order, const std:
 class Neighbourhoods {
  public:
   Neighbourhoods(const MoveSlots& slots, const Placed& from, uint64_t seed)
-      : slots_(slots), placing_(slots), random_(seed) {
+      : slots_(slots), placing_(slots), random_(seed), cost_(from.cost), best_(from) {
     for (size_t id = 0; id < from.stays.size(); ++id) placing_.restore(int(id), from.stays[id]);
   }
 
-  // Changes nothing if that would cost more.
-  void try_one() {
+  // Changes nothing if that would cost more than so many bytes of uses more.
+  void try_one(double threshold) {
     const int id = in_slow();
     if (id < 0) return;
     std::vector<int> ids = others_at(slow_use(id), id);
@@ -235,17 +235,20 @@ class Neighbourhoods {
     MoveCost before, after;
     std::vector<std::vector<SlotStay>> old;
     for (const int k : ids) before = before + placing_.cost(k), old.push_back(placing_.remove(k));
-    bool placed = true;
     for (const int k : ids) {
-      placed = placed && placing_.place(k);
+      placing_.place(k);
       after = after + placing_.cost(k);
     }
-    if (placed && after <= before) return;
+    if (after <= before || after.bytes <= before.bytes + threshold) {
+      cost_ = {cost_.bytes + after.bytes - before.bytes, cost_.moved + after.moved - before.moved};
+      if (cost_ < best_.cost) best_ = {placing_.stays(), cost_};
+      return;
+    }
     for (const int k : ids) placing_.remove(k);
     for (size_t k = 0; k < ids.size(); ++k) placing_.restore(ids[k], std::move(old[k]));
   }
 
-  Placed result() const { return {placing_.stays(), placing_.total()}; }
+  const Placed& best() const { return best_; }
 
  private:
   static constexpr uint64_t kMostVictims = 6;
@@ -289,6 +292,8 @@ class Neighbourhoods {
   const MoveSlots& slots_;
   Placing placing_;
   Random random_;
+  MoveCost cost_;
+  Placed best_;
 };
 
 }  // namespace
@@ -320,12 +325,19 @@ Placed fit_stays(const MoveSlots& slots, const Placed& from) {
 }
 
 Placed improve_stays(const MoveSlots& slots, Placed from, const MoveEffort& effort, const Cutoff& cutoff) {
-  constexpr double kTries = 2e4, kWork = 2e8;  // each looks at all buffers
+  constexpr double kTries = 5e4, kWork = 2e8;  // each looks at all buffers
+  constexpr double kThreshold = 0.2;           // of a buffer's bytes on average
   if (from.cost.bytes == kImpossible || from.cost == MoveCost()) return from;
   const double tries = effort.effort * std::min(kTries, kWork / double(slots.items.size()));
+  const double sizes =
+      std::accumulate(slots.items.begin(), slots.items.end(), 0.0,
+                      [](double sum, const MoveItem& item) { return sum + double(item.size); });
   Neighbourhoods search(slots, from, effort.seed);
-  for (double k = 0; k < tries && !cutoff.has_passed(); ++k) search.try_one();
-  return search.result();
+  for (double k = 0; k < tries && !cutoff.has_passed(); ++k) {
+    const double left = 1 - k / tries;
+    search.try_one(kThreshold * left * left * sizes / double(slots.items.size()));
+  }
+  return search.best();
 }
 
 }  // namespace arenac

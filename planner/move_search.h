@@ -1,9 +1,10 @@
 // Which buffers are in the fast pool when: sequences of stays within capacity and bandwidth, without offsets.
 //
 // Buffers are placed one by one, each by best_sequence() in the room that the others leave, in several orders
-// and with prices that say what the room is worth to others. Then, as long as that helps: some of those that
-// keep a use out of the fast pool are taken out with it and placed again (large neighbourhood search, Shaw
-// 1998).
+// and with prices that say what the room is worth to others. Then, again and again: some of those that keep a
+// use out of the fast pool are taken out with it and placed again (large neighbourhood search, Shaw 1998),
+// and what is then worse by a threshold that falls to 0 is taken, too (threshold accepting, Dueck and Scheuer
+// 1990).
 #pragma once
 
 #include <vector>

@@ -43,12 +43,20 @@ PoolOfStays pool_of_stays(const Problem& problem, std::vector<Stay>& stays, int 
   return result;
 }
 
-// The doubles are exact: check_for_moves() keeps sums of uses small.
-MoveTotals totals_of(const MoveSlots& slots, const Placed& placed, const std::vector<Stay>& stays) {
-  MoveCost sum;
-  for (size_t id = 0; id < placed.stays.size(); ++id) sum = sum + cost_of(slots.items[id], placed.stays[id]);
-  const auto copies = std::ranges::count_if(stays, [](const Stay& stay) { return stay.ready > stay.begin; });
-  return {copies, int64_t(sum.bytes), int64_t(sum.moved)};
+MoveTotals totals_of(const Problem& problem, const std::vector<Stay>& stays) {
+  MoveTotals totals;
+  std::vector<std::vector<const Stay*>> fast(problem.buffers.size());
+  for (const Stay& stay : stays) {
+    if (stay.pool == kFastPool) fast[stay.buffer].push_back(&stay);
+    if (stay.ready == stay.begin) continue;
+    ++totals.copies;
+    totals.moved_bytes += problem.buffers[stay.buffer].size;
+  }
+  for (size_t id = 0; id < fast.size(); ++id)
+    for (const int64_t use : uses_of(problem.buffers[id]))
+      if (std::ranges::none_of(fast[id], [&](const Stay* s) { return s->ready <= use && use < s->end; }))
+        totals.slow_bytes += problem.buffers[id].size;
+  return totals;
 }
 
 class MovesPlanning {
@@ -67,14 +75,16 @@ class MovesPlanning {
     const MoveBound bound = move_bound(slots_, placed.cost.bytes, rounds, cutoff_);
     Placed priced = place_stays(slots_, bound.rooms);
     if (priced.cost < placed.cost) placed = std::move(priced);
-    const int64_t capacity = slots_.fast;
+    // Offsets waste some of the pool: how much of it stays are promised is searched by bisection.
+    int64_t fits = 0, passes = slots_.fast;
     for (int packing = 0; packing < kPackings && placed.cost.bytes < kImpossible; ++packing) {
       placed =
           improve_stays(slots_, std::move(placed), {search_.effort / (1 + packing), search_.seed}, cutoff_);
-      const int64_t top = pack(placed);
-      if (top <= capacity || cutoff_.has_passed()) break;
-      // Offsets waste some of the pool: stays are promised less, by half of what was too much.
-      slots_.fast -= std::min(slots_.fast, std::max<int64_t>(1, (top - capacity) / 2));
+      const int64_t top = pack(stays_of(slots_, placed)),
+                    over = top - problem_.pools[kFastPool].capacity.value_or(top);
+      if ((packing == 0 && over <= 0) || cutoff_.has_passed()) break;
+      (over > 0 ? passes : fits) = slots_.fast;
+      slots_.fast = fits == 0 ? std::max<int64_t>(0, passes - over) : (fits + passes) / 2;
       placed = fit_stays(slots_, placed);
     }
     if (best_) best_->slow_bound = bound.slow_bytes;
@@ -84,25 +94,49 @@ class MovesPlanning {
  private:
   static constexpr int kPackings = 6;
   static constexpr double kRounds = 300;  // of prices, that seem worth it
-  static constexpr double kPackingEffort = 0.1;
+  static constexpr double kPackingEffort = 0.01;
 
   // Gives the stays offsets, and keeps the plan if it is the best so far. The top of the fast pool, before
   // what lies above its capacity left it.
-  int64_t pack(Placed placed) {
-    std::vector<Stay> stays = stays_of(slots_, placed);
+  int64_t pack(std::vector<Stay> stays) {
     const int64_t top = give_offsets(stays, kFastPool);
-    const bool fits = spill(placed, stays);
-    const int64_t slow = fits ? give_offsets(stays, kSlowPool) : 0;
-    if (!fits || slow > problem_.pools[kSlowPool].capacity.value_or(slow)) return top;
-    MovesPlan plan{std::move(stays), {0, slow}, {}};
-    for (const Stay& stay : plan.stays)
-      if (stay.pool == kFastPool)
-        plan.pool_sizes[kFastPool] =
-            std::max(plan.pool_sizes[kFastPool], stay.offset + slots_.items[stay.buffer].size);
-    plan.totals = totals_of(slots_, placed, plan.stays);
-    const auto key = [](const MovesPlan& p) { return std::pair(p.totals.slow_bytes, p.totals.moved_bytes); };
-    if (!best_ || key(plan) < key(*best_)) best_ = std::move(plan);
+    if (top > problem_.pools[kFastPool].capacity.value_or(top)) stays = spilled(stays);
+    const MoveTotals totals = totals_of(problem_, stays);
+    const auto key = [](const MoveTotals& t) { return std::pair(t.slow_bytes, t.moved_bytes); };
+    const bool all_may = std::ranges::all_of(stays, [&](const Stay& stay) {
+      return std::ranges::count(problem_.buffers[stay.buffer].pools, stay.pool) > 0;
+    });
+    if (!all_may || (best_ && key(best_->totals) <= key(totals))) return top;
+    const int64_t slow = give_offsets(stays, kSlowPool);
+    if (slow > problem_.pools[kSlowPool].capacity.value_or(slow)) return top;
+    int64_t fast = 0;
+    for (const Stay& stay : stays)
+      if (stay.pool == kFastPool) fast = std::max(fast, stay.offset + problem_.buffers[stay.buffer].size);
+    best_ = {std::move(stays), {fast, slow}, totals};
     return top;
+  }
+
+  // Without the stays that pass the fast pool's capacity: a stay in the slow one serves their uses.
+  std::vector<Stay> spilled(std::vector<Stay> stays) const {
+    const int64_t capacity = *problem_.pools[kFastPool].capacity;
+    std::vector<char> spills(problem_.buffers.size()), born(spills);  // of a buffer: any stay, its first one
+    for (const Stay& stay : stays) {
+      if (stay.pool != kFastPool || stay.offset + problem_.buffers[stay.buffer].size <= capacity) continue;
+      spills[stay.buffer] = 1;
+      if (stay.ready == stay.begin) born[stay.buffer] = 1;
+    }
+    std::erase_if(stays, [&](const Stay& stay) {
+      return stay.pool == kFastPool ? stay.offset + problem_.buffers[stay.buffer].size > capacity
+                                    : born[stay.buffer] != 0;
+    });
+    for (Stay& stay : stays)
+      if (stay.pool == kSlowPool && spills[stay.buffer]) stay.end = problem_.buffers[stay.buffer].end;
+    for (size_t id = 0; id < born.size(); ++id) {
+      const Buffer& b = problem_.buffers[id];
+      if (born[id]) stays.push_back({int(id), kSlowPool, 0, b.begin, b.begin, b.end});
+    }
+    std::ranges::sort(stays, {}, [](const Stay& stay) { return std::pair(stay.buffer, stay.begin); });
+    return stays;
   }
 
   // Offsets for the stays of one pool, and where the topmost ends.
@@ -117,27 +151,6 @@ class MovesPlanning {
     const Plan plan = plan_at_best(alone.problem, planner_, search);
     for (size_t k = 0; k < alone.stays.size(); ++k) alone.stays[k]->offset = plan.placements[k].offset;
     return plan.pools[0].size;
-  }
-
-  // Buffers that pass the fast pool's capacity lie in the slow one instead, all their lives; whether they
-  // may.
-  bool spill(Placed& placed, std::vector<Stay>& stays) const {
-    const int64_t capacity = problem_.pools[kFastPool].capacity.value_or(INT64_MAX);
-    std::vector<int> spilled;
-    for (const Stay& stay : stays)
-      if (stay.pool == kFastPool && stay.offset + slots_.items[stay.buffer].size > capacity &&
-          (spilled.empty() || spilled.back() != stay.buffer))
-        spilled.push_back(stay.buffer);
-    std::erase_if(stays, [&](const Stay& stay) { return std::ranges::binary_search(spilled, stay.buffer); });
-    for (const int id : spilled) {
-      const MoveItem& item = slots_.items[id];
-      if (!item.may_be_slow) return false;
-      placed.stays[id] = {{kSlowPool, item.begin, item.begin, item.end}};
-      const Buffer& b = problem_.buffers[id];
-      stays.push_back({id, kSlowPool, 0, b.begin, b.begin, b.end});
-    }
-    std::ranges::stable_sort(stays, {}, &Stay::buffer);
-    return true;
   }
 
   const Problem& problem_;

@@ -88,8 +88,8 @@ std::vector<std::vector<std::string>> documented_columns() {
 
 TEST(Csv, EveryDocumentedSpellingIsRead) {
   const std::vector<std::pair<std::string, std::string>> plain = {
-      {"id", "a"},     {"lower", "0"}, {"upper", "4"},  {"size", "8"},  {"align", "16"},
-      {"gaps", "1-2"}, {"pool", "p"},  {"fixed", "32"}, {"group", "g"}, {"overlap", "a:8"}};
+      {"id", "a"},   {"lower", "0"},  {"upper", "4"}, {"size", "8"},      {"align", "16"}, {"gaps", "1-2"},
+      {"pool", "p"}, {"fixed", "32"}, {"group", "g"}, {"overlap", "a:8"}, {"uses", "0 2"}};
   const auto read_with = [&](const std::string& column, const std::string& name) {
     std::string head, cells;
     for (const auto& [known, cell] : plain) {
@@ -101,10 +101,10 @@ TEST(Csv, EveryDocumentedSpellingIsRead) {
   size_t spellings = 0;
   for (const std::vector<std::string>& column : documented_columns())
     for (const std::string& name : column) {
-      EXPECT_THAT(read_with(column[0], name), HasSubstr("\na,0,4,8,16,1-2,32,0,a:8\n")) << name;
+      EXPECT_THAT(read_with(column[0], name), HasSubstr("\na,0,4,8,16,1-2,0 2,32,0,a:8\n")) << name;
       ++spellings;
     }
-  EXPECT_EQ(spellings, 16u);  // all but the solution's `offset`
+  EXPECT_EQ(spellings, 17u);  // all but the solution's `offset` and `ready`
 }
 
 TEST(Csv, ByteOrderMarkCarriageReturnsAndBlankLines) {
