@@ -325,17 +325,18 @@ Placed fit_stays(const MoveSlots& slots, const Placed& from) {
 }
 
 Placed improve_stays(const MoveSlots& slots, Placed from, const MoveEffort& effort, const Cutoff& cutoff) {
-  constexpr double kTries = 5e4, kWork = 2e8;  // each looks at all buffers
-  constexpr double kThreshold = 0.2;           // of a buffer's bytes on average
+  constexpr double kTriesEach = 200, kMostTries = 5e4, kWork = 2e8;  // a try looks at all buffers
+  constexpr double kThreshold = 0.2;                                 // of a buffer's bytes on average
   if (from.cost.bytes == kImpossible || from.cost == MoveCost()) return from;
-  const double tries = effort.effort * std::min(kTries, kWork / double(slots.items.size()));
+  const double buffers = double(slots.items.size());
+  const double tries = effort.effort * std::min({kTriesEach * buffers, kMostTries, kWork / buffers});
   const double sizes =
       std::accumulate(slots.items.begin(), slots.items.end(), 0.0,
                       [](double sum, const MoveItem& item) { return sum + double(item.size); });
   Neighbourhoods search(slots, from, effort.seed);
   for (double k = 0; k < tries && !cutoff.has_passed(); ++k) {
     const double left = 1 - k / tries;
-    search.try_one(kThreshold * left * left * sizes / double(slots.items.size()));
+    search.try_one(kThreshold * left * left * sizes / buffers);
   }
   return search.best();
 }
