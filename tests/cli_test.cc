@@ -211,6 +211,46 @@ TEST_F(Cli, VerifyTakesThePoolsOfThePlan) {
   EXPECT_EQ(arenac({"verify", "map.json", "--certificate", "c.json"}).status, 2);
 }
 
+// The example in README.md.
+TEST_F(Cli, PlanMovesBuffersBetweenPools) {
+  write("p.csv", "id,lower,upper,size,uses\na,0,10,1024,0 2 9\nb,1,8,1024,1 4 7\nc,3,6,2048,3 4 5\n");
+  const auto with_moves = [&](std::vector<std::string> words, const std::string& fast = "3K",
+                              const std::string& bytes = "1K") {
+    for (const std::string& word : {std::string("--pool"), "name=fast,size=" + fast, std::string("--pool"),
+                                    std::string("name=slow"), std::string("--moves"), bytes})
+      words.push_back(word);
+    return arenac(words);
+  };
+  const Finished planned = with_moves({"plan", "p.csv", "-o", "s.csv"});
+  EXPECT_EQ(planned.status, 0);
+  EXPECT_THAT(planned.output,
+              HasSubstr("3 buffers: 0 bytes used from 'slow', no plan uses fewer (proved); 2 copies "
+                        "of 2048 bytes; 'fast' 3072, 'slow' 1024; "));
+  EXPECT_THAT(read_file(at("s.csv")),
+              AllOf(HasSubstr("id,lower,upper,size,pool,offset,ready\na,0,3,1024,fast,"),
+                    HasSubstr("\na,1,9,1024,slow,0,2\na,8,10,1024,fast,")));
+  const Finished right = with_moves({"verify", "p.csv", "s.csv"});
+  EXPECT_EQ(right.status, 0);
+  EXPECT_THAT(right.output,
+              HasSubstr("s.csv: 0 bytes used from 'slow'; 2 copies of 2048 bytes\ns.csv: right\n"));
+  EXPECT_EQ(with_moves({"verify", "p.csv", "s.csv"}, "3K", "512").status, 4) << "copies pass the bandwidth";
+  EXPECT_EQ(with_moves({"verify", "p.csv", "s.csv"}, "2K").status, 4) << "stays pass the capacity";
+  EXPECT_THAT(
+      with_moves({"plan", "p.csv", "--json"}).output,
+      HasSubstr(
+          R"({"buffers":3,"moves":2,"moved_bytes":2048,"slow_bytes":0,"slow_bound":0,"proof":"optimal",)"));
+  EXPECT_EQ(arenac({"plan", "p.csv", "--pool", "name=fast,size=1K", "--pool", "name=slow,size=1K", "--moves",
+                    "1K", "-o", "t.csv"})
+                .status,
+            3);
+  EXPECT_EQ(arenac({"plan", "p.csv", "--moves", "1K", "-o", "t.csv"}).status, 2) << "one pool";
+  for (const char* other : {"--planner", "--warm-start", "--certificate"})
+    EXPECT_EQ(with_moves({"plan", "p.csv", "-o", "t.csv", other, "all"}).status, 2) << other;
+  EXPECT_EQ(with_moves({"plan", "p.csv"}, "3K", "0").status, 2);
+  EXPECT_EQ(arenac({"verify", "map.json", "--moves", "1K"}).status, 2);
+  EXPECT_FALSE(std::filesystem::exists(at("t.csv")));
+}
+
 TEST_F(Cli, PlanCertifiesItsBound) {
   write("p.csv", "id,lower,upper,size\na,0,2,8\nb,2,5,4\nc,1,3,4\n");
   ASSERT_EQ(arenac({"plan", "p.csv", "-o", "s.csv", "--certificate", "c.json"}).status, 0);
