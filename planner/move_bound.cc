@@ -107,9 +107,40 @@ class PricedRoom : public MoveRoom {
   Cheapest cheapest_;
 };
 
+// A copy is paid in the one cheapest slot of many, which is another one each time: only the mean over a block
+// of slots says something.
+void average(std::vector<double>& excess) {
+  constexpr size_t kBlock = 64;
+  for (size_t begin = 0; begin < excess.size(); begin += kBlock) {
+    const auto first = excess.begin() + int64_t(begin);
+    const auto last = excess.begin() + int64_t(std::min(begin + kBlock, excess.size()));
+    std::fill(first, last, std::accumulate(first, last, 0.0) / double(last - first));
+  }
+}
+
 // By how much each slot is asked for more than it has.
 struct Excess {
   std::vector<double> rooms, copies;
+
+  // A little towards another excess: single ones jump (Camerini, Fratta and Maffioli 1975).
+  void turn(Excess towards) {
+    constexpr double kWeight = 0.06;
+    average(towards.copies);
+    for (size_t k = 0; k < rooms.size(); ++k) {
+      rooms[k] += kWeight * (towards.rooms[k] - rooms[k]);
+      copies[k] += kWeight * (towards.copies[k] - copies[k]);
+    }
+  }
+
+  // Without slots whose price is 0 and that have room to spare: they stay as they are.
+  Excess without_idle(const Prices& prices) const {
+    Excess result = *this;
+    for (size_t k = 0; k < rooms.size(); ++k) {
+      if (prices.rooms[k] == 0 && rooms[k] < 0) result.rooms[k] = 0;
+      if (prices.copies[k] == 0 && copies[k] < 0) result.copies[k] = 0;
+    }
+    return result;
+  }
 
   double square() const {
     return std::inner_product(rooms.begin(), rooms.end(), rooms.begin(), 0.0) +
@@ -165,23 +196,6 @@ Relaxed relax(const MoveSlots& slots, const std::vector<int64_t>& room_for, cons
   return result;
 }
 
-// A copy is paid in the one cheapest slot of many, which is another one each time: only the mean over a block
-// of slots says something.
-void average(std::vector<double>& excess) {
-  constexpr size_t kBlock = 64;
-  for (size_t begin = 0; begin < excess.size(); begin += kBlock) {
-    const auto first = excess.begin() + int64_t(begin);
-    const auto last = excess.begin() + int64_t(std::min(begin + kBlock, excess.size()));
-    std::fill(first, last, std::accumulate(first, last, 0.0) / double(last - first));
-  }
-}
-
-// A slot whose price is 0 and which has room to spare stays as it is.
-void drop_idle(const std::vector<double>& prices, std::vector<double>& excess) {
-  for (size_t k = 0; k < prices.size(); ++k)
-    if (prices[k] == 0 && excess[k] < 0) excess[k] = 0;
-}
-
 void step(std::vector<double>& prices, const std::vector<double>& excess, double length) {
   for (size_t k = 0; k < prices.size(); ++k) prices[k] = std::max(0.0, prices[k] + length * excess[k]);
 }
@@ -200,17 +214,19 @@ int64_t rounded_up(double bound, int64_t unit) {
 }  // namespace
 
 MoveBound move_bound(const MoveSlots& slots, double best_known, int rounds, const Cutoff& cutoff) {
-  constexpr int kPatience = 15;       // rounds without a better bound, after which steps become shorter
-  constexpr double kRounding = 1e-9;  // far above what sums of doubles lose
+  constexpr int kPatience = 30;  // rounds without a better bound, after which steps become shorter
+  constexpr double kFirst = 0.1, kLast = 1e-5;  // of Polyak's step
+  constexpr double kRounding = 1e-9;            // far above what sums of doubles lose
   const size_t n = slots.count();
   MoveBound best{0, std::vector<double>(n)};
   if (n == 0) return best;
   const int64_t unit = unit_of(slots);
   const std::vector<int64_t> room_for = fillable(slots, unit);
   Prices prices{std::vector<double>(n), std::vector<double>(n)};
-  double most = -kImpossible, scale = 1;
-  for (int round = 0, idle = 0; round < rounds && !cutoff.has_passed(); ++round) {
-    Relaxed relaxed = relax(slots, room_for, prices);
+  Excess direction{std::vector<double>(n), std::vector<double>(n)};
+  double most = -kImpossible, scale = kFirst;
+  for (int round = 0, idle = 0; round < rounds && scale > kLast && !cutoff.has_passed(); ++round) {
+    const Relaxed relaxed = relax(slots, room_for, prices);
     const double sure = relaxed.bound - kRounding * relaxed.terms;
     if (sure > most) {
       idle = 0;
@@ -220,14 +236,13 @@ MoveBound move_bound(const MoveSlots& slots, double best_known, int rounds, cons
       idle = 0;
       scale /= 2;
     }
-    average(relaxed.excess.copies);
-    drop_idle(prices.rooms, relaxed.excess.rooms);
-    drop_idle(prices.copies, relaxed.excess.copies);
-    const double square = relaxed.excess.square();
-    if (double(best.slow_bytes) >= best_known || square == 0 || scale < 1e-4) break;
+    direction.turn(relaxed.excess);
+    const Excess turned = direction.without_idle(prices);
+    const double square = turned.square();
+    if (double(best.slow_bytes) >= best_known || square == 0) break;
     const double length = scale * std::max(best_known - relaxed.bound, 1.0) / square;
-    step(prices.rooms, relaxed.excess.rooms, length);
-    step(prices.copies, relaxed.excess.copies, length);
+    step(prices.rooms, turned.rooms, length);
+    step(prices.copies, turned.copies, length);
   }
   return best;
 }

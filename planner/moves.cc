@@ -93,7 +93,7 @@ class MovesPlanning {
 
  private:
   static constexpr int kPackings = 6;
-  static constexpr double kRounds = 300;  // of prices, that seem worth it
+  static constexpr double kRounds = 600;  // of prices, that seem worth it
   static constexpr double kPackingEffort = 0.01;
 
   // Gives the stays offsets, and keeps the plan if it is the best so far. The top of the fast pool, before
