@@ -40,11 +40,11 @@ class Cheapest {
 // which is no more than the capacity (subset sums by dynamic programming, in units of what divides all
 // sizes). All of the capacity where that would be much work.
 std::vector<int64_t> fillable(const MoveSlots& slots, int64_t unit) {
-  constexpr double kMostWork = 1e9;  // bits
+  constexpr double kMostWork = 1e9;  // bits, of sums and of sizes
   std::vector<int64_t> most(slots.count(), slots.fast);
   double lives = 0;
   for (const MoveItem& item : slots.items) lives += double(item.end - item.begin);
-  if (unit == 0 || double(slots.fast / unit) * lives > kMostWork) return most;
+  if (unit == 0 || (double(slots.fast / unit) + 64) * lives > kMostWork) return most;
   std::vector<std::vector<int64_t>> live(slots.count());  // sizes, in units
   for (const MoveItem& item : slots.items)
     for (int slot = item.begin; item.may_be_fast && slot < item.end; ++slot)

@@ -80,8 +80,8 @@ class MovesPlanning {
     for (int packing = 0; packing < kPackings && placed.cost.bytes < kImpossible; ++packing) {
       placed =
           improve_stays(slots_, std::move(placed), {search_.effort / (1 + packing), search_.seed}, cutoff_);
-      const int64_t top = pack(stays_of(slots_, placed)),
-                    over = top - problem_.pools[kFastPool].capacity.value_or(top);
+      const int64_t top = pack(stays_of(slots_, placed));
+      const int64_t over = top - problem_.pools[kFastPool].capacity.value_or(top);
       if ((packing == 0 && over <= 0) || cutoff_.has_passed()) break;
       (over > 0 ? passes : fits) = slots_.fast;
       slots_.fast = fits == 0 ? std::max<int64_t>(0, passes - over) : (fits + passes) / 2;
@@ -93,8 +93,8 @@ class MovesPlanning {
 
  private:
   static constexpr int kPackings = 6;
-  static constexpr double kRounds = 600;  // of prices, that seem worth it
-  static constexpr double kPackingEffort = 0.01;
+  static constexpr double kRounds = 600;          // of prices, that seem worth it
+  static constexpr double kPackingEffort = 0.01;  // each of many, where more would help little
 
   // Gives the stays offsets, and keeps the plan if it is the best so far. The top of the fast pool, before
   // what lies above its capacity left it.
@@ -172,10 +172,8 @@ MovesPlan plan_moves(const Problem& problem, int64_t bandwidth, std::string_view
   if (const auto why = why_impossible(whole)) throw PassesCapacity(*why, Exit::kDoesNotFit, {});
   const std::optional<MovesPlan> plan = MovesPlanning(whole, bandwidth, planner, search).plan();
   if (!plan)
-    throw PassesCapacity(
-        "no plan with moves was found that the capacities of both pools hold: not proven "
-        "impossible",
-        Exit::kNotFound, {});
+    throw PassesCapacity("no plan with moves was found that both capacities hold: not proven impossible",
+                         Exit::kNotFound, {});
   const auto fault = verify_moves(problem, bandwidth, *plan);
   ARENAC_CHECK(!fault, fmt::format("plan with moves: {}", fault.value_or("")));
   return *plan;
