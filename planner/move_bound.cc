@@ -123,12 +123,11 @@ struct Excess {
   std::vector<double> rooms, copies;
 
   // A little towards another excess: single ones jump (Camerini, Fratta and Maffioli 1975).
-  void turn(Excess towards) {
-    constexpr double kWeight = 0.06;
+  void turn(Excess towards, double weight) {
     average(towards.copies);
     for (size_t k = 0; k < rooms.size(); ++k) {
-      rooms[k] += kWeight * (towards.rooms[k] - rooms[k]);
-      copies[k] += kWeight * (towards.copies[k] - copies[k]);
+      rooms[k] += weight * (towards.rooms[k] - rooms[k]);
+      copies[k] += weight * (towards.copies[k] - copies[k]);
     }
   }
 
@@ -211,38 +210,69 @@ int64_t rounded_up(double bound, int64_t unit) {
   return unit == 0 || bound <= 0 ? 0 : int64_t(std::ceil(bound / double(unit))) * unit;
 }
 
+// Changes prices, from 0 on, step by step.
+class Ascent {
+ public:
+  // The first of Polyak's steps, and how far the direction turns at each.
+  Ascent(const MoveSlots& slots, double scale, double weight)
+      : slots_(slots),
+        unit_(unit_of(slots)),
+        room_for_(fillable(slots, unit_)),
+        scale_(scale),
+        weight_(weight),
+        prices_{std::vector<double>(slots.count()), std::vector<double>(slots.count())},
+        direction_{prices_.rooms, prices_.copies},
+        best_{0, prices_.rooms} {}
+
+  // False if that is of no use any more.
+  bool step_towards(double best_known) {
+    constexpr int kPatience = 30;       // rounds without a better bound, after which steps become shorter
+    constexpr double kShortest = 1e-5;  // of Polyak's
+    constexpr double kRounding = 1e-9;  // far above what sums of doubles lose
+    const Relaxed relaxed = relax(slots_, room_for_, prices_);
+    const double sure = relaxed.bound - kRounding * relaxed.terms;
+    if (sure > most_) {
+      idle_ = 0;
+      most_ = sure;
+      best_ = {rounded_up(sure, unit_), prices_.rooms};
+    } else if (++idle_ == kPatience) {
+      idle_ = 0;
+      scale_ /= 2;
+    }
+    direction_.turn(relaxed.excess, weight_);
+    const Excess turned = direction_.without_idle(prices_);
+    const double square = turned.square();
+    if (double(best_.slow_bytes) >= best_known || square == 0 || scale_ < kShortest) return false;
+    const double length = scale_ * std::max(best_known - relaxed.bound, 1.0) / square;
+    step(prices_.rooms, turned.rooms, length);
+    step(prices_.copies, turned.copies, length);
+    return true;
+  }
+
+  const MoveBound& best() const { return best_; }
+
+ private:
+  const MoveSlots& slots_;
+  int64_t unit_;
+  std::vector<int64_t> room_for_;
+  double scale_, weight_;
+  Prices prices_;
+  Excess direction_;
+  MoveBound best_;
+  double most_ = -kImpossible;
+  int idle_ = 0;
+};
+
 }  // namespace
 
 MoveBound move_bound(const MoveSlots& slots, double best_known, int rounds, const Cutoff& cutoff) {
-  constexpr int kPatience = 30;  // rounds without a better bound, after which steps become shorter
-  constexpr double kFirst = 0.1, kLast = 1e-5;  // of Polyak's step
-  constexpr double kRounding = 1e-9;            // far above what sums of doubles lose
-  const size_t n = slots.count();
-  MoveBound best{0, std::vector<double>(n)};
-  if (n == 0) return best;
-  const int64_t unit = unit_of(slots);
-  const std::vector<int64_t> room_for = fillable(slots, unit);
-  Prices prices{std::vector<double>(n), std::vector<double>(n)};
-  Excess direction{std::vector<double>(n), std::vector<double>(n)};
-  double most = -kImpossible, scale = kFirst;
-  for (int round = 0, idle = 0; round < rounds && scale > kLast && !cutoff.has_passed(); ++round) {
-    const Relaxed relaxed = relax(slots, room_for, prices);
-    const double sure = relaxed.bound - kRounding * relaxed.terms;
-    if (sure > most) {
-      idle = 0;
-      most = sure;
-      best = {rounded_up(sure, unit), prices.rooms};
-    } else if (++idle == kPatience) {
-      idle = 0;
-      scale /= 2;
-    }
-    direction.turn(relaxed.excess);
-    const Excess turned = direction.without_idle(prices);
-    const double square = turned.square();
-    if (double(best.slow_bytes) >= best_known || square == 0) break;
-    const double length = scale * std::max(best_known - relaxed.bound, 1.0) / square;
-    step(prices.rooms, turned.rooms, length);
-    step(prices.copies, turned.copies, length);
+  MoveBound best{0, std::vector<double>(slots.count())};
+  if (slots.count() == 0) return best;
+  // Steady for many buffers, agile for few: which of the two is better differs.
+  for (Ascent ascent : {Ascent(slots, 0.1, 0.06), Ascent(slots, 1, 0.5)}) {
+    for (int round = 0; round < rounds && !cutoff.has_passed(); ++round)
+      if (!ascent.step_towards(best_known)) break;
+    if (ascent.best().slow_bytes > best.slow_bytes) best = ascent.best();
   }
   return best;
 }

@@ -19,7 +19,8 @@ struct MoveBound {
   std::vector<double> rooms;  // per slot: the price of a byte of the fast pool during it
 };
 
-// `best_known`: slow bytes of a plan. `rounds`: of new prices at most, each O(uses + slots log slots).
+// `best_known`: slow bytes of a plan. `rounds`: of new prices at most, from each of two starts, each O(uses +
+// slots log slots).
 MoveBound move_bound(const MoveSlots& slots, double best_known, int rounds, const Cutoff& cutoff);
 
 }  // namespace arenac

@@ -70,7 +70,9 @@ class MovesPlanning {
 
   // Nothing if none was found that the capacities hold.
   std::optional<MovesPlan> plan() {
+    const Placed still = without_moves();
     Placed placed = place_stays(slots_, {});
+    if (still.cost < placed.cost) placed = still;
     const int rounds = int(std::clamp(kRounds * search_.effort, 1.0, 1e6));
     const MoveBound bound = move_bound(slots_, placed.cost.bytes, rounds, cutoff_);
     Placed priced = place_stays(slots_, bound.rooms);
@@ -93,8 +95,26 @@ class MovesPlanning {
 
  private:
   static constexpr int kPackings = 6;
-  static constexpr double kRounds = 600;          // of prices, that seem worth it
+  static constexpr double kRounds = 400;          // of prices, that seem worth it
   static constexpr double kPackingEffort = 0.01;  // each of many, where more would help little
+
+  // Keeps the plan in which each buffer lies in one pool, if one is found that the capacities hold. The
+  // default planner finds it: not every row takes two pools.
+  Placed without_moves() {
+    const Plan plan = plan_at_best(problem_, kDefaultPlanner, search_for(problem_.pools));
+    if (passed_capacities(problem_, plan)) return {{}, {kImpossible, kImpossible}};
+    Placed placed;
+    for (size_t id = 0; id < problem_.buffers.size(); ++id) {
+      const MoveItem& item = slots_.items[id];
+      placed.stays.push_back({{plan.placements[id].pool, item.begin, item.begin, item.end}});
+      placed.cost = placed.cost + cost_of(item, placed.stays.back());
+    }
+    std::vector<Stay> stays = stays_of(slots_, placed);
+    for (Stay& stay : stays) stay.offset = plan.placements[stay.buffer].offset;
+    const MoveTotals totals = totals_of(problem_, stays);
+    best_ = {std::move(stays), {plan.pools[kFastPool].size, plan.pools[kSlowPool].size}, totals};
+    return placed;
+  }
 
   // Gives the stays offsets, and keeps the plan if it is the best so far. The top of the fast pool, before
   // what lies above its capacity left it.
@@ -142,15 +162,20 @@ class MovesPlanning {
   // Offsets for the stays of one pool, and where the topmost ends.
   int64_t give_offsets(std::vector<Stay>& stays, int pool) {
     const PoolOfStays alone = pool_of_stays(problem_, stays, pool);
+    const Plan plan = plan_at_best(alone.problem, planner_, search_for(alone.problem.pools));
+    for (size_t k = 0; k < alone.stays.size(); ++k) alone.stays[k]->offset = plan.placements[k].offset;
+    return plan.pools[0].size;
+  }
+
+  Search search_for(const std::vector<Pool>& pools) const {
     Search search;
-    search.goal = problem_.pools[pool].capacity ? Goal::kFits : Goal::kSmallest;
+    const bool any_will_do = std::ranges::all_of(pools, [](const Pool& p) { return p.capacity.has_value(); });
+    search.goal = any_will_do ? Goal::kFits : Goal::kSmallest;
     search.effort = kPackingEffort * search_.effort;
     search.seconds = std::max(0.0, cutoff_.seconds_left());
     search.seed = search_.seed;
     search.is_cancelled = search_.is_cancelled;
-    const Plan plan = plan_at_best(alone.problem, planner_, search);
-    for (size_t k = 0; k < alone.stays.size(); ++k) alone.stays[k]->offset = plan.placements[k].offset;
-    return plan.pools[0].size;
+    return search;
   }
 
   const Problem& problem_;

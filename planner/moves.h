@@ -10,7 +10,8 @@
 //   move_slots    time as slots; the best sequence of stays of one buffer by dynamic programming
 //   move_bound    prices of the fast pool and of copies, and a bound, by Lagrangian relaxation
 //   move_search   sequences of all buffers within capacity and bandwidth
-//   here          offsets, by any planner; what then lies above the capacity leaves the fast pool
+//   here          offsets, by any planner; what then lies above the capacity leaves the fast pool. No plan is
+//                 worse than the one found in which each buffer lies in one pool.
 #pragma once
 
 #include <string_view>

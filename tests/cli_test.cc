@@ -244,6 +244,7 @@ TEST_F(Cli, PlanMovesBuffersBetweenPools) {
                 .status,
             3);
   EXPECT_EQ(arenac({"plan", "p.csv", "--moves", "1K", "-o", "t.csv"}).status, 2) << "one pool";
+  EXPECT_EQ(with_moves({"plan", "p.csv", "--planner", "minimalloc"}).status, 0) << "takes one pool at a time";
   for (const char* other : {"--planner", "--warm-start", "--certificate"})
     EXPECT_EQ(with_moves({"plan", "p.csv", "-o", "t.csv", other, "all"}).status, 2) << other;
   EXPECT_EQ(with_moves({"plan", "p.csv"}, "3K", "0").status, 2);
