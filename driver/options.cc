@@ -53,8 +53,6 @@ constexpr Example kExamples[] = {
     {"run", "kws.onnx --on qemu-m4 --profile", "on an emulated Cortex-M4, instructions of each step"},
     {"plan", "problem.csv -o solution.csv", "the smallest makespan that it finds"},
     {"plan", "problem.csv --capacity 1M", "any plan within 1 MB, else exit status 3"},
-    {"plan", "problem.csv --pool name=fast,size=64K --pool name=slow --moves 4K",
-     "what is in fast when, at 4 KB copied per step"},
     {"plan", "problem.csv --planner all", "what each known algorithm makes of it"},
     {"verify", "gen/kws_map.json", "no two buffers share a byte at a time"},
     {"verify", "problem.csv solution.csv", "the same of a solution"},

@@ -1,10 +1,11 @@
 // What planners of moves plan with: slots of time, and for one buffer the best sequence of stays.
 //
-//   time    0   1   2   3   4 ...... 60  61       one slot per step where the times span few steps, else
-//   slots slot    | 0 | 1 | 2 | 3 |    4    | 5 |       between the times at which something begins, ends or
-//   is used
+//   time    0   1   2   3   4 ...... 60  61
+//   slot    | 0 | 1 | 2 | 3 |    4    | 5 |
 //
-// A use has a slot of its own. Copies begin and end with slots; that is all that plans lose by them.
+// Where the times span few steps, each is a slot, else what lies between times at which something begins,
+// ends or is used. A use has a slot of its own. Copies begin and end with slots; that is all that plans lose
+// by them.
 #pragma once
 
 #include <compare>

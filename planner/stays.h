@@ -1,9 +1,11 @@
 // A plan with moves: each buffer lies in one stay after the other, in a fast pool and in a slow one.
 //
-//   pool 0, fast   |==write====>|             |..copy==read=>|   a is written at 0 and read at 3 and 9; `.`
-//   is pool 1, slow        |..copy====read==================>|      a copy under way: the bytes are taken,
-//   but do
-//             time  0   1   2   3   4   5   6   7   8   9        not hold the contents yet
+//   pool 0, fast  |==write====|               |..copy==read|
+//   pool 1, slow      |..copy====read==================|
+//            time  0   1   2   3   4   5   6   7   8   9   10
+//
+// Buffer 0 is written at 0 and read at 3 and 9. At `.` a copy is under way: the bytes are taken, but do not
+// hold the contents yet.
 //
 //   Stay{.buffer = 0, .pool = 0, .offset = 64, .begin = 0, .ready = 0, .end = 3}     the first: not copied
 //   Stay{.buffer = 0, .pool = 1, .offset = 0, .begin = 1, .ready = 2, .end = 9}      copied in [1, 2)
