@@ -14,8 +14,7 @@
 //   fixed    the offset that the plan must use
 //   group    buffers of one group lie at one offset
 //   overlap  id:distance, separated by spaces: may share bytes with that buffer from that distance above it
-//   uses     times of the life, separated by spaces: the first writes, others read; default its first and
-//   last
+//   uses     times of the life, separated by spaces: the first writes, the rest read; default first and last
 //
 // A plan with moves (stays.h) has a line per stay: with the times of the stay, its pool and its offset, and
 // in the column `ready` the time at which its copy is done, or `lower` where it is not copied.
