@@ -14,6 +14,8 @@ namespace {
 struct Moment {
   size_t dimension;
   bool backwards;
+
+  bool operator==(const Moment&) const = default;
 };
 using Moments = std::map<TensorId, Moment>;
 
@@ -54,13 +56,18 @@ bool meet(const std::set<TensorId>& a, const std::set<TensorId>& b) {
   return std::ranges::any_of(a, [&](TensorId id) { return b.contains(id); });
 }
 
-// The only nest of a node that writes every element of its axes.
-const Nest* only_nest(const Node& node) {
+// The nests of a node whose only result they write, each every element of its axes; else null.
+const Nests* whole_nests(const Node& node) {
   const Nests* nests = std::get_if<Nests>(&node.body);
-  if (!nests || nests->size() != 1 || nests->front().accumulate) return nullptr;
-  const Nest& nest = nests->front();
-  return nest.combine == Combine::kNone && !nest.where.empty() ? nullptr : &nest;
+  const auto is_whole = [](const Nest& nest) {
+    return !nest.accumulate && (nest.combine != Combine::kNone || nest.where.empty());
+  };
+  return nests && std::ranges::all_of(*nests, is_whole) ? nests : nullptr;
 }
+
+// A product of matrices reads its weights anew for each moment in a loop: outputs are made there where they
+// take at most such a part of the loop's multiply-accumulates.
+constexpr int64_t kCheap = 8;
 
 class Fuser {
  public:
@@ -88,21 +95,28 @@ class Fuser {
   Moments moments_of(const Loop& loop) const {
     Moments moments;
     for (const Node& node : loop.body) {
-      const Nest* nest = only_nest(node);
-      if (!nest || writers_[node.writes[0]] != 1) continue;
-      std::optional<Moment> moment;
-      bool plain = true;
-      for (size_t d = 0; d < nest->store.size(); ++d) {
-        const auto backwards = direction_of(nest->store[d], loop);
-        if (backwards && !moment)
-          moment = Moment{d, *backwards};
-        else
-          plain = plain && !names_axis(nest->store[d], -1 - loop.symbol);
-      }
-      if (plain && moment && graph_.tensors[node.writes[0]].shape[moment->dimension] == loop.trips)
+      const Nests* nests = whole_nests(node);
+      if (!nests || writers_[node.writes[0]] != 1) continue;
+      std::optional<Moment> moment = moment_written(nests->front(), loop);
+      for (const Nest& nest : *nests)
+        if (moment && moment_written(nest, loop) != moment) moment.reset();
+      if (moment && graph_.tensors[node.writes[0]].shape[moment->dimension] == loop.trips)
         moments[node.writes[0]] = *moment;
     }
     return moments;
+  }
+
+  // Of a nest in the loop's body.
+  static std::optional<Moment> moment_written(const Nest& nest, const Loop& loop) {
+    std::optional<Moment> moment;
+    for (size_t d = 0; d < nest.store.size(); ++d) {
+      const auto backwards = direction_of(nest.store[d], loop);
+      if (backwards && !moment)
+        moment = Moment{d, *backwards};
+      else if (names_axis(nest.store[d], -1 - loop.symbol))
+        return std::nullopt;
+    }
+    return moment;
   }
 
   struct Sunk {
@@ -111,36 +125,62 @@ class Fuser {
   };
   // The node as it computes one moment from the same moment of what it reads, in the loop.
   std::optional<Sunk> sunk(const Node& node, const Loop& loop, const Moments& moments) const {
-    const Nest* nest = only_nest(node);
-    if (!nest || writers_[node.writes[0]] != 1) return std::nullopt;
-    int time = -1;
-    bool backwards = false;
-    const bool one_moment = all_reads(node, [&](const Expr& x, const Nest&) {
-      const auto at = moments.find(node.reads[x->index]);
-      if (at == moments.end()) return true;
-      const Expr& index = x->args[at->second.dimension];
-      if (index->op != Op::kAxis || index->index < 0) return false;
-      if (time >= 0 && (time != index->index || backwards != at->second.backwards)) return false;
-      time = index->index;
-      backwards = at->second.backwards;
-      return true;
-    });
-    if (!one_moment || time < 0 || nest->axes[time].reduced || nest->axes[time].extent != loop.trips)
-      return std::nullopt;
-    std::optional<size_t> dimension;
-    for (size_t d = 0; d < nest->store.size(); ++d) {
-      if (!names_axis(nest->store[d], time)) continue;
-      if (dimension || nest->store[d]->op != Op::kAxis) return std::nullopt;
-      dimension = d;
+    const Nests* nests = whole_nests(node);
+    if (!nests || writers_[node.writes[0]] != 1) return std::nullopt;
+    std::optional<Moment> moment;  // of the result
+    for (const Nest& nest : *nests) {
+      const auto course = course_of(nest, node, moments);
+      if (!course) return std::nullopt;
+      if (course->axis < 0) continue;
+      const auto along = std::ranges::find_if(nest.store, [&](const Expr& index) {
+        return index->op == Op::kAxis && index->index == course->axis;
+      });
+      if (along == nest.store.end()) return std::nullopt;
+      const Moment own = {static_cast<size_t>(along - nest.store.begin()), course->backwards};
+      if (moment && *moment != own) return std::nullopt;
+      moment = own;
     }
-    if (!dimension || graph_.tensors[node.writes[0]].shape[*dimension] != loop.trips) return std::nullopt;
-    Sunk result{node, {*dimension, backwards}};
-    Nest& in_loop = std::get<Nests>(result.node.body)[0];
-    in_loop.axes[time].extent = 1;
-    in_loop = with_substituted(std::move(in_loop), [&](const Expr& x) {
-      return x->op == Op::kAxis && x->index == time ? element(loop, backwards) : Expr();
-    });
+    if (!moment || graph_.tensors[node.writes[0]].shape[moment->dimension] != loop.trips) return std::nullopt;
+    Sunk result{node, *moment};
+    for (Nest& nest : std::get<Nests>(result.node.body))
+      if (!keep_iteration(nest, *moment, loop)) return std::nullopt;
     return result;
+  }
+
+  // The axis along which a nest takes one moment from one moment of what it reads; -1: it reads none.
+  struct Course {
+    int axis = -1;
+    bool backwards = false;
+  };
+  static std::optional<Course> course_of(const Nest& nest, const Node& node, const Moments& moments) {
+    Course course;
+    bool is_one = true;
+    visit_reads(nest, [&](const Expr& x) {
+      const auto at = moments.find(node.reads[x->index]);
+      if (at == moments.end()) return;
+      const auto& [dimension, backwards] = at->second;
+      const Expr& index = x->args[dimension];
+      is_one = is_one && index->op == Op::kAxis && index->index >= 0 &&
+               (course.axis < 0 || (course.axis == index->index && course.backwards == backwards));
+      course = {index->index, backwards};
+    });
+    return is_one ? std::optional(course) : std::nullopt;
+  }
+
+  // Leaves of a nest what it does in an iteration of the loop; false if it does not write all moments one by
+  // one.
+  static bool keep_iteration(Nest& nest, const Moment& moment, const Loop& loop) {
+    const Expr& along = nest.store[moment.dimension];
+    if (along->op != Op::kAxis || along->index < 0) return false;
+    const int time = along->index;
+    if (nest.axes[time].reduced || nest.axes[time].extent != loop.trips) return false;
+    if (std::ranges::count_if(nest.store, [&](const Expr& index) { return names_axis(index, time); }) != 1)
+      return false;
+    nest.axes[time].extent = 1;
+    nest = with_substituted(std::move(nest), [&](const Expr& x) {
+      return x->op == Op::kAxis && x->index == time ? element(loop, moment.backwards) : Expr();
+    });
+    return true;
   }
 
   // Whether a node in `loop` reads of these tensors only the moment of its iteration.
@@ -239,10 +279,12 @@ class Fuser {
     });
   }
 
-  // Moves into the loop at i what follows it moment by moment, where only the last moment of that is read.
+  // Moves into the loop at i what follows it moment by moment, where of its result only the last moment is
+  // read, or all of it is an output, and less is kept of what it reads.
   void sink_what_follows(size_t i) {
     const Loop& loop = *static_loop(graph_.block[i]);
     const Moments own = moments_of(loop);
+    const int64_t in_loop = multiply_accumulates(graph_.block[i]);
     if (own.empty()) return;
     std::set<TensorId> refused;  // results of nodes that stay, and what the loop leaves when it ends
     for (TensorId id : touched_by(graph_.block[i]).writes)
@@ -261,13 +303,21 @@ class Fuser {
         else
           later.insert(touched.writes.begin(), touched.writes.end());
       }
+      // Whether one moment of a tensor is enough, with what is moved.
+      const auto is_momentary = [&](TensorId id) {
+        if (is_output(id)) return false;
+        for (size_t n = i + 1; n < graph_.block.size(); ++n)
+          if (!moved.contains(n) && !reads_last(graph_.block[n], id, moments.at(id), loop.trips))
+            return false;
+        return true;
+      };
       const size_t before = refused.size();
       for (const auto& [k, one] : moved) {
         const TensorId id = one.node.writes[0];
-        bool last_only = !is_output(id);
-        for (size_t n = k + 1; n < graph_.block.size() && last_only; ++n)
-          last_only = moved.contains(n) || reads_last(graph_.block[n], id, one.moment, loop.trips);
-        if (!last_only) refused.insert(id);
+        const bool saves = std::ranges::any_of(
+            one.node.reads, [&](TensorId read) { return moments.contains(read) && is_momentary(read); });
+        const bool is_cheap = kCheap * multiply_accumulates(graph_.block[k]) <= in_loop;
+        if (!is_momentary(id) && !(is_output(id) && saves && is_cheap)) refused.insert(id);
       }
       if (refused.size() != before) continue;
       Block& body = std::get<Loop>(graph_.block[i].body).body;

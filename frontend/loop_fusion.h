@@ -14,9 +14,10 @@ namespace arenac {
 // Fuses a top-level loop with a later one of the same constant trip count (Kennedy and McKinley, "Maximizing
 // loop parallelism and improving data locality via loop fusion and distribution", 1993) that reads what the
 // earlier one writes only at its own iteration, with the nodes between that compute one moment from one
-// moment. Of a tensor that is written at [t], read at [t] in the loop, and after it only at the last moment,
-// one element of that dimension stays (array contraction). Time runs the same way in both: a loop that runs
-// backwards over what one wrote forwards needs all of it. The same bits; no work is added.
+// moment; outputs that do so, and take little, follow into the loop. Of a tensor that is written at [t], read
+// at [t] in the loop, and after it only at the last moment, one element of that dimension stays (array
+// contraction). Time runs the same way in both: a loop that runs backwards over what one wrote forwards needs
+// all of it. The same bits; no work is added.
 Graph with_fused_loops(Graph graph);
 
 // The loop that a node is, where it runs all of its trips, two or more; else null.

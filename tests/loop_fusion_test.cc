@@ -35,7 +35,7 @@ Fused fused(const std::string& first, const std::string& between, const std::str
       g (float[7, 1, 2] x, float[1, 12, 2] w, float[1, 12, 3] r, float[1, 12, 3] v, float[1, 12, 3] s,
          float[1, 9, 2] gw, float[1, 9, 3] gr, float[3, 3] m) => ()" +
                            y + R"()
-      <int64[1] one = {1}, int64[1] zero = {0}, int64[1] last = {6}, int64[1] end = {7},
+      <int64[1] one = {1}, int64[1] zero = {0}, int64[1] last = {6}, int64[1] end = {7}, int64[1] two = {2}, int64[1] three = {3},
        int64[3] flat = {7, 1, 3}> { )" +
                            first + " " + between + " " + second + " " + after + " }";
   const Graph before = with_inlined_elements(import_text(text));
@@ -75,6 +75,32 @@ TEST(LoopFusion, LayersOfOneMomentComeAlong) {
     EXPECT_EQ(loops, 1) << between;
     EXPECT_EQ(most, 12) << between;
   }
+}
+
+// A layer may take some of what the one before gave and some of what that took.
+TEST(LoopFusion, JoinedMomentsComeAlong) {
+  const auto [loops, most] =
+      fused(kFirst, "a0 = Squeeze(a, one)  a1 = Slice(a0, zero, one, two)  b = Concat<axis = 2>(a1, x)",
+            kSecond, kLast, kOne);
+  EXPECT_EQ(loops, 1);
+  EXPECT_EQ(most, 12);
+  EXPECT_EQ(fused(kFirst, "a0 = Squeeze(a, one)  b = Concat<axis = 0>(a0, a0)  b1 = Slice(b, one, end, zero)",
+                  "c = LSTM<hidden_size = 3>(b1, v, s)", "y = Slice(c, zero, one, zero)", kOne)
+                .loops,
+            2);
+}
+
+// What makes an output of each moment runs in the loop, so that the layer's result is one moment.
+TEST(LoopFusion, OutputsOfEachMomentComeAlong) {
+  for (const std::string after :
+       {"y = ReduceMean<axes = [3]>(c)", "c1 = Relu(c)  y = ReduceMax<axes = [3]>(c1)",
+        "c2 = Neg(c)  c3 = Concat<axis = 3>(c, c2)  y = ReduceSum(c3, three)"}) {
+    const auto [loops, most] = fused(kFirst, kViews, kSecond, after, "float[7, 1, 1, 1] y");
+    EXPECT_EQ(loops, 1) << after;
+    EXPECT_EQ(most, 12) << after;
+  }
+  // A mean over the moments keeps them.
+  EXPECT_EQ(fused(kFirst, kViews, kSecond, "y = ReduceMean<axes = [0]>(c)", "float[1, 1, 1, 3] y").most, 21);
 }
 
 TEST(LoopFusion, OtherCells) {
