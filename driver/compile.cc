@@ -152,6 +152,13 @@ std::string dump(const Problem& problem, const Plan& plan) { return to_csv(with_
 
 namespace {
 
+// Bytes of constants that one loop may read. What a cache holds is read again at each iteration without much
+// loss, and with hardly any where that is a small part of it.
+int64_t loop_constants(const Target& target, Optimize optimize) {
+  if (target.costs.cache == 0 || optimize == Optimize::kRam) return kEveryConstant;
+  return optimize == Optimize::kSpeed ? target.costs.cache / 4 : target.costs.cache;
+}
+
 // The graph that is scheduled. Returns when the searches for a schedule end, of whose time those for sums are
 // part.
 Deadline make_graph(Compilation& c, const CompileOptions& options, Progress& progress) {
@@ -162,14 +169,14 @@ Deadline make_graph(Compilation& c, const CompileOptions& options, Progress& pro
   Graph imported = import_model(options.model, options.import);
   graph_finished("import", imported);
   progress.begins("rewrites");
-  Graph plain = rewritten(std::move(imported), layerwise_peak,
+  const Target& target = target_named(options.target);
+  Graph plain = rewritten(std::move(imported), {layerwise_peak, loop_constants(target, options.optimize)},
                           [&](const Rewrite& row, const Graph& graph) { graph_finished(row.name, graph); });
   Streamed model = streamed(std::move(plain), options.streams);
   const Deadline deadline = schedulers_deadline(options);
   if (options.sums == SumOrder::kReordered)
     model.graph =
         with_reordered_sums(std::move(model.graph), {.deadline = deadline_in(kSumsTime * options.seconds)});
-  const Target& target = target_named(options.target);
   model.graph = with_caller_rows(std::move(model.graph), options.fed, options.emitted);
   c.graph = std::make_unique<const Graph>(
       with_weight_blocks(with_extrema_in_lanes(std::move(model.graph), target), target));

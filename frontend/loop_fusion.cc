@@ -71,7 +71,8 @@ constexpr int64_t kCheap = 8;
 
 class Fuser {
  public:
-  explicit Fuser(Graph graph) : graph_(std::move(graph)), writers_(graph_.tensors.size()) {
+  Fuser(Graph graph, int64_t most_constants)
+      : graph_(std::move(graph)), writers_(graph_.tensors.size()), most_constants_(most_constants) {
     for (const Node& node : graph_.block)
       visit_nodes(node, [&](const Node& one) {
         if (blocks_of(one).empty())
@@ -200,7 +201,8 @@ class Fuser {
     if (!second || first->trips != second->trips) return std::nullopt;
     Moments moments = moments_of(*first);
     const Touched by_first = touched_by(graph_.block[i]), by_second = touched_by(graph_.block[j]);
-    if (meet(by_first.reads, by_second.writes) || meet(by_first.writes, by_second.writes))
+    if (meet(by_first.reads, by_second.writes) || meet(by_first.writes, by_second.writes) ||
+        constants(by_first.reads) + constants(by_second.reads) > most_constants_)
       return std::nullopt;
     std::set<TensorId> dependent = by_first.writes;  // on the first loop
     std::set<TensorId> untouched = by_first.reads;   // by what runs before it
@@ -262,6 +264,13 @@ class Fuser {
                  std::make_move_iterator(graph_.block.begin() + static_cast<std::ptrdiff_t>(j) + 1),
                  std::make_move_iterator(graph_.block.end()));
     graph_.block = std::move(block);
+  }
+
+  int64_t constants(const std::set<TensorId>& ids) const {
+    int64_t bytes = 0;
+    for (TensorId id : ids)
+      if (graph_.tensors[id].constant) bytes += bytes_of(graph_.tensors[id]);
+    return bytes;
   }
 
   bool is_output(TensorId id) const { return std::ranges::find(graph_.outputs, id) != graph_.outputs.end(); }
@@ -369,6 +378,7 @@ class Fuser {
 
   Graph graph_;
   std::vector<int> writers_;  // per tensor, nodes that write it
+  int64_t most_constants_;    // bytes
 };
 
 }  // namespace
@@ -378,6 +388,8 @@ const Loop* static_loop(const Node& node) {
   return loop && !loop->count && !loop->condition && loop->trips > 1 ? loop : nullptr;
 }
 
-Graph with_fused_loops(Graph graph) { return Fuser(std::move(graph)).run(); }
+Graph with_fused_loops(Graph graph, int64_t most_constants) {
+  return Fuser(std::move(graph), most_constants).run();
+}
 
 }  // namespace arenac

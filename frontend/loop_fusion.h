@@ -7,6 +7,8 @@
 //   z = y[last]                                       z = y[0]
 #pragma once
 
+#include <limits>
+
 #include "frontend/graph.h"
 
 namespace arenac {
@@ -18,7 +20,11 @@ namespace arenac {
 // at [t] in the loop, and after it only at the last moment, one element of that dimension stays (array
 // contraction). Time runs the same way in both: a loop that runs backwards over what one wrote forwards needs
 // all of it. The same bits; no work is added.
-Graph with_fused_loops(Graph graph);
+//
+// Loops whose constants are more bytes than `most_constants` together stay apart: a processor's cache holds
+// those of one of them from one moment to the next, and not of both.
+inline constexpr int64_t kEveryConstant = std::numeric_limits<int64_t>::max();
+Graph with_fused_loops(Graph graph, int64_t most_constants = kEveryConstant);
 
 // The loop that a node is, where it runs all of its trips, two or more; else null.
 const Loop* static_loop(const Node& node);

@@ -3,7 +3,6 @@
 #include "frontend/common.h"
 #include "frontend/inline.h"
 #include "frontend/integer_sums.h"
-#include "frontend/loop_fusion.h"
 #include "frontend/narrow.h"
 #include "frontend/padding.h"
 #include "frontend/products.h"
@@ -17,15 +16,23 @@ namespace {
 
 using Rounding = Rewrite::Rounding;
 
-// A rewrite that asks nothing of memory.
+// A rewrite that asks nothing.
 template <Graph (*kRewrite)(Graph)>
-Graph alone(Graph graph, PeakOf) {
+Graph alone(Graph graph, const RewriteArguments&) {
   return kRewrite(std::move(graph));
+}
+
+Graph free_precision(Graph graph, const RewriteArguments& arguments) {
+  return with_free_precision(std::move(graph), arguments.peak_of);
+}
+
+Graph fused_loops(Graph graph, const RewriteArguments& arguments) {
+  return with_fused_loops(std::move(graph), arguments.loop_constants);
 }
 
 constexpr Rewrite kRewrites[] = {
     {"free_precision", "16-bit activations that cost no memory as float32 become float32", Rounding::kOther,
-     with_free_precision},
+     free_precision},
     {"early_narrowing", "what narrows elements comes before what moves them: fewer bytes are moved and held",
      Rounding::kSame, alone<with_early_narrowing>},
     {"unflattened_operands", "sums over a flattened tensor walk its dimensions: a view, and row by row",
@@ -49,16 +56,16 @@ constexpr Rewrite kRewrites[] = {
      "what neighbouring sums of products each take an element of is nobody else's: it may lie for that",
      Rounding::kSame, alone<with_own_factors>},
     {"fused_loops", "loops over the same moments run as one: of what lies between, one moment is kept",
-     Rounding::kSame, alone<with_fused_loops>},
+     Rounding::kSame, fused_loops},
 };
 
 }  // namespace
 
 std::span<const Rewrite> rewrites() { return kRewrites; }
 
-Graph rewritten(Graph imported, PeakOf peak_of, const AfterRewrite& after) {
+Graph rewritten(Graph imported, const RewriteArguments& arguments, const AfterRewrite& after) {
   for (const Rewrite& row : rewrites()) {
-    imported = row.rewrite(std::move(imported), peak_of);
+    imported = row.rewrite(std::move(imported), arguments);
     verify(imported);
     if (after) after(row, imported);
   }

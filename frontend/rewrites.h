@@ -31,9 +31,20 @@
 #include <string_view>
 
 #include "frontend/graph.h"
+#include "frontend/loop_fusion.h"
 #include "frontend/precision.h"
 
 namespace arenac {
+
+// What rewrites ask of those who want the graph.
+struct RewriteArguments {
+  // NOLINTNEXTLINE(google-explicit-constructor): most want nothing else
+  RewriteArguments(PeakOf peak_of, int64_t loop_constants = kEveryConstant)
+      : peak_of(peak_of), loop_constants(loop_constants) {}
+
+  PeakOf peak_of;
+  int64_t loop_constants;  // bytes, see with_fused_loops()
+};
 
 struct Rewrite {
   std::string_view name;  // what --dump-after takes
@@ -42,7 +53,7 @@ struct Rewrite {
   // kOther: floats are rounded in fewer or other places; the function's header says how far that goes, and
   // what it does to integers.
   enum class Rounding { kSame, kOther } rounding;
-  Graph (*rewrite)(Graph graph, PeakOf peak_of);
+  Graph (*rewrite)(Graph graph, const RewriteArguments& arguments);
 };
 
 std::span<const Rewrite> rewrites();
@@ -50,6 +61,6 @@ std::span<const Rewrite> rewrites();
 // The imported graph after all rewrites, verified after each: what is scheduled. Calls `after` with every row
 // and its result.
 using AfterRewrite = std::function<void(const Rewrite& row, const Graph& graph)>;
-Graph rewritten(Graph imported, PeakOf peak_of, const AfterRewrite& after = {});
+Graph rewritten(Graph imported, const RewriteArguments& arguments, const AfterRewrite& after = {});
 
 }  // namespace arenac

@@ -52,6 +52,13 @@ const std::string kViews = "a1 = Transpose<perm = [0, 2, 1, 3]>(a)  b = Reshape(
 const std::string kLast = "y = Slice(c, last, end, zero)";
 const std::string kOne = "float[1, 1, 1, 3] y", kAll = "float[7, 1, 1, 3] y";
 
+// So many numbers, in the words of a model.
+std::string list_of(int count) {
+  std::string text = "0.5";
+  for (int k = 1; k < count; ++k) text += ", 0." + std::to_string(k);
+  return text;
+}
+
 TEST(LoopFusion, ChainedLayersRunInStep) {
   const auto [loops, most] = fused(kFirst, kViews, kSecond, kLast, kOne);
   EXPECT_EQ(loops, 1);
@@ -101,6 +108,20 @@ TEST(LoopFusion, OutputsOfEachMomentComeAlong) {
   }
   // A mean over the moments keeps them.
   EXPECT_EQ(fused(kFirst, kViews, kSecond, "y = ReduceMean<axes = [0]>(c)", "float[1, 1, 1, 3] y").most, 21);
+}
+
+// Two layers of 12 x 2 + 12 x 3 and 2 x 12 x 3 weights, 132 in all, of 4 bytes each.
+TEST(LoopFusion, LayersOfMoreConstantsThanACacheHoldsStayApart) {
+  const Graph graph = with_inlined_elements(import_text(
+      R"(<ir_version: 8, opset_import: ["" : 17]> g (float[7, 1, 2] x) => (float[7, 1, 1, 3] y)
+         <float[1, 12, 2] w = {)" +
+      list_of(24) + "}, float[1, 12, 3] r = {" + list_of(36) + "}, float[1, 12, 3] v = {" + list_of(36) +
+      "}, float[1, 12, 3] s = {" + list_of(36) + "}, int64[3] flat = {7, 1, 3}> { " + kFirst + " " + kViews +
+      " " + kSecond + " y = Neg(c) }"));
+  for (const auto& [most, loops] : {std::pair(int64_t{4 * 132 - 1}, 2), {int64_t{4 * 132}, 1}}) {
+    const Graph result = with_fused_loops(graph, most);
+    EXPECT_EQ(std::ranges::count_if(result.block, static_loop), loops) << most;
+  }
 }
 
 TEST(LoopFusion, OtherCells) {
