@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <numeric>
 #include <unordered_map>
 
 namespace arenac {
@@ -174,6 +175,17 @@ class Maker {
 };
 
 }  // namespace
+
+std::vector<int64_t> loads(const std::vector<Rectangle>& rectangles, int slots) {
+  std::vector<int64_t> loads(slots + 1, 0);  // at first the changes
+  for (const Rectangle& r : rectangles) {
+    loads[r.span.begin] += r.size;
+    loads[r.span.end] -= r.size;
+  }
+  std::partial_sum(loads.begin(), loads.end(), loads.begin());
+  loads.pop_back();
+  return loads;
+}
 
 Blocks make_blocks(const std::vector<Rectangle>& rectangles, int slots) {
   return Maker(rectangles, slots).run();

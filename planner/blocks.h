@@ -25,6 +25,9 @@ struct Rectangle {
   int64_t size = 0;  // bytes
 };
 
+// Per slot, the bytes of those that live at it.
+std::vector<int64_t> loads(const std::vector<Rectangle>& rectangles, int slots);
+
 struct Blocks {
   std::vector<Rectangle> all;     // the given ones, and those made of others that come before them
   std::vector<int> parent;        // the block that one is part of, else -1

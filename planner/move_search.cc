@@ -1,63 +1,22 @@
 #include "planner/move_search.h"
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 
 #include "frontend/error.h"
 #include "planner/random.h"
-#include "planner/verify.h"
+#include "planner/range_maximum.h"
 
 namespace arenac {
 namespace {
-
-// Numbers per slot: a range is added to, and the least of a range asked for, in logarithmic time.
-class RangeMinimum {
- public:
-  RangeMinimum(int slots, int64_t value)
-      : leaves_(int(std::bit_ceil(unsigned(std::max(slots, 1))))),
-        least_(2 * leaves_, value),
-        added_(2 * leaves_) {}
-
-  void add(int begin, int end, int64_t value) { add(1, 0, leaves_, {begin, end}, value); }
-  int64_t in(int begin, int end) const { return in(1, 0, leaves_, {begin, end}); }
-
- private:
-  struct Range {
-    int begin, end;
-  };
-
-  void add(int node, int low, int high, Range range, int64_t value) {
-    if (range.begin >= high || range.end <= low) return;
-    if (range.begin <= low && high <= range.end) {
-      least_[node] += value;
-      added_[node] += value;
-      return;
-    }
-    const int middle = (low + high) / 2;
-    add(2 * node, low, middle, range, value);
-    add(2 * node + 1, middle, high, range, value);
-    least_[node] = std::min(least_[2 * node], least_[2 * node + 1]) + added_[node];
-  }
-
-  int64_t in(int node, int low, int high, Range range) const {
-    if (range.begin >= high || range.end <= low) return INT64_MAX / 2;
-    if (range.begin <= low && high <= range.end) return least_[node];
-    const int middle = (low + high) / 2;
-    return added_[node] + std::min(in(2 * node, low, middle, range), in(2 * node + 1, middle, high, range));
-  }
-
-  int leaves_;
-  std::vector<int64_t> least_, added_;  // of a node's slots: with what was added to all of them
-};
 
 // What the placed buffers leave.
 class RoomLeft : public MoveRoom {
  public:
   explicit RoomLeft(const MoveSlots& slots)
       : slots_(slots),
-        fast_(slots.count(), slots.fast),
-        slow_(slots.count(), slots.slow.value_or(kMaxBytes)),
+        fast_(std::vector<int64_t>(slots.count())),
+        slow_(std::vector<int64_t>(slots.count())),
         rates_(slots.count(), slots.bandwidth),
         paid_(slots.count() + 1) {}
 
@@ -69,7 +28,7 @@ class RoomLeft : public MoveRoom {
   // Takes the stays of an item, or with sign -1 gives them back.
   void take(const MoveItem& item, const std::vector<SlotStay>& stays, int sign = 1) {
     for (const SlotStay& stay : stays) {
-      (stay.pool == kFastPool ? fast_ : slow_).add(stay.begin, stay.end, -sign * item.size);
+      (stay.pool == kFastPool ? fast_ : slow_).add({stay.begin, stay.end}, sign * item.size);
       for (int slot = stay.begin; slot < stay.ready; ++slot)
         rates_[slot] -= sign * rate(item, stay.begin, stay.ready);
     }
@@ -87,12 +46,12 @@ class RoomLeft : public MoveRoom {
 
   double hold(const MoveItem& item, int begin, int end) override {
     if (begin >= end) return 0;
-    if (fast_.in(begin, end) < item.size) return kImpossible;
+    if (fast_.greatest({begin, end}) + item.size > slots_.fast) return kImpossible;
     return double(item.size) * (paid_[end] - paid_[begin]);
   }
 
   double hold_slow(const MoveItem& item, int begin, int end) override {
-    return !slots_.slow || slow_.in(begin, end) >= item.size ? 0 : kImpossible;
+    return !slots_.slow || slow_.greatest({begin, end}) + item.size <= *slots_.slow ? 0 : kImpossible;
   }
 
   SlotCopy evict(const MoveItem& item) override {
@@ -134,7 +93,7 @@ class RoomLeft : public MoveRoom {
   }
 
   const MoveSlots& slots_;
-  RangeMinimum fast_, slow_;    // bytes
+  RangeMaximum fast_, slow_;    // bytes taken
   std::vector<int64_t> rates_;  // bytes per step
   std::vector<double> paid_;    // for a byte of the fast pool, up to each slot
 };

@@ -8,6 +8,8 @@
 #include <tuple>
 #include <utility>
 
+#include "planner/range_maximum.h"
+
 namespace arenac {
 namespace {
 
@@ -175,80 +177,19 @@ class Skyline {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue_;
 };
 
-// What each slot needs at least: its load, and the bytes lost below the skyline there.
-class Need {
- public:
+// What each slot needs at least: its load, with the bias, and the bytes lost below the skyline there.
+struct Need {
   Need(const std::vector<Rectangle>& rectangles, int slots, const std::vector<int64_t>& bias)
-      : leaves_(int(std::bit_ceil(unsigned(std::max(1, slots))))),
-        greatest_(2 * leaves_, 0),
-        whole_(2 * leaves_, 0) {
-    std::vector<int64_t> change(slots + 1, 0);  // of the load
-    for (const Rectangle& r : rectangles) {
-      change[r.span.begin] += r.size;
-      change[r.span.end] -= r.size;
-    }
-    int64_t load = 0;
-    for (int slot = 0; slot < slots; ++slot) {
-      load += change[slot];
-      greatest_[leaves_ + slot] = load + (bias.empty() ? 0 : bias[slot]);
-    }
-    for (int node = leaves_ - 1; node > 0; --node)
-      greatest_[node] = std::max(greatest_[2 * node], greatest_[2 * node + 1]);
-    bound_ = greatest_[1];
+      : of_slots(biased(loads(rectangles, slots), bias)),
+        bound(slots > 0 ? of_slots.greatest({0, slots}) : 0) {}
+
+  static std::vector<int64_t> biased(std::vector<int64_t> loads, const std::vector<int64_t>& bias) {
+    for (size_t slot = 0; slot < bias.size(); ++slot) loads[slot] += bias[slot];
+    return loads;
   }
 
-  int64_t bound() const { return bound_; }  // the greatest need before any is lost
-
-  void lose(Span span, int64_t bytes) { lose(1, {0, leaves_}, span, bytes); }
-
-  // The first slot of the span that needs most.
-  int tightest(Span span) const { return tightest(1, {0, leaves_}, span, 0).slot; }
-  int64_t at(int slot) const {
-    int64_t need = greatest_[leaves_ + slot];
-    for (int node = (leaves_ + slot) / 2; node > 0; node /= 2) need += whole_[node];
-    return need;
-  }
-
- private:
-  struct Slot {
-    int slot = -1;
-    int64_t need = -1;
-  };
-
-  static Span left(Span span) { return {span.begin, (span.begin + span.end) / 2}; }
-  static Span right(Span span) { return {(span.begin + span.end) / 2, span.end}; }
-
-  void lose(int node, Span here, Span span, int64_t bytes) {
-    if (!meet(here, span)) return;
-    if (span.begin <= here.begin && here.end <= span.end) {
-      greatest_[node] += bytes;
-      whole_[node] += bytes;
-      return;
-    }
-    lose(2 * node, left(here), span, bytes);
-    lose(2 * node + 1, right(here), span, bytes);
-    greatest_[node] = std::max(greatest_[2 * node], greatest_[2 * node + 1]) + whole_[node];
-  }
-
-  Slot tightest(int node, Span here, Span span, int64_t above) const {
-    if (!meet(here, span)) return {};
-    if (here.end - here.begin == 1) return {here.begin, greatest_[node] + above};
-    if (span.begin <= here.begin && here.end <= span.end) {
-      const int64_t most = greatest_[node] - whole_[node];
-      above += whole_[node];
-      return greatest_[2 * node] == most ? tightest(2 * node, left(here), span, above)
-                                         : tightest(2 * node + 1, right(here), span, above);
-    }
-    above += whole_[node];
-    const Slot one = tightest(2 * node, left(here), span, above);
-    const Slot other = tightest(2 * node + 1, right(here), span, above);
-    return one.need >= other.need ? one : other;
-  }
-
-  int leaves_;  // a power of two
-  int64_t bound_ = 0;
-  std::vector<int64_t> greatest_;  // of the slots below the node, losses of the nodes above it left out
-  std::vector<int64_t> whole_;     // what all slots below the node, and it, have lost
+  RangeMaximum of_slots;
+  int64_t bound;  // the greatest before any bytes are lost
 };
 
 // Fills the lowest valley again and again.
@@ -267,7 +208,7 @@ class Valleys {
           const int urgent = over_tightest(valley, need, by);
           return urgent >= 0 ? urgent : longest(valley, by.looks);
         },
-        [&](Span span, int64_t bytes) { need.lose(span, bytes); });
+        [&](Span span, int64_t bytes) { need.of_slots.add(span, bytes); });
     return {std::move(offsets), kLookWork * looks_ + kPlaceWork * int64_t(rectangles_.size())};
   }
 
@@ -343,7 +284,7 @@ class Valleys {
   // Of those that live at the tightest slot of the valley the longest, or that which leaves the least need
   // beside it; -1 if none fits.
   int over_tightest(int valley, const Need& need, const ByNeed& by) {
-    const int end = skyline_.end(valley), tightest = need.tightest({valley, end});
+    const int end = skyline_.end(valley), tightest = need.of_slots.first_greatest({valley, end});
     std::pair<int64_t, int> best = {std::numeric_limits<int64_t>::max(), 0};
     int chosen = -1;
     each_begin(valley, tightest, by.looks, [&](int begin) {
@@ -366,13 +307,13 @@ class Valleys {
     int64_t most = 0;
     const auto look = [&](Span side, int64_t wall) {
       if (side.begin >= side.end) return;
-      const int tightest = need.tightest(side);
+      const int tightest = need.of_slots.first_greatest(side);
       const int64_t lost = fits_over(tightest, side, place) ? 0 : std::min(wall, top) - height;
-      most = std::max(most, need.at(tightest) + lost);
+      most = std::max(most, need.of_slots.at(tightest) + lost);
     };
     look({valley, begin}, skyline_.left_wall(valley));
     look({end_of_life, end}, skyline_.right_wall(valley));
-    return most < need.bound() ? 0 : most;
+    return most < need.bound ? 0 : most;
   }
 
   // Whether something else lives at the slot and within the side of a valley.
