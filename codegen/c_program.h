@@ -72,6 +72,7 @@ struct CProgram {
   std::string null_members(const std::string& in, const std::string& out) const;
 
   bool has_state() const { return !lifetimes.states.empty(); }
+  bool has_load() const { return options.constants.any_copied(); }
   bool has_reset() const { return has_state() || feed; }
 
   const std::string& pool_of(int buffer) const;
@@ -106,6 +107,8 @@ std::string aligned_function(const std::string& name);
 void pool_size_macros(CText& c, const std::string& header, const std::string& macro, int64_t size,
                       const Pool& pool);
 
+// Of constants that NAME_load copies, the arrays in RAM and what fills them. Runs return NAME_ELOAD before.
+void constant_copies(CText& c, const CProgram& program);
 // What of NAME.c the caller calls, around `steps`, the statements of a run or the cases of its parts.
 void run_function(CText& c, const CProgram& program, const CText& steps);
 void reset_function(CText& c, const CProgram& program);

@@ -88,9 +88,11 @@ std::vector<int> pinned(const Weights& weights, const Schedule& schedule, const 
 std::vector<Blob> blobs_of(const ConstantPools& in) {
   if (in.pools.empty()) return {{.align = kConstantAlign}};
   std::vector<Blob> blobs;
-  for (size_t k = 0; k < in.pools.size(); ++k)
-    blobs.push_back({"weights_" + in.pools[k].name, "CONST_" + upper_case(in.pools[k].name), in.sections[k],
-                     std::max<int64_t>(in.pools[k].align, kConstantAlign)});
+  for (size_t k = 0; k < in.pools.size(); ++k) {
+    const std::string& name = in.pools[k].name;
+    blobs.push_back({"weights_" + name, "CONST_" + upper_case(name), in.copied[k] ? "" : in.sections[k],
+                     in.copied[k] ? name : "", std::max<int64_t>(in.pools[k].align, kConstantAlign)});
+  }
   return blobs;
 }
 

@@ -517,7 +517,7 @@ class Emitter {
       kernels_.begin(c);
     }
     if (calls_cmsis_nn(schedule_)) c.put(cmsis_nn_include(schedule_, name_));
-    c.put(placement_macros(upper_, options_.sections));
+    c.put(placement_macros(upper_, sections_in_ram()));
     c.line(
         "#ifdef {0}_HOOK_HEADER\n#include {0}_HOOK_HEADER\n#endif\n"
         "#ifndef {0}_HOOK /* before each step, whose number it takes: to yield, feed a watchdog, take the "
@@ -526,6 +526,7 @@ class Emitter {
         upper_);
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     offsets(c);
+    if (program_.has_load()) constant_copies(c, program_);
     if (!kernels_.of_several()) c.put(kernels_.text());
     c.put(groups_);
     if (program_.weights_by_pointer()) c.put(weight_check(weights_, name_));
@@ -537,6 +538,15 @@ class Emitter {
     c.put("#ifdef __cplusplus\n}\n#endif");
     if (!kernels_.of_several()) kernels_.end(c);
     return c.text();
+  }
+
+  // Of static arrays.
+  std::vector<std::string> sections_in_ram() const {
+    std::vector<std::string> sections = options_.sections;
+    const ConstantPools& constants = options_.constants;
+    for (size_t k = 0; k < constants.pools.size(); ++k)
+      if (constants.copied[k]) sections.push_back(constants.sections[k]);
+    return sections;
   }
 
   void offsets(CText& c) const {

@@ -16,6 +16,7 @@
 // elements that begins outside w for zeros. (Right with -fno-tree-loop-vectorize, and in clang.)
 #pragma once
 
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <vector>
@@ -46,7 +47,10 @@ enum class Code : uint8_t { kFast, kSmall };
 struct ConstantPools {
   std::vector<Pool> pools = {};
   std::vector<std::string> sections = {};  // of the linker, for each; "": the compiler's own
+  std::vector<bool> copied = {};           // for each, whether it is RAM that NAME_load fills from flash
   std::vector<Pin> pins = {};              // of constants, into pools that there are
+
+  bool any_copied() const { return std::ranges::find(copied, true) != copied.end(); }
 };
 
 struct EmitOptions {

@@ -14,6 +14,7 @@ std::string null_memory(const CProgram& p) {
 
 void check_memory(CText& c, const CProgram& p) {
   c.put(p.for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
+  if (p.has_load()) c.line("  if (!{}_loaded) return {}_ELOAD;", p.name, p.upper);
   if (!p.weights_by_pointer()) return;
   c.line("  if ((uintptr_t)w->weights % {0}_WEIGHTS_ALIGN != 0) return {0}_EALIGN;", p.upper);
   c.line("  if (!{}_suits((const unsigned char *)w->weights)) return {}_EWEIGHTS;", p.name, p.upper);
@@ -214,7 +215,8 @@ void static_arena(CText& c, const CProgram& p) {
   c.line("int {0}_invoke({1})\n{{\n  {0}_workspace w;\n{2}  return {0}_run({3});\n}}", p.name,
          p.parameters(p.weights_by_pointer() ? "const void *weights" : ""),
          p.for_pools("  w.{member} = {name}_static_{pool}();\n") +
-             (p.weights_by_pointer() ? "  w.weights = weights;\n" : ""),
+             (p.weights_by_pointer() ? "  w.weights = weights;\n" : "") +
+             (p.has_load() ? fmt::format("  if (!{0}_loaded) {0}_load();\n", p.name) : ""),
          p.arguments("&w"));
   if (p.has_state())
     c.line("int {0}_reset_static(void)\n{{\n  {0}_workspace w;\n{1}  return {0}_reset(&w);\n}}", p.name,

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -87,7 +88,7 @@ void status_codes(CText& c, const CProgram& p) {
   c.line(
       "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
       "misaligned */,\n       {0}_EBRANCH = 3 /* the inputs select a branch that arenac left out, with a "
-      "warning */,\n       {0}_EVALUE = 4 /* a value is not the one that was compiled in */{1}{2}{3} }};\n",
+      "warning */,\n       {0}_EVALUE = 4 /* a value is not the one that was compiled in */{1}{2}{3}{4} }};\n",
       p.upper,
       p.feed
           ? fmt::format(",\n       {0}_MORE = 5 /* no error: the row is taken, the next one is wanted */,"
@@ -105,10 +106,25 @@ void status_codes(CText& c, const CProgram& p) {
           ? fmt::format(
                 ",\n       {}_ELIBRARY = 8 /* a function of CMSIS-NN refuses what it is called with */",
                 p.upper)
-          : "");
+          : "",
+      p.has_load() ? fmt::format(",\n       {}_ELOAD = 9 /* {}_load has not been called */", p.upper, p.name)
+                   : "");
+}
+
+void load_declaration(CText& c, const CProgram& p) {
+  std::vector<std::string> sizes;
+  for (const Blob& blob : p.weights.blobs)
+    if (!blob.copy.empty()) sizes.push_back(fmt::format("{}_{}_SIZE", p.upper, upper_case(blob.copy)));
+  c.line(
+      "/* Copies constants from flash into {2} bytes of RAM, where runs read them: call it once, before\n"
+      "   the first run, and again where that RAM loses its content; no run may go on meanwhile. Until then "
+      "runs\n   return {1}_ELOAD, by a variable in .bss, which start-up code makes zero; {0}_invoke calls it "
+      "itself. */\nvoid {0}_load(void);\n",
+      p.name, p.upper, fmt::join(sizes, " + "));
 }
 
 void functions_of_workspace(CText& c, const CProgram& p) {
+  if (p.has_load()) load_declaration(c, p);
   c.line("/* One inference. Re-entrant: all state is in the workspace, {}.",
          p.has_state()
              ? fmt::format("which keeps it from call to call: {0}_reset comes first,\n   and after "

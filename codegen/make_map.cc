@@ -193,8 +193,11 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
 MemoryMap with_constant_pools(MemoryMap map, const Schedule& schedule, const EmitOptions& options) {
   if (options.constants.pools.empty()) return map;
   const Weights weights = collect_weights(schedule, options);
-  for (size_t k = 0; k < map.constants.size(); ++k)
-    map.constants[k].pool = options.constants.pools[weights.all[k].blob].name;
+  for (size_t k = 0; k < map.constants.size(); ++k) {
+    const size_t pool = weights.all[k].blob;
+    if (options.constants.copied[pool]) map.constants[k].copied_from = map.constants[k].pool;
+    map.constants[k].pool = options.constants.pools[pool].name;
+  }
   return map;
 }
 

@@ -170,7 +170,8 @@ std::vector<MapRegion> regions_of(const MemoryMap& map) {
     all.push_back({use, memory, size, permission, life});
   };
   for (const MapConstant& constant : map.constants)
-    add("constants", constant.pool, constant.size, "read", "program");
+    for (const std::string* memory : {&constant.pool, &constant.copied_from})
+      if (!memory->empty()) add("constants", *memory, constant.size, "read", "program");
   for (const MapIo& io : map.io)
     if (io.kind == IoKind::kInput)
       add("inputs", "caller", io.size, "read", "run");

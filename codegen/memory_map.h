@@ -130,7 +130,9 @@ struct MapChoice {
 struct MapConstant {
   std::string name;
   int64_t size = 0;
-  std::string pool;  // where it lies, e.g. "flash"; not necessarily one of `MemoryMap::pools`
+  std::string pool;  // where it is read, e.g. "flash"; not necessarily one of `MemoryMap::pools`
+  // Where it lies, too, and is copied from before the first run; empty: it is not.
+  std::string copied_from = {};
 
   bool operator==(const MapConstant&) const = default;
 };
@@ -206,12 +208,12 @@ std::vector<MapRegion> regions_of(const MemoryMap& map);
 
 // The file format: keys in the order of the structures above, one array element a line. Bytes that are not
 // UTF-8 become U+FFFD, so the result is always valid JSON. `regions` follows from the rest. `groups`,
-// `order`, `frontier`, `cut_off`, `tool`, `options`, `target`, cycles and the stack are left out where there
-// are none.
+// `order`, `frontier`, `cut_off`, `tool`, `options`, `target`, `copied_from`, cycles and the stack are left
+// out where there are none.
 std::string to_json(const MemoryMap& map);
 
 // Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `writer`,
-// `writers`, `readers`, `type`, `shape`, `c`, `groups`, `order`, `frontier`, `cut_off`, `tool`, `options`,
+// `writers`, `readers`, `type`, `shape`, `c`, `copied_from`, `groups`, `order`, `frontier`, `cut_off`, `tool`, `options`,
 // `target`, cycles and the stack may be absent. `origin` begins every message. Throws UserError with the
 // field's path: "kws_map.json: buffers[3].size: ...". Judges the form only: colliding buffers or dangling
 // names are for `verify`, and no report stumbles over them.

@@ -58,7 +58,9 @@ Json json_of(const MapStep& step) {
 }
 
 Json json_of(const MapConstant& constant) {
-  return {{"name", constant.name}, {"size", constant.size}, {"pool", constant.pool}};
+  Json json = {{"name", constant.name}, {"size", constant.size}, {"pool", constant.pool}};
+  if (!constant.copied_from.empty()) json["copied_from"] = constant.copied_from;
+  return json;
 }
 
 Json json_of(const MapRegion& region) {
@@ -255,7 +257,10 @@ MapStep read_step(const Field& f) {
 }
 
 MapConstant read_constant(const Field& f) {
-  return {.name = f.at("name").text(), .size = f.at("size").count(), .pool = f.at("pool").text()};
+  return {.name = f.at("name").text(),
+          .size = f.at("size").count(),
+          .pool = f.at("pool").text(),
+          .copied_from = f.has("copied_from") ? f.at("copied_from").text() : ""};
 }
 
 MapOverlap read_overlap(const Field& f) {

@@ -395,14 +395,21 @@ std::string step_section(const MemoryMap& map, int columns) {
   return text;
 }
 
-// "; 432 in itcm, 9,216 in qspi" where constants lie in several memories.
+// "; 432 in itcm, 9,216 in qspi" where constants lie in several memories; "; 432 in dtcm copied from flash,
+// 9,648 in flash" where these 432 lie in both.
 std::string constant_pools_words(const MemoryMap& map) {
   std::map<std::string, int64_t> bytes;
-  for (const MapConstant& constant : map.constants) bytes[constant.pool] += constant.size;
+  std::map<std::string, std::string> sources;
+  for (const MapConstant& constant : map.constants) {
+    bytes[constant.pool] += constant.size;
+    if (constant.copied_from.empty()) continue;
+    bytes[constant.copied_from] += constant.size;
+    sources[constant.pool] = " copied from " + printable(constant.copied_from);
+  }
   if (bytes.size() < 2) return "";
   std::vector<std::string> words;
   for (const auto& [pool, size] : bytes)
-    words.push_back(fmt::format("{} in {}", grouped(size), printable(pool)));
+    words.push_back(fmt::format("{} in {}{}", grouped(size), printable(pool), sources[pool]));
   return fmt::format("; {}", fmt::join(words, ", "));
 }
 

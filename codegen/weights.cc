@@ -140,14 +140,6 @@ std::string blob_type(const Blob& blob, const std::string& name) {
                      blob.name, blob.total + 1);
 }
 
-// Those with constants.
-std::vector<size_t> used_blobs(const Weights& weights) {
-  std::vector<size_t> used;
-  for (size_t k = 0; k < weights.blobs.size(); ++k)
-    if (weights.blobs[k].total > 0) used.push_back(k);
-  return used;
-}
-
 // What stands before the arrays of a memory that --pool names, if the build does not say it.
 std::string place_macro(const Blob& blob, const std::string& upper) {
   const std::string section =
@@ -175,6 +167,13 @@ std::string text_type() {
 int64_t Weights::room_for(const Weight& weight) const {
   const int64_t align = blobs[weight.blob].align;
   return round_up(static_cast<int64_t>(weight.bytes.size()), readable ? align : std::max(align, kBlobAlign));
+}
+
+std::vector<size_t> Weights::used_blobs() const {
+  std::vector<size_t> used;
+  for (size_t k = 0; k < blobs.size(); ++k)
+    if (blobs[k].total > 0) used.push_back(k);
+  return used;
 }
 
 Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
@@ -234,7 +233,7 @@ std::string weight_declarations(const Weights& weights, const Schedule& schedule
                                 const std::string& token) {
   if (weights.all.empty() || weights.form == WeightsForm::kPointer) return "";
   const std::string upper = upper_case(name);
-  const std::vector<size_t> used = used_blobs(weights);
+  const std::vector<size_t> used = weights.used_blobs();
   std::string text = fmt::format(
       "\n/* The constants, for {1}.c and {1}_weights.c. {0}_{2} stands before each{3}: define it to place "
       "them,\n"
@@ -271,14 +270,19 @@ std::string weight_declarations(const Weights& weights, const Schedule& schedule
 std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedule& schedule,
                            const std::string& name) {
   const Weight& weight = weights.all[weights.of_tensor.at(tensor)];
-  if (weights.readable) return fmt::format("{}_{}", name, weight.name);
+  const std::string& copy = weights.blobs[weight.blob].copy;
+  if (weights.readable && copy.empty()) return fmt::format("{}_{}", name, weight.name);
   const char* type = info(schedule.graph->tensors[tensor].type).c_name;
-  const std::string bytes = weights.form == WeightsForm::kPointer
-                                ? "weights"
-                                : fmt::format("{}_{}{}", name, weights.blobs[weight.blob].name,
-                                              weights.form == WeightsForm::kC ? ".bytes" : "");
+  const std::string bytes =
+      copy.empty() ? blob_pointer(weights, weight.blob, name) : fmt::format("{}_pool_{}.bytes", name, copy);
   if (weight.offset == 0) return fmt::format("(const {} *)(const void *){}", type, bytes);
   return fmt::format("(const {} *)(const void *)({} + {})", type, bytes, weight.offset);
+}
+
+std::string blob_pointer(const Weights& weights, size_t blob, const std::string& name) {
+  if (weights.form == WeightsForm::kPointer) return "weights";
+  return fmt::format("{}_{}{}", name, weights.blobs[blob].name,
+                     weights.form == WeightsForm::kC ? ".bytes" : "");
 }
 
 namespace {
@@ -299,7 +303,7 @@ std::string weights_in_c(const Weights& weights, const Schedule& schedule, const
     text +=
         fmt::format("\n#ifdef __GNUC__\n#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#endif\n{}",
                     byte_order(upper));
-    for (size_t k : used_blobs(weights))
+    for (size_t k : weights.used_blobs())
       text += fmt::format(
           "/* The bytes as they lie in memory. */\n{0}_{1} union {2}_{3}_blob {2}_{3} = {{\n{4}}};\n", upper,
           weights.blobs[k].macro, name, weights.blobs[k].name, blob_text(weights, k, schedule, upper));
@@ -311,7 +315,7 @@ std::string weights_in_assembler(const Weights& weights, const std::string& name
   std::string text = fmt::format(
       "/* Constants of {0}: the bytes of {0}_weights.bin, which must lie in a folder given by -I. */\n",
       name);
-  for (size_t k : used_blobs(weights)) {
+  for (size_t k : weights.used_blobs()) {
     const Blob& blob = weights.blobs[k];
     const std::string symbol = fmt::format("{}_{}_{}", name, blob.name, token);
     text += fmt::format(

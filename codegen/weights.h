@@ -24,6 +24,7 @@ struct Blob {
   std::string name = "weights";  // behind the prefix
   std::string macro = "CONST";   // the same in capitals: of what stands before each array
   std::string section = "";      // of the linker; "": the compiler's own
+  std::string copy = "";         // the pool that NAME_load copies it into; "": runs read it where it lies
   int64_t align = 1;             // bytes
   int64_t begin = 0, total = 0;  // bytes, in the .bin
 };
@@ -37,6 +38,7 @@ struct Weights {
 
   // Bytes that a constant takes in its blob: in the .bin, and in strings of C, a multiple of 64.
   int64_t room_for(const Weight& weight) const;
+  std::vector<size_t> used_blobs() const;  // those with constants
   int64_t total() const { return blobs.back().begin + blobs.back().total; }  // bytes of the .bin
 };
 
@@ -62,6 +64,8 @@ std::string weight_declarations(const Weights& weights, const Schedule& schedule
                                 const std::string& token);
 std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedule& schedule,
                            const std::string& name);
+// The first byte of a blob where it is one array.
+std::string blob_pointer(const Weights& weights, size_t blob, const std::string& name);
 std::vector<File> weight_files(const Weights& weights, const Schedule& schedule, const std::string& name,
                                const std::string& token);
 // Eight digits that tell NAME.c and its constants from others; of constants behind a pointer, NAME.c and all

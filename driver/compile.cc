@@ -217,6 +217,7 @@ Compilation planned(const CompileOptions& options, Progress& progress) {
   c.name = options.name.empty() ? identifier_of(options.model) : options.name;
   c.io = options.io;
   c.weights = options.weights;
+  c.has_load = options.constants.any_copied();
   c.step_cycles = options.step_cycles;
   const Deadline deadline = make_graph(c, options, progress);
 

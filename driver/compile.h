@@ -104,6 +104,7 @@ struct Compilation {
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
   std::optional<int64_t> step_cycles = {};
+  bool has_load = false;               // NAME_load comes before the first run
   std::unique_ptr<const Graph> graph;  // which the schedule refers to
   std::vector<StateNames> states;      // asked for, then of streams
   Schedule schedule;

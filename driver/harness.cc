@@ -196,6 +196,7 @@ Pieces pieces_of(const Compilation& c) {
           fmt::format("load(\"{}_weights.bin\", {}_WEIGHTS_FILE_SIZE)", c.name, upper_case(c.name)));
     p.workspace += "    workspace.weights = weights;\n";
   }
+  if (c.has_load) p.workspace += fmt::format("    {}_load();\n", c.name);
   for (size_t k = 0; k < graph.inputs.size(); ++k) {
     const int64_t bytes = bytes_of(graph.tensors[graph.inputs[k]]);
     const std::string place = place_of(c, graph.inputs[k]);

@@ -80,7 +80,7 @@ void for_each_binding(const std::vector<std::string>& words, const char* option,
   }
 }
 
-constexpr std::string_view kPoolKeys[] = {"name", "size", "align", "section", "kind"};
+constexpr std::string_view kPoolKeys[] = {"name", "size", "align", "section", "kind", "copy"};
 
 int64_t size_of_pool(const std::string& text, const std::string& option) {
   const auto bytes = bytes_of_size(text);
@@ -93,6 +93,13 @@ void require_kind(const std::string& kind, const std::string& option) {
   for (const PoolKind& row : kPoolKinds) known.emplace_back(row.name);
   if (std::find(known.begin(), known.end(), kind) != known.end()) return;
   wrong_usage(fmt::format("{}: '{}' is no kind of pool{}", option, kind, did_you_mean_or_all(kind, known)));
+}
+
+void require_copy(const std::string& copy, const std::string& option) {
+  if (copy == "start") return;
+  wrong_usage(fmt::format("{}: 'copy={}' is not copy=start, which is for constants that NAME_load copies "
+                          "from flash",
+                          option, copy));
 }
 
 }  // namespace
@@ -178,11 +185,15 @@ PoolWords pool_of(const std::string& text) {
       words.section = value;
     else if (key == "kind")
       require_kind(words.kind = value, option);
+    else if (key == "copy")
+      require_copy(value, option), words.copied = true;
     else
       wrong_usage(fmt::format("{}: '{}' is not {}{}", option, key, fmt::join(kPoolKeys, ", "),
                               did_you_mean(key, {std::begin(kPoolKeys), std::end(kPoolKeys)})));
   }
   if (pool.name.empty()) wrong_usage(option + ": a name is missing");
+  if (words.copied && words.kind != "constants")
+    wrong_usage(option + ": copy=start is for kind=constants: nothing else lies in flash");
   return words;
 }
 

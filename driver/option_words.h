@@ -43,6 +43,7 @@ struct PoolWords {
   Pool pool;
   std::string section;
   std::string kind = "arena";  // one of kPoolKinds
+  bool copied = false;         // copy=start
 };
 PoolWords pool_of(const std::string& text);
 

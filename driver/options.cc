@@ -163,7 +163,7 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   command.add_flag("--reassociate", raw.reassociate,
                    "sums of several tensors in the order that needs least memory: floats round elsewhere");
   repeatable("--pool", raw.pools, "a memory, fastest first")
-      ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena]");
+      ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena][,copy=start]");
   repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
   section(kModelSection);
   repeatable("--state", raw.states, "an output fed back to an input")->type_name("OUT=IN");
@@ -362,7 +362,7 @@ constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 // The pools of generated C, whose names and sections are in its text, and what lies in them.
 void interpret_pools(const Raw& raw, CompileOptions& compile) {
   for (const std::string& text : raw.pools) {
-    const auto [pool, section, kind] = pool_of(text);
+    const auto [pool, section, kind, copied] = pool_of(text);
     if (c_identifier(pool.name) != pool.name)
       wrong_usage(fmt::format("--pool {}: the name must be a C identifier; '{}' is one", text,
                               c_identifier(pool.name)));
@@ -381,6 +381,7 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
     const bool constants = kind == "constants";
     (constants ? compile.constants.pools : compile.pools).push_back(pool);
     (constants ? compile.constants.sections : compile.sections).push_back(section);
+    if (constants) compile.constants.copied.push_back(copied);
   }
   for (const std::string& text : raw.pins) {
     const auto [tensor, pool] = split_binding(text, "--pin", "TENSOR=POOL");
@@ -429,7 +430,7 @@ CallerRows caller_rows_of(const std::string& text) {
 std::vector<Pool> plan_pools_of(const Raw& raw) {
   std::vector<Pool> pools;
   for (const std::string& text : raw.pools) {
-    const auto [pool, section, kind] = pool_of(text);
+    const auto [pool, section, kind, copied] = pool_of(text);
     if (!section.empty()) wrong_usage(fmt::format("--pool {}: a plan has no sections", text));
     if (kind != "arena") wrong_usage(fmt::format("--pool {}: a plan has no {}", text, kind));
     pools.push_back(pool);

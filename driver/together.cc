@@ -282,8 +282,10 @@ MemoryMap joined_map(const std::vector<Compilation>& models, const Together& tog
     }
     for (const MapOverlap& o : map.overlaps) all.overlaps.push_back({o.above + id, o.below + id, o.distance});
     for (const MapGroup& group : map.groups) all.groups.push_back({group.begin + time, group.end + time});
-    for (MapConstant constant : map.constants)
-      all.constants.push_back({named(constant.name), constant.size, constant.pool});
+    for (MapConstant constant : map.constants) {
+      constant.name = named(constant.name);
+      all.constants.push_back(std::move(constant));
+    }
     for (MapIo io : map.io) io.name = named(io.name), all.io.push_back(std::move(io));
     all.totals.weights += map.totals.weights, all.totals.macs += map.totals.macs;
     all.totals.cycles += map.totals.cycles, all.totals.macs_again += map.totals.macs_again;
