@@ -88,7 +88,8 @@ void status_codes(CText& c, const CProgram& p) {
   c.line(
       "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
       "misaligned */,\n       {0}_EBRANCH = 3 /* the inputs select a branch that arenac left out, with a "
-      "warning */,\n       {0}_EVALUE = 4 /* a value is not the one that was compiled in */{1}{2}{3}{4} }};\n",
+      "warning */,\n       {0}_EVALUE = 4 /* a value is not the one that was compiled in */{1}{2}{3}{4} "
+      "}};\n",
       p.upper,
       p.feed
           ? fmt::format(",\n       {0}_MORE = 5 /* no error: the row is taken, the next one is wanted */,"
@@ -189,8 +190,10 @@ std::string header_text(const CProgram& p, const std::string& token) {
     pool_size_macros(c, p.name, p.upper + "_" + p.pool_macros[k], p.plan.pools[k].size,
                      p.lifetimes.problem.pools[k]);
   for (size_t k = 0; k < p.options.constants.pools.size(); ++k) {
-    const Pool& pool = p.options.constants.pools[k];
-    pool_size_macros(c, p.name, p.upper + "_" + upper_case(pool.name), p.weights.blobs[k].total, pool);
+    Pool pool = p.options.constants.pools[k];
+    const Blob& blob = p.weights.blobs[k];
+    if (!blob.copy.empty()) pool.align = blob.align;  // of the array
+    pool_size_macros(c, p.name, p.upper + "_" + upper_case(pool.name), blob.total, pool);
   }
   what_it_is(c, p, token);
   if (holds_text(p.graph)) c.put(text_type());

@@ -213,10 +213,10 @@ std::vector<MapRegion> regions_of(const MemoryMap& map);
 std::string to_json(const MemoryMap& map);
 
 // Reads what `to_json` writes; unknown keys are ignored, `overlaps`, `io`, `constants`, `rows`, `writer`,
-// `writers`, `readers`, `type`, `shape`, `c`, `copied_from`, `groups`, `order`, `frontier`, `cut_off`, `tool`, `options`,
-// `target`, cycles and the stack may be absent. `origin` begins every message. Throws UserError with the
-// field's path: "kws_map.json: buffers[3].size: ...". Judges the form only: colliding buffers or dangling
-// names are for `verify`, and no report stumbles over them.
+// `writers`, `readers`, `type`, `shape`, `c`, `copied_from`, `groups`, `order`, `frontier`, `cut_off`,
+// `tool`, `options`, `target`, cycles and the stack may be absent. `origin` begins every message. Throws
+// UserError with the field's path: "kws_map.json: buffers[3].size: ...". Judges the form only: colliding
+// buffers or dangling names are for `verify`, and no report stumbles over them.
 MemoryMap memory_map_from_json(std::string_view text, std::string_view origin = "memory map");
 
 // The first fault of the map in words, or nothing if it is right: unique names and ids, lives not empty and

@@ -38,7 +38,7 @@ struct Weights {
 
   // Bytes that a constant takes in its blob: in the .bin, and in strings of C, a multiple of 64.
   int64_t room_for(const Weight& weight) const;
-  std::vector<size_t> used_blobs() const;  // those with constants
+  std::vector<size_t> used_blobs() const;                                    // those with constants
   int64_t total() const { return blobs.back().begin + blobs.back().total; }  // bytes of the .bin
 };
 

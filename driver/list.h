@@ -13,7 +13,9 @@ struct PoolKind {
 };
 inline constexpr PoolKind kPoolKinds[] = {
     {"arena", "one contiguous memory; static for kws_invoke, the caller's for kws_run"},
-    {"constants", "arrays in a section of the linker; those that a run reads most often lie in the first"},
+    {"constants",
+     "arrays in a section of the linker; those that a run reads most often lie in the first; "
+     "NAME_load copies those of a pool with copy=start from flash"},
 };
 
 struct Listing {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# image_test.sh ARENAC MODELS_DIR WORK_DIR: a static arena in a section of its own takes no byte of the flash image, and one that
-# does not fit into its memory does not link.
+# image_test.sh ARENAC MODELS_DIR WORK_DIR: a static arena in a section of its own takes no byte of the flash image, nor do
+# constants that NAME_load copies, and an arena that does not fit into its memory does not link.
 set -euo pipefail
 arenac=$1 models=$2 work=$3
 for tool in arm-none-eabi-gcc arm-none-eabi-objcopy; do
@@ -46,9 +46,13 @@ arena=$(sed -n 's/#define KWS_SRAM_SIZE \([0-9]*\)u.*/\1/p' kws.h)
 plain=$(stat -c %s plain.bin) placed=$(stat -c %s placed.bin)
 arm-none-eabi-readelf -SW placed.elf | grep -E ' \.sram +NOBITS' >/dev/null || { echo "the arena is not in .sram"; exit 1; }
 ((placed - plain < 64 && plain - placed < 64)) || { echo "the image has $placed bytes, $plain without a section"; exit 1; }
+image copied 64K --pool name=dtcm,kind=constants,size=16K,section=.sram,copy=start --pool name=rest,kind=constants
+copies=$(sed -n 's/#define KWS_DTCM_SIZE \([0-9]*\)u.*/\1/p' kws.h) copied=$(stat -c %s copied.bin)
+arm-none-eabi-readelf -SW copied.elf | grep -E ' \.sram +NOBITS' >/dev/null || { echo "the copies are not in .sram"; exit 1; }
+((copies > 8000 && copied - plain < 1000)) || { echo "the image has $copied bytes, $plain without $copies of copies"; exit 1; }
 if image small 1K --pool name=sram,section=.sram 2>errors; then
   echo "an arena of $arena bytes links into 1 KB"
   exit 1
 fi
 grep -q overflowed errors
-echo "an arena of $arena bytes: an image of $placed bytes with a section of its own, $plain without"
+echo "an arena of $arena bytes: an image of $placed bytes with a section of its own, $plain without; $copied with $copies bytes of copies"
