@@ -117,10 +117,10 @@ void load_declaration(CText& c, const CProgram& p) {
   for (const Blob& blob : p.weights.blobs)
     if (!blob.copy.empty()) sizes.push_back(fmt::format("{}_{}_SIZE", p.upper, upper_case(blob.copy)));
   c.line(
-      "/* Copies constants from flash into {2} bytes of RAM, where runs read them: call it once, before\n"
-      "   the first run, and again where that RAM loses its content; no run may go on meanwhile. Until then "
-      "runs\n   return {1}_ELOAD, by a variable in .bss, which start-up code makes zero; {0}_invoke calls it "
-      "itself. */\nvoid {0}_load(void);\n",
+      "/* Copies constants from flash into {2} bytes of RAM, where runs read them: comes before the first\n"
+      "   run, and again where that RAM loses its content; no run may go on meanwhile. Earlier runs return\n"
+      "   {1}_ELOAD: a variable in .bss, which start-up code makes zero, tells. {0}_invoke makes the first\n"
+      "   call itself. */\nvoid {0}_load(void);\n",
       p.name, p.upper, fmt::join(sizes, " + "));
 }
 

@@ -97,10 +97,8 @@ void require_kind(const std::string& kind, const std::string& option) {
 
 void require_copy(const std::string& copy, const std::string& option) {
   if (copy == "start") return;
-  wrong_usage(
-      fmt::format("{}: 'copy={}' is not copy=start, which is for constants that NAME_load copies "
-                  "from flash",
-                  option, copy));
+  wrong_usage(fmt::format(
+      "{}: copy is '{}', but only 'start' is known: NAME_load copies constants from flash", option, copy));
 }
 
 }  // namespace

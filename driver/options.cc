@@ -162,7 +162,7 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   section(kMemorySection);
   command.add_flag("--reassociate", raw.reassociate,
                    "sums of several tensors in the order that needs least memory: floats round elsewhere");
-  repeatable("--pool", raw.pools, "a memory, fastest first")
+  repeatable("--pool", raw.pools, "a memory, fastest first; copy=start: NAME_load copies its constants there")
       ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena][,copy=start]");
   repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
   section(kModelSection);

@@ -38,8 +38,8 @@ constexpr const char* kWords[] = {
     "int8_t", "size_t", "abort", "st_atime",
     // Of what arenac writes.
     "g", "last", "done", "w", "in", "out", "x0", "y", "t0", "t1", "i1", "unused", "arena", "pool_arena",
-    "MODEL_H", "run", "reset", "invoke", "static_arena", "weights", "WEIGHTS", "weights_2", "at_0", "tensors",
-    "reads", "parameters",
+    "MODEL_H", "run", "reset", "load", "invoke", "static_arena", "weights", "WEIGHTS", "weights_2", "at_0",
+    "tensors", "reads", "parameters",
     // That become others' when written as an identifier, or in capitals.
     "image", "Image", "IMAGE", "ima ge", "ima_ge", "ima.ge", "int_", "_int", "__int", "X_Y", "x_y", "x.y",
     "x__y", "x_y_2", "1", "t1", "", "_", "\xc3\xa9t\xc3\xa9", "image_COUNT", "image_DIM0",
