@@ -25,14 +25,14 @@ std::string all_files(const std::filesystem::path& folder, const std::vector<std
   return text;
 }
 
-// What the harnesses define gets names of its own.
+// What the harnesses define gets names of its own, which no model has.
 std::string main_source(const std::vector<std::string>& names) {
   std::string harnesses, rows;
   for (const std::string& name : names) {
     for (const char* function : kHarnessNames)
-      harnesses += fmt::format("#undef {0}\n#define {0} {1}_{0}\n", function, name);
+      harnesses += fmt::format("#undef {0}\n#define {0} harness_{0}_{1}\n", function, name);
     harnesses += fmt::format("#include \"{}/main.c\"\n", name);
-    rows += fmt::format("    {{\"{0}\", {0}_main}},\n", name);
+    rows += fmt::format("    {{\"{0}\", harness_main_{0}}},\n", name);
   }
   return fmt::format(
       "{}#include <stdlib.h>\n#include <unistd.h>\n{}#undef main\n{}{}}};\n{}", kPosix, harnesses,
