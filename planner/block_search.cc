@@ -1,32 +1,120 @@
 #include "planner/block_search.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <utility>
 
+#include "planner/loose_blocks.h"
 #include "planner/random.h"
 #include "planner/skyline.h"
+#include "planner/stack.h"
 
 namespace arenac {
 namespace {
 
-// Valleys filled with the blocks that the rectangles make in this order; offsets of the rectangles.
-std::vector<int64_t> in_blocks(const std::vector<Rectangle>& rectangles, int slots,
-                               const std::vector<int>& order) {
-  std::vector<Rectangle> ordered;
-  for (int i : order) ordered.push_back(rectangles[i]);
-  const Blocks blocks = make_blocks(ordered, slots);
+constexpr double kMosts[] = {1, 4};
+constexpr double kRooms[] = {0.003, 0.01, 0.03, 0.1};  // of the goal, that blocks may waste above it
+constexpr double kDoubts[] = {0, 0.001, 0.01, 0.05};
+constexpr int kLooseSettings = 8;   // settings of their own, and what decides whether there are more
+constexpr size_t kSmallestIn = 50;  // holes are at least half as large as the smallest but one in so many
+constexpr int kWays = 3;            // of filling valleys
+
+// Blocks, and the rectangles in the order they are made of.
+struct Made {
+  Blocks blocks;
+  std::vector<int> order;
+};
+
+// Offsets of the rectangles, valleys filled with the blocks in one of the ways.
+std::vector<int64_t> filled(const Made& made, int slots, int way) {
+  const Blocks& blocks = made.blocks;
   std::vector<Rectangle> whole;
   for (size_t i = 0; i < blocks.all.size(); ++i)
     if (blocks.parent[i] < 0) whole.push_back(blocks.all[i]);
-  const std::vector<int64_t> filled = fill_valleys(whole, slots);
+  const std::vector<int64_t> tops = way == 0
+                                        ? fill_valleys(whole, slots)
+                                        : fill_valleys(whole, slots, ByNeed{.looks_ahead = way == 2}).offsets;
   std::vector<int64_t> offsets(blocks.all.size());
   for (size_t i = blocks.all.size(), next = whole.size(); i-- > 0;)
-    offsets[i] = blocks.parent[i] < 0 ? filled[--next] : offsets[blocks.parent[i]] + blocks.relative[i];
-  std::vector<int64_t> result(rectangles.size());
-  for (size_t i = 0; i < order.size(); ++i) result[order[i]] = offsets[i];
+    offsets[i] = blocks.parent[i] < 0 ? tops[--next] : offsets[blocks.parent[i]] + blocks.relative[i];
+  std::vector<int64_t> result(made.order.size());
+  for (size_t i = 0; i < made.order.size(); ++i) result[made.order[i]] = offsets[i];
   return result;
+}
+
+std::vector<Rectangle> in_order(const std::vector<Rectangle>& rectangles, const std::vector<int>& order) {
+  std::vector<Rectangle> ordered;
+  for (int i : order) ordered.push_back(rectangles[i]);
+  return ordered;
+}
+
+std::vector<int> all_of(const std::vector<Rectangle>& rectangles) {
+  std::vector<int> order(rectangles.size());
+  std::iota(order.begin(), order.end(), 0);
+  return order;
+}
+
+void shuffle(std::vector<int>& order, Random& random) {
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+}
+
+// Rectangles as a problem, to let what lies on waste sink.
+class Sinking {
+ public:
+  explicit Sinking(const std::vector<Rectangle>& rectangles) : problem_{.pools = {{}}, .buffers = {}} {
+    for (const Rectangle& r : rectangles)
+      problem_.buffers.push_back({.name = {}, .size = r.size, .begin = r.span.begin, .end = r.span.end});
+    timeline_ = make_timeline(problem_, all_buffers(problem_));
+  }
+
+  std::vector<int64_t> sunk(const std::vector<int64_t>& offsets) const {
+    std::vector<int> order = all_buffers(problem_);
+    std::ranges::stable_sort(order, {}, [&](int i) { return offsets[i]; });
+    return stack(problem_, timeline_, 0, order);
+  }
+
+ private:
+  Problem problem_;
+  Timeline timeline_;
+};
+
+// The best so far.
+struct Lowest {
+  explicit Lowest(const std::vector<Rectangle>& all) : rectangles(all) {}
+  bool offer(std::vector<int64_t> other) {
+    int64_t top = 0;
+    for (size_t i = 0; i < other.size(); ++i) top = std::max(top, other[i] + rectangles[i].size);
+    if (top >= height) return false;
+    height = top;
+    offsets = std::move(other);
+    return true;
+  }
+
+  const std::vector<Rectangle>& rectangles;
+  std::vector<int64_t> offsets;
+  int64_t height = std::numeric_limits<int64_t>::max();
+};
+
+struct LooseDraw {
+  Looseness by;
+  bool fills_holes = false;
+};
+
+LooseDraw loose_draw(int64_t goal, Random& random) {
+  const auto one_of = [&](const auto& list) { return list[random.below(std::size(list))]; };
+  const double room = one_of(kRooms);
+  return {{goal + int64_t(room * double(goal)), one_of(kMosts), one_of(kDoubts)}, random.below(2) == 0};
+}
+
+// What is no less than a usual rectangle.
+std::vector<Rectangle> usual_holes(const std::vector<Rectangle>& rectangles, int slots, int64_t capacity) {
+  std::vector<int64_t> sizes;
+  for (const Rectangle& r : rectangles) sizes.push_back(r.size);
+  const auto least = sizes.begin() + std::ptrdiff_t(sizes.size() / kSmallestIn);
+  std::nth_element(sizes.begin(), least, sizes.end());
+  return holes(rectangles, slots, capacity, *least / 2);
 }
 
 }  // namespace
@@ -34,22 +122,39 @@ std::vector<int64_t> in_blocks(const std::vector<Rectangle>& rectangles, int slo
 std::vector<int64_t> search_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
                                    const BlockSearch& search) {
   Random random(search.seed);
-  std::vector<int> order(rectangles.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::vector<int64_t> lowest;
-  int64_t least = std::numeric_limits<int64_t>::max();
-  for (int draw = 0; draw < search.draws && least > goal; ++draw) {
+  Lowest lowest(rectangles);
+  std::vector<int> order = all_of(rectangles);
+  for (int draw = 0; draw < search.draws && lowest.height > goal; ++draw) {
     if (draw > 0 && search.cutoff.has_passed()) break;
-    std::vector<int64_t> offsets = in_blocks(rectangles, slots, order);
-    int64_t height = 0;
-    for (size_t i = 0; i < offsets.size(); ++i) height = std::max(height, offsets[i] + rectangles[i].size);
-    if (height < least) {
-      least = height;
-      lowest = std::move(offsets);
-    }
-    for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+    lowest.offer(filled({make_blocks(in_order(rectangles, order), slots), order}, slots, 0));
+    shuffle(order, random);
   }
-  return lowest;
+  return std::move(lowest.offsets);
+}
+
+std::vector<int64_t> search_loose_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
+                                         int64_t known, const BlockSearch& search) {
+  Random random(search.seed);
+  Lowest lowest(rectangles);
+  const Sinking sinking(rectangles);
+  std::vector<Rectangle> with_holes = rectangles;
+  for (const Rectangle& hole : usual_holes(rectangles, slots, goal)) with_holes.push_back(hole);
+  LooseDraw best;
+  for (int draw = 0; draw < search.draws && lowest.height > goal; ++draw) {
+    if ((draw > 0 && search.cutoff.has_passed()) || (draw == kLooseSettings && lowest.height >= known)) break;
+    const bool is_new = draw < kLooseSettings || random.below(2) == 0;
+    const LooseDraw settings = is_new ? loose_draw(goal, random) : best;
+    const std::vector<Rectangle>& all = settings.fills_holes ? with_holes : rectangles;
+    std::vector<int> order = all_of(all);
+    shuffle(order, random);
+    const Made made{make_loose_blocks(in_order(all, order), slots, settings.by), std::move(order)};
+    for (int way = 0; way < kWays; ++way) {
+      std::vector<int64_t> offsets = filled(made, slots, way);
+      offsets.resize(rectangles.size());  // without the holes
+      if (lowest.offer(sinking.sunk(offsets))) best = settings;
+    }
+  }
+  return std::move(lowest.offsets);
 }
 
 }  // namespace arenac

@@ -22,4 +22,9 @@ struct BlockSearch {
 std::vector<int64_t> search_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
                                    const BlockSearch& search);
 
+// The same with blocks that waste (loose_blocks.h), for problems that leave little room. Ends early where the
+// first few draws all come to `known` bytes or more, the size of a plan there is.
+std::vector<int64_t> search_loose_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
+                                         int64_t known, const BlockSearch& search);
+
 }  // namespace arenac

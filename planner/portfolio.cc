@@ -44,6 +44,9 @@ constexpr double kNoEffort = 0.02;            // with less, no other rows
 constexpr size_t kFewSizes = 256;             // objects of their sizes come to a good start
 constexpr double kDrawWork = 1e6;             // rectangles made into blocks, in all draws
 constexpr int kMostDraws = 5000;              // of these
+constexpr double kLooseWork = 4e5;            // the same for blocks with waste
+constexpr double kMostLoose = 100;            // draws of these
+constexpr double kNearlyFull = 0.85;          // of what the bound offers: worth such blocks
 constexpr int kFirstDraws = 6, kDraws = 500;  // of plans by need
 constexpr double kValleyWork = 5e9;           // of those
 constexpr size_t kFewBuffers = 500;           // exact search does better, where it takes them
@@ -305,6 +308,12 @@ class Portfolio {
     const bool many = ids.size() > kManyBuffers;
     if (!many && !done()) offer_stack(fill_valleys(rectangles, timeline_.slots), "skyline");
     if (!done() && is_worth_drawing()) draw_valleys(bound, kFirstDraws, kPackWork);
+    if (!many && !done() && kNearlyFull * full <= used && used <= full) {
+      const auto draws = int(std::clamp(effort_ * kLooseWork / double(rectangles.size()), 1.0, kMostLoose));
+      offer_stack(search_loose_blocks(rectangles, timeline_.slots, bound, best_->pools[0].size,
+                                      {draws, search_.seed, cutoff_}),
+                  "loose blocks");
+    }
     std::set<int64_t> sizes;
     for (int id : ids) sizes.insert(problem_.buffers[id].size);
     if (!many && fixed.empty() && sizes.size() <= kFewSizes && !done())

@@ -12,6 +12,7 @@
 #include "planner/blocks.h"
 #include "planner/bounds.h"
 #include "planner/local_search.h"
+#include "planner/loose_blocks.h"
 #include "planner/parallel.h"
 #include "planner/planners.h"
 #include "planner/skyline.h"
@@ -82,6 +83,34 @@ TEST(Blocks, EqualBuffersAreStackedWithoutComparingAllOfThem) {
   const Blocks blocks = make_blocks(std::vector<Rectangle>(100'000, {{0, 1}, 8}), 1);
   EXPECT_EQ(std::count(blocks.parent.begin(), blocks.parent.end(), -1), 1);
   EXPECT_EQ(blocks.all.back().size, 800'000);
+}
+
+TEST(LooseBlocks, ShrunkPackingsBecomeOneThatWastesLittle) {
+  for (uint64_t seed : {1, 2, 3}) {
+    const Problem problem = family("shrunk", 1000, seed);
+    const Timeline timeline = make_timeline(problem, all_buffers(problem));
+    const double bound = double(load(problem, all_buffers(problem)));
+    const Blocks blocks =
+        make_loose_blocks(rectangles(problem, timeline), timeline.slots, {int64_t(1.03 * bound), 1, 0.01});
+    EXPECT_EQ(std::count(blocks.parent.begin(), blocks.parent.end(), -1), 1) << seed;
+    EXPECT_LT(double(blocks.all.back().size), 1.03 * bound) << seed;
+    EXPECT_LT(double(plan(problem, kDefaultPlanner, {.effort = 0.1}).pools[0].size), 1.01 * bound) << seed;
+  }
+}
+
+TEST(LooseBlocks, HolesAreWhatWentFromAPerfectPacking) {
+  const Problem problem = family("perfect", 200);
+  const Timeline timeline = make_timeline(problem, all_buffers(problem));
+  std::vector<Rectangle> left = rectangles(problem, timeline);
+  const Rectangle gone = left.back();
+  left.pop_back();
+  const int64_t bound = load(problem, all_buffers(problem));
+  const std::vector<Rectangle> found = holes(left, timeline.slots, bound, 1);
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].size, gone.size);
+  EXPECT_EQ(found[0].span.begin, gone.span.begin);
+  EXPECT_EQ(found[0].span.end, gone.span.end);
+  EXPECT_TRUE(holes(left, timeline.slots, bound, gone.size + 1).empty());
 }
 
 // Aligned, some with gaps, one at a fixed offset, some that may share bytes with the next one.

@@ -340,6 +340,22 @@ Problem pinwheel(int buffers, uint64_t seed) {
   });
 }
 
+// A perfect packing after each size has become smaller by up to 3 %.
+Problem shrunk(int buffers, uint64_t seed) {
+  Problem problem = perfect(buffers, seed);
+  Dice random{std::mt19937_64(seed + 1)};
+  for (Buffer& b : problem.buffers) b.size -= b.size * random.below(30) / 1000;
+  return problem;
+}
+
+// A perfect packing of which one buffer in twenty is gone.
+Problem holed(int buffers, uint64_t seed) {
+  Problem problem = perfect(buffers, seed);
+  Dice random{std::mt19937_64(seed + 1)};
+  std::erase_if(problem.buffers, [&](const Buffer&) { return random.one_in(20); });
+  return problem;
+}
+
 }  // namespace
 
 const std::vector<ProblemFamily> kProblemFamilies = {
@@ -355,6 +371,8 @@ const std::vector<ProblemFamily> kProblemFamilies = {
     {"tall_and_flat", "large and short-lived, or small and long-lived", tall_and_flat},
     {"perfect", "a rectangle in guillotine cuts: the optimum is the load", perfect},
     {"pinwheel", "a rectangle in nested pinwheels: the optimum is the load", pinwheel},
+    {"shrunk", "perfect, each size smaller by up to 3 %", shrunk},
+    {"holed", "perfect, one buffer in twenty gone", holed},
 };
 
 }  // namespace arenac
