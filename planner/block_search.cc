@@ -154,6 +154,7 @@ std::vector<int64_t> search_loose_blocks(const std::vector<Rectangle>& rectangle
       if (lowest.offer(sinking.sunk(offsets))) best = settings;
     }
   }
+  if (lowest.height >= known) return {};
   return std::move(lowest.offsets);
 }
 

@@ -22,8 +22,8 @@ struct BlockSearch {
 std::vector<int64_t> search_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
                                    const BlockSearch& search);
 
-// The same with blocks that waste (loose_blocks.h), for problems that leave little room. Ends early where the
-// first few draws all come to `known` bytes or more, the size of a plan there is.
+// The same with blocks that waste (loose_blocks.h), for problems that leave little room. Empty where none of
+// the draws comes below `known` bytes; that ends early where the first few do not.
 std::vector<int64_t> search_loose_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
                                          int64_t known, const BlockSearch& search);
 

@@ -30,7 +30,8 @@ struct Looseness {
 Blocks make_loose_blocks(const std::vector<Rectangle>& rectangles, int slots, const Looseness& by);
 
 // Rectangles that fill what the load leaves below a capacity: of a perfect packing, what went. A rise and a
-// fall by the same bytes are one's begin and end. Those below `least` bytes are left out.
+// fall by the same bytes are one's begin and end, three changes that cancel out are two in a row. Those below
+// `least` bytes are left out.
 std::vector<Rectangle> holes(const std::vector<Rectangle>& rectangles, int slots, int64_t capacity,
                              int64_t least);
 

@@ -46,6 +46,7 @@ constexpr double kDrawWork = 1e6;             // rectangles made into blocks, in
 constexpr int kMostDraws = 5000;              // of these
 constexpr double kLooseWork = 4e5;            // the same for blocks with waste
 constexpr double kMostLoose = 100;            // draws of these
+constexpr int64_t kFewLoose = 100;            // of few buffers, not above the bound by a part of so many
 constexpr double kNearlyFull = 0.85;          // of what the bound offers: worth such blocks
 constexpr int kFirstDraws = 6, kDraws = 500;  // of plans by need
 constexpr double kValleyWork = 5e9;           // of those
@@ -310,9 +311,11 @@ class Portfolio {
     if (!done() && is_worth_drawing()) draw_valleys(bound, kFirstDraws, kPackWork);
     if (!many && !done() && kNearlyFull * full <= used && used <= full) {
       const auto draws = int(std::clamp(effort_ * kLooseWork / double(rectangles.size()), 1.0, kMostLoose));
-      offer_stack(search_loose_blocks(rectangles, timeline_.slots, bound, best_->pools[0].size,
-                                      {draws, search_.seed, cutoff_}),
-                  "loose blocks");
+      // Of few buffers exact search does better from other starts, unless this is nearly the bound.
+      const int64_t known = is_worth_drawing() ? best_->pools[0].size : bound + bound / kFewLoose;
+      const auto offsets =
+          search_loose_blocks(rectangles, timeline_.slots, bound, known, {draws, search_.seed, cutoff_});
+      if (!offsets.empty()) offer_stack(offsets, "loose blocks");
     }
     std::set<int64_t> sizes;
     for (int id : ids) sizes.insert(problem_.buffers[id].size);
