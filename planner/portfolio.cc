@@ -45,7 +45,7 @@ constexpr size_t kFewSizes = 256;             // objects of their sizes come to 
 constexpr double kDrawWork = 1e6;             // rectangles made into blocks, in all draws
 constexpr int kMostDraws = 5000;              // of these
 constexpr double kLooseWork = 4e5;            // the same for blocks with waste
-constexpr double kMostLoose = 100;            // draws of these
+constexpr double kMostLoose = 200;            // draws of these
 constexpr int64_t kFewLoose = 100;            // of few buffers, not above the bound by a part of so many
 constexpr double kNearlyFull = 0.85;          // of what the bound offers: worth such blocks
 constexpr int kFirstDraws = 6, kDraws = 500;  // of plans by need
