@@ -7,7 +7,6 @@
 #include <iterator>
 #include <limits>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -17,6 +16,7 @@
 #include "planner/block_search.h"
 #include "planner/bounds.h"
 #include "planner/exact.h"
+#include "planner/free_rectangles.h"
 #include "planner/local_search.h"
 #include "planner/packing.h"
 #include "planner/parallel.h"
@@ -24,7 +24,6 @@
 #include "planner/rows/orders.h"
 #include "planner/rows/rows.h"
 #include "planner/skyline.h"
-#include "planner/stack.h"
 #include "planner/starts.h"
 #include "planner/valley_search.h"
 
@@ -42,13 +41,14 @@ constexpr double kFewPairs = 2e6;             // of lives that meet: rows that g
 constexpr double kManyPairs = 1.5e7;          // the orders that are cheapest to pack first
 constexpr double kNoEffort = 0.02;            // with less, no other rows
 constexpr size_t kFewSizes = 256;             // objects of their sizes come to a good start
-constexpr double kDrawWork = 1e6;             // rectangles made into blocks, in all draws
-constexpr int kMostDraws = 5000;              // of these
+constexpr double kBlockWork = 1e6;            // rectangles made into blocks, in all draws
+constexpr double kMostBlockDraws = 5000;
+constexpr double kFull = 0.999;               // of what the bound offers: worth blocks
 constexpr double kLooseWork = 4e5;            // the same for blocks with waste
-constexpr double kMostLoose = 200;            // draws of these
+constexpr double kMostLooseDraws = 200;
 constexpr int64_t kFewLoose = 100;            // of few buffers, not above the bound by a part of so many
 constexpr double kNearlyFull = 0.85;          // of what the bound offers: worth such blocks
-constexpr int kFirstDraws = 6, kDraws = 500;  // of plans by need
+constexpr int kFirstDraws = 6, kLaterDraws = 500;  // of plans by need
 constexpr double kValleyWork = 5e9;           // of those
 constexpr size_t kFewBuffers = 500;           // exact search does better, where it takes them
 constexpr double kWorthAllDraws = 0.01;       // of the bound
@@ -108,14 +108,6 @@ Problem pool_alone(const Problem& whole, int pool, const std::vector<int>& membe
     for (int id : group) alone.same_offset.back().push_back(at[id]);
   }
   return alone;
-}
-
-// Of lives without their gaps, the spans in bytes times slots; equal to load times slots if all times are
-// full.
-double area(const std::vector<Rectangle>& rectangles) {
-  return std::accumulate(rectangles.begin(), rectangles.end(), 0.0, [](double sum, const Rectangle& r) {
-    return sum + double(r.size) * (r.span.end - r.span.begin);
-  });
 }
 
 class Portfolio {
@@ -273,54 +265,39 @@ class Portfolio {
 
   // For one pool: blocks where no time leaves room, and valleys filled in several ways.
   void start_on_skylines() {
-    const std::vector<int> ids = all_buffers(problem_);
-    std::vector<int> fixed, free;
-    for (int id : ids) (problem_.buffers[id].fixed_offset ? fixed : free).push_back(id);
-    if (!fixed.empty()) pack(problem_, fixed, Fit::kLowest);  // throws where they collide
-    std::vector<Rectangle> rectangles;
-    for (int id : free)
-      if (!timeline_.pieces(id).empty())
-        rectangles.push_back({timeline_.spans[id], problem_.buffers[id].size});
-    const int64_t bound = lower_bound(problem_, 0, ids);
-    const auto offer_stack = [&](const std::vector<int64_t>& offsets, std::string_view stage) {
-      std::vector<std::pair<int64_t, int>> by_offset;  // those without bytes first
-      size_t next = 0;
-      for (int id : free) by_offset.push_back({timeline_.pieces(id).empty() ? -1 : offsets[next++], id});
-      std::sort(by_offset.begin(), by_offset.end());
-      std::vector<int> order = fixed;
-      for (auto [offset, id] : by_offset) order.push_back(id);
-      Plan plan;
-      plan.pools = {{0, bound}};
-      const std::vector<int64_t> stacked = stack(problem_, timeline_, 0, order);
-      for (int id : ids) {
-        plan.placements.push_back({0, stacked[id]});
-        plan.pools[0].size = std::max(plan.pools[0].size, stacked[id] + problem_.buffers[id].size);
-      }
-      offer(std::move(plan), stage);
+    const FreeRectangles free(problem_, timeline_);
+    const std::vector<Rectangle>& rectangles = free.all();
+    const int64_t bound = free.bound();
+    const double fullness = free.fullness(), count = double(std::max<size_t>(1, rectangles.size()));
+    const auto blocks = [&](double work, double most) {
+      return BlockSearch{int(std::clamp(effort_ * work / count, 1.0, most)), search_.seed, cutoff_};
     };
     // Where overlaps let the bound lie below the area, no blocks without waste come to it.
-    const double full = double(bound) * timeline_.slots, used = area(rectangles);
-    if (0.999 * full <= used && used <= full && !rectangles.empty()) {
-      const auto draws =
-          int(std::clamp(effort_ * kDrawWork / double(rectangles.size()), 1.0, double(kMostDraws)));
-      offer_stack(search_blocks(rectangles, timeline_.slots, bound, {draws, search_.seed, cutoff_}),
-                  "blocks");
-    }
-    const bool many = ids.size() > kManyBuffers;
-    if (!many && !done()) offer_stack(fill_valleys(rectangles, timeline_.slots), "skyline");
+    if (kFull <= fullness && fullness <= 1)
+      offer(free.stacked(
+                search_blocks(rectangles, timeline_.slots, bound, blocks(kBlockWork, kMostBlockDraws))),
+            "blocks");
+    const bool many = problem_.buffers.size() > kManyBuffers;
+    if (!many && !done()) offer(free.stacked(fill_valleys(rectangles, timeline_.slots)), "skyline");
     if (!done() && is_worth_drawing()) draw_valleys(bound, kFirstDraws, kPackWork);
-    if (!many && !done() && kNearlyFull * full <= used && used <= full) {
-      const auto draws = int(std::clamp(effort_ * kLooseWork / double(rectangles.size()), 1.0, kMostLoose));
+    if (!many && !done() && kNearlyFull <= fullness && fullness <= 1) {
       // Of few buffers exact search does better from other starts, unless this is nearly the bound.
       const int64_t known = is_worth_drawing() ? best_->pools[0].size : bound + bound / kFewLoose;
-      const auto offsets =
-          search_loose_blocks(rectangles, timeline_.slots, bound, known, {draws, search_.seed, cutoff_});
-      if (!offsets.empty()) offer_stack(offsets, "loose blocks");
+      const auto offsets = search_loose_blocks(rectangles, timeline_.slots, bound, known,
+                                               blocks(kLooseWork, kMostLooseDraws));
+      if (!offsets.empty()) offer(free.stacked(offsets), "loose blocks");
     }
+    if (!many && !done() && has_few_sizes()) offer(executorch_greedy(problem_, search_), "greedy");
+  }
+
+  bool has_few_sizes() const {
     std::set<int64_t> sizes;
-    for (int id : ids) sizes.insert(problem_.buffers[id].size);
-    if (!many && fixed.empty() && sizes.size() <= kFewSizes && !done())
-      offer(executorch_greedy(problem_, search_), "greedy");
+    bool is_free = true;
+    for (const Buffer& b : problem_.buffers) {
+      sizes.insert(b.size);
+      is_free = is_free && !b.fixed_offset;
+    }
+    return is_free && sizes.size() <= kFewSizes;
   }
 
   bool is_worth_drawing() const {
@@ -458,7 +435,7 @@ class Portfolio {
       search_exactly_in(pool, goal, kFirstLook * std::clamp(double(members.size()) / 300, 1.0, 4.0));
     }
     if (!done() && problem_.pools.size() == 1 && is_worth_drawing())
-      draw_valleys(best_->pools[0].lower_bound, kDraws, kValleyWork * worth_of_draws());
+      draw_valleys(best_->pools[0].lower_bound, kLaterDraws, kValleyWork * worth_of_draws());
     if (!done()) make_room_in(pool, members, goal, 1);
     if (done() || !is_exact) return;
     search_exactly_in(pool, goal, std::max(kSecondLook, worth(pool)));
