@@ -29,10 +29,9 @@ FreeRectangles::FreeRectangles(const Problem& problem, const Timeline& timeline)
 }
 
 double FreeRectangles::fullness() const {
-  const double used =
-      std::accumulate(rectangles_.begin(), rectangles_.end(), 0.0, [](double sum, const Rectangle& r) {
-        return sum + double(r.size) * (r.span.end - r.span.begin);
-      });
+  const double used = std::accumulate(
+      rectangles_.begin(), rectangles_.end(), 0.0,
+      [](double sum, const Rectangle& r) { return sum + double(r.size) * (r.span.end - r.span.begin); });
   return rectangles_.empty() ? 0 : used / (double(bound_) * timeline_.slots);
 }
 

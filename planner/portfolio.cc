@@ -35,23 +35,23 @@ using Clock = Cutoff::Clock;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 // Steps of about a nanosecond, at effort 1.
-constexpr double kPackWork = 2e9;             // of packing in several orders
-constexpr double kRowWork = 1e9;              // of other rows, in the end
-constexpr double kFewPairs = 2e6;             // of lives that meet: rows that grow with them take part
-constexpr double kManyPairs = 1.5e7;          // the orders that are cheapest to pack first
-constexpr double kNoEffort = 0.02;            // with less, no other rows
-constexpr size_t kFewSizes = 256;             // objects of their sizes come to a good start
-constexpr double kBlockWork = 1e6;            // rectangles made into blocks, in all draws
+constexpr double kPackWork = 2e9;     // of packing in several orders
+constexpr double kRowWork = 1e9;      // of other rows, in the end
+constexpr double kFewPairs = 2e6;     // of lives that meet: rows that grow with them take part
+constexpr double kManyPairs = 1.5e7;  // the orders that are cheapest to pack first
+constexpr double kNoEffort = 0.02;    // with less, no other rows
+constexpr size_t kFewSizes = 256;     // objects of their sizes come to a good start
+constexpr double kBlockWork = 1e6;    // rectangles made into blocks, in all draws
 constexpr double kMostBlockDraws = 5000;
-constexpr double kFull = 0.999;               // of what the bound offers: worth blocks
-constexpr double kLooseWork = 4e5;            // the same for blocks with waste
+constexpr double kFull = 0.999;     // of what the bound offers: worth blocks
+constexpr double kLooseWork = 4e5;  // the same for blocks with waste
 constexpr double kMostLooseDraws = 200;
-constexpr int64_t kFewLoose = 100;            // of few buffers, not above the bound by a part of so many
-constexpr double kNearlyFull = 0.85;          // of what the bound offers: worth such blocks
+constexpr int64_t kFewLoose = 100;                 // of few buffers, not above the bound by a part of so many
+constexpr double kNearlyFull = 0.85;               // of what the bound offers: worth such blocks
 constexpr int kFirstDraws = 6, kLaterDraws = 500;  // of plans by need
-constexpr double kValleyWork = 5e9;           // of those
-constexpr size_t kFewBuffers = 500;           // exact search does better, where it takes them
-constexpr double kWorthAllDraws = 0.01;       // of the bound
+constexpr double kValleyWork = 5e9;                // of those
+constexpr size_t kFewBuffers = 500;                // exact search does better, where it takes them
+constexpr double kWorthAllDraws = 0.01;            // of the bound
 constexpr double kRepairWork = 6e8, kOneRepair = 2e8;  // of exact search around the few that are too high
 constexpr double kRepairable = 0.002;                  // of the bound: what that is tried for
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
@@ -283,8 +283,8 @@ class Portfolio {
     if (!many && !done() && kNearlyFull <= fullness && fullness <= 1) {
       // Of few buffers exact search does better from other starts, unless this is nearly the bound.
       const int64_t known = is_worth_drawing() ? best_->pools[0].size : bound + bound / kFewLoose;
-      const auto offsets = search_loose_blocks(rectangles, timeline_.slots, bound, known,
-                                               blocks(kLooseWork, kMostLooseDraws));
+      const auto offsets =
+          search_loose_blocks(rectangles, timeline_.slots, bound, known, blocks(kLooseWork, kMostLooseDraws));
       if (!offsets.empty()) offer(free.stacked(offsets), "loose blocks");
     }
     if (!many && !done() && has_few_sizes()) offer(executorch_greedy(problem_, search_), "greedy");
