@@ -18,8 +18,7 @@ struct BlockSearch {
 };
 
 // Offsets of rectangles, one at least, in times of `slots`: the lowest of all draws, which end when one comes
-// to `goal`, in
-// bytes.
+// to `goal` bytes.
 std::vector<int64_t> search_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
                                    const BlockSearch& search);
 
