@@ -91,8 +91,9 @@ std::vector<std::string> names_in(const Table& table) {
   return names;
 }
 
-// The options of the result: of these sections, as given, in the order of the help.
 constexpr int kMostThreads = 256;
+
+// The options of the result: of these sections, as given, in the order of the help.
 constexpr const char *kModelSection = "The model", *kMemorySection = "Memory and time",
                      *kCodeSection = "Generated C";
 

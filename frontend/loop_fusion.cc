@@ -323,10 +323,12 @@ class Fuser {
       const size_t before = refused.size();
       for (const auto& [k, one] : moved) {
         const TensorId id = one.node.writes[0];
-        const bool saves = std::ranges::any_of(
-            one.node.reads, [&](TensorId read) { return moments.contains(read) && is_momentary(read); });
+        const auto saves = [&, &node = one.node] {
+          return std::ranges::any_of(
+              node.reads, [&](TensorId read) { return moments.contains(read) && is_momentary(read); });
+        };
         const bool is_cheap = kCheap * multiply_accumulates(graph_.block[k]) <= in_loop;
-        if (!is_momentary(id) && !(is_output(id) && saves && is_cheap)) refused.insert(id);
+        if (is_output(id) ? !is_cheap || !saves() : !is_momentary(id)) refused.insert(id);
       }
       if (refused.size() != before) continue;
       Block& body = std::get<Loop>(graph_.block[i].body).body;

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "planner/holes.h"
 #include "planner/loose_blocks.h"
 #include "planner/random.h"
 #include "planner/skyline.h"
@@ -32,7 +33,7 @@ std::vector<int64_t> filled(const Made& made, int slots, int way) {
   const Blocks& blocks = made.blocks;
   std::vector<Rectangle> whole;
   for (size_t i = 0; i < blocks.all.size(); ++i)
-    if (blocks.parent[i] < 0) whole.push_back(blocks.all[i]);
+    if (!blocks.is_part(int(i))) whole.push_back(blocks.all[i]);
   const std::vector<int64_t> tops = way == 0
                                         ? fill_valleys(whole, slots)
                                         : fill_valleys(whole, slots, ByNeed{.looks_ahead = way == 2}).offsets;
@@ -60,25 +61,13 @@ void shuffle(std::vector<int>& order, Random& random) {
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
 }
 
-// Rectangles as a problem, to let what lies on waste sink.
-class Sinking {
- public:
-  explicit Sinking(const std::vector<Rectangle>& rectangles) : problem_{.pools = {{}}, .buffers = {}} {
-    for (const Rectangle& r : rectangles)
-      problem_.buffers.push_back({.name = {}, .size = r.size, .begin = r.span.begin, .end = r.span.end});
-    timeline_ = make_timeline(problem_, all_buffers(problem_));
-  }
-
-  std::vector<int64_t> sunk(const std::vector<int64_t>& offsets) const {
-    std::vector<int> order = all_buffers(problem_);
-    std::ranges::stable_sort(order, {}, [&](int i) { return offsets[i]; });
-    return stack(problem_, timeline_, 0, order);
-  }
-
- private:
-  Problem problem_;
-  Timeline timeline_;
-};
+// Lets what lies on waste sink.
+std::vector<int64_t> sunk(const std::vector<Rectangle>& rectangles, int slots,
+                          const std::vector<int64_t>& offsets) {
+  std::vector<int> order = all_of(rectangles);
+  std::ranges::stable_sort(order, {}, [&](int i) { return offsets[i]; });
+  return stack(rectangles, slots, order);
+}
 
 // The best so far.
 struct Lowest {
@@ -136,7 +125,6 @@ std::vector<int64_t> search_loose_blocks(const std::vector<Rectangle>& rectangle
                                          int64_t known, const BlockSearch& search) {
   Random random(search.seed);
   Lowest lowest(rectangles);
-  const Sinking sinking(rectangles);
   std::vector<Rectangle> with_holes = rectangles;
   for (const Rectangle& hole : usual_holes(rectangles, slots, goal)) with_holes.push_back(hole);
   LooseDraw best;
@@ -151,7 +139,7 @@ std::vector<int64_t> search_loose_blocks(const std::vector<Rectangle>& rectangle
     for (int way = 0; way < kWays; ++way) {
       std::vector<int64_t> offsets = filled(made, slots, way);
       offsets.resize(rectangles.size());  // without the holes
-      if (lowest.offer(sinking.sunk(offsets))) best = settings;
+      if (lowest.offer(sunk(rectangles, slots, offsets))) best = settings;
     }
   }
   if (lowest.height >= known) return {};

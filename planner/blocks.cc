@@ -60,13 +60,10 @@ class Maker {
  private:
   Span span(int id) const { return blocks_.all[id].span; }
   int64_t size(int id) const { return blocks_.all[id].size; }
-  bool is_part(int id) const { return blocks_.parent[id] >= 0; }
+  bool is_part(int id) const { return blocks_.is_part(id); }
 
   int add(const Rectangle& r) {
-    const int id = int(blocks_.all.size());
-    blocks_.all.push_back(r);
-    blocks_.parent.push_back(-1);
-    blocks_.relative.push_back(0);
+    const int id = blocks_.add(r);
     begins_[r.span.begin].push_back(id);
     ends_[r.span.end].push_back(id);
     by_life_.add(Index::key(r.span.begin, r.span.end), id);
@@ -112,11 +109,6 @@ class Maker {
     return result;
   }
 
-  void put(int id, int parent, int64_t relative) {
-    blocks_.parent[id] = parent;
-    blocks_.relative[id] = relative;
-  }
-
   void join(int id) {
     if (stack(id) || line_up(id) || pinwheel(id) || id < given_) return;
     // A new arm of a pinwheel, whose centre shares a begin or an end with each arm.
@@ -130,8 +122,8 @@ class Maker {
     const int other = with_life(span(id), id);
     if (other < 0) return false;
     const int block = add({span(id), size(id) + size(other)});
-    put(id, block, 0);
-    put(other, block, size(id));
+    blocks_.attach(id, block, 0);
+    blocks_.attach(other, block, size(id));
     return true;
   }
 
@@ -140,8 +132,8 @@ class Maker {
     if (right < 0) left = with_end(span(id).begin, size(id), id), right = id;
     if (left < 0) return false;
     const int block = add({{span(left).begin, span(right).end}, size(id)});
-    put(left, block, 0);
-    put(right, block, 0);
+    blocks_.attach(left, block, 0);
+    blocks_.attach(right, block, 0);
     return true;
   }
 
@@ -157,11 +149,11 @@ class Maker {
       const int c = with_life({middle.begin, span(b).end}, e);
       if (c < 0 || size(a) + size(d) != size(b) + size(c)) continue;
       const int block = add({{span(a).begin, span(b).end}, size(a) + size(d)});
-      put(a, block, 0);
-      put(d, block, size(a));
-      put(b, block, 0);
-      put(c, block, size(b));
-      put(e, block, size(a));
+      blocks_.attach(a, block, 0);
+      blocks_.attach(d, block, size(a));
+      blocks_.attach(b, block, 0);
+      blocks_.attach(c, block, size(b));
+      blocks_.attach(e, block, size(a));
       return true;
     }
     return false;

@@ -32,6 +32,20 @@ struct Blocks {
   std::vector<Rectangle> all;     // the given ones, and those made of others that come before them
   std::vector<int> parent;        // the block that one is part of, else -1
   std::vector<int64_t> relative;  // bytes from the parent's offset
+
+  bool is_part(int id) const { return parent[id] >= 0; }
+
+  // One that is no part yet; its id.
+  int add(const Rectangle& r) {
+    all.push_back(r);
+    parent.push_back(-1);
+    relative.push_back(0);
+    return int(all.size()) - 1;
+  }
+  void attach(int id, int of, int64_t bytes) {
+    parent[id] = of;
+    relative[id] = bytes;
+  }
 };
 
 // Takes rectangles of at least one byte in times of `slots`. About O(n): at each slot only the first few are

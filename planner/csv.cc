@@ -24,6 +24,8 @@
 namespace arenac {
 namespace {
 
+bool is_given(const char* cell) { return cell != nullptr && *cell != '\0'; }
+
 // One line of the file; a cell is null where the file lacks the column.
 struct Row {
   const char *id, *lower, *upper, *end, *size, *align, *gaps, *pool, *fixed, *group, *overlap, *uses, *offset,
@@ -43,9 +45,21 @@ struct Row {
       fail(fmt::format("{} '{:.40}' is no whole number", what, text));
     return value;
   }
-};
 
-bool is_given(const char* cell) { return cell != nullptr && *cell != '\0'; }
+  const char* needed(const char* cell, const char* column) const {
+    if (!is_given(cell)) fail(fmt::format("column '{}' is empty", column));
+    return cell;
+  }
+
+  // The time after the last one, of either column.
+  int64_t end_of_times() const {
+    if (is_given(upper)) return number(upper, "upper");
+    int64_t after = 0;
+    if (__builtin_add_overflow(number(needed(end, "upper"), "end"), 1, &after))
+      fail("end does not fit into 64 bits");
+    return after;
+  }
+};
 
 // "a b  c" -> a, b, c
 std::vector<std::string_view> words(const char* cell) {
@@ -177,19 +191,11 @@ struct Builder {
   }
 
   void add(const Row& row) {
-    const auto needed = [&](const char* cell, const char* column) {
-      if (!is_given(cell)) row.fail(fmt::format("column '{}' is empty", column));
-      return cell;
-    };
     Buffer b;
-    b.name = needed(row.id, "id");
-    b.begin = row.number(needed(row.lower, "lower"), "lower");
-    b.size = row.number(needed(row.size, "size"), "size");
-    if (is_given(row.upper)) {
-      b.end = row.number(row.upper, "upper");
-    } else if (__builtin_add_overflow(row.number(needed(row.end, "upper"), "end"), 1, &b.end)) {
-      row.fail("end does not fit into 64 bits");
-    }
+    b.name = row.needed(row.id, "id");
+    b.begin = row.number(row.needed(row.lower, "lower"), "lower");
+    b.size = row.number(row.needed(row.size, "size"), "size");
+    b.end = row.end_of_times();
     if (b.begin >= b.end)
       row.fail(fmt::format("buffer '{}' lives [{}, {}), which is empty", b.name, b.begin, b.end));
     if (is_given(row.align)) b.align = row.number(row.align, "align");
@@ -306,25 +312,15 @@ std::vector<Stay> stays_from_csv(const std::string& text, const std::string& fil
                                       {&Row::pool}, {&Row::offset}, {&Row::ready}};
   read_rows(text, file, needed, [&](const Row& row) {
     const auto number = [&](const char* cell, const char* column) {
-      if (!is_given(cell)) row.fail(fmt::format("column '{}' is empty", column));
-      return row.number(cell, column);
+      return row.number(row.needed(cell, column), column);
     };
     const auto id = ids.find(is_given(row.id) ? row.id : "");
     if (id == ids.end())
       row.fail(fmt::format("'{}' is no buffer of the problem", is_given(row.id) ? row.id : ""));
     const auto pool = pool_named(problem, is_given(row.pool) ? row.pool : "");
     if (!pool) row.fail(fmt::format("pool '{}' does not exist", is_given(row.pool) ? row.pool : ""));
-    Stay stay{id->second,
-              *pool,
-              number(row.offset, "offset"),
-              number(row.lower, "lower"),
-              number(row.ready, "ready"),
-              0};
-    if (is_given(row.upper))
-      stay.end = row.number(row.upper, "upper");
-    else if (__builtin_add_overflow(number(row.end, "upper"), 1, &stay.end))
-      row.fail("end does not fit into 64 bits");
-    stays.push_back(stay);
+    stays.push_back({id->second, *pool, number(row.offset, "offset"), number(row.lower, "lower"),
+                     number(row.ready, "ready"), row.end_of_times()});
   });
   return stays;
 }

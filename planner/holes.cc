@@ -1,7 +1,7 @@
+#include "planner/holes.h"
+
 #include <algorithm>
 #include <unordered_map>
-
-#include "planner/loose_blocks.h"
 
 namespace arenac {
 namespace {

@@ -82,13 +82,10 @@ class LooseMaker {
   int length(int id) const { return span(id).end - span(id).begin; }
   int64_t size(int id) const { return blocks_.all[id].size; }
   double area(int id) const { return double(size(id)) * length(id); }
-  bool is_part(int id) const { return blocks_.parent[id] >= 0; }
+  bool is_part(int id) const { return blocks_.is_part(id); }
 
   int add(const Rectangle& r) {
-    const int id = int(blocks_.all.size());
-    blocks_.all.push_back(r);
-    blocks_.parent.push_back(-1);
-    blocks_.relative.push_back(0);
+    const int id = blocks_.add(r);
     best_.emplace_back();
     begins_.add(r.span.begin, id);
     ends_.add(r.span.end, id);
@@ -98,8 +95,7 @@ class LooseMaker {
   int make(const Join& join) {
     const int block = add(join.block);
     for (const auto& [id, relative] : join.parts) {
-      blocks_.parent[id] = block;
-      blocks_.relative[id] = relative;
+      blocks_.attach(id, block, relative);
       begins_.remove(span(id).begin, id);
       ends_.remove(span(id).end, id);
     }

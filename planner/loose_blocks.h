@@ -29,10 +29,4 @@ struct Looseness {
 // Takes rectangles of at least one byte in times of `slots`. O(n log n): at each slot only a few are tried.
 Blocks make_loose_blocks(const std::vector<Rectangle>& rectangles, int slots, const Looseness& by);
 
-// Rectangles that fill what the load leaves below a capacity: of a perfect packing, what went. A rise and a
-// fall by the same bytes are one's begin and end, three changes that cancel out are two in a row. Those below
-// `least` bytes are left out.
-std::vector<Rectangle> holes(const std::vector<Rectangle>& rectangles, int slots, int64_t capacity,
-                             int64_t least);
-
 }  // namespace arenac

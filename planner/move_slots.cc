@@ -30,11 +30,11 @@ std::vector<int64_t> slot_times(const Problem& problem) {
 
 // Where the buffer is when it is used.
 enum Whereabouts {
-  kBorn,
-  kCopied,
-  kSlow,
-  kWhereabouts
-};  // in fast never copied, in fast with a copy in slow
+  kBorn,    // in the fast pool, never copied
+  kCopied,  // in the fast pool, with a copy in the slow one
+  kSlow,    // in the slow pool
+  kWhereabouts,
+};
 
 // The course of one buffer that is born in one of the pools.
 class Course {

@@ -358,6 +358,7 @@ class Portfolio {
     const bool few = meetings(timeline_) <= kFewPairs;
     const auto before = cost_;
     auto left = int64_t(kRowWork * effort_);
+    if (done() || left < dearest_pack_ || !has_time()) return false;
     std::vector<const Planner*> rows;
     for (const Planner& row : kPlanners) {
       if (row.growth == Growth::kSearch || (row.growth == Growth::kPairs && !few)) continue;
@@ -365,7 +366,6 @@ class Portfolio {
       if (std::any_of(std::begin(kStarts), std::end(kStarts), is_row) && few) continue;
       if (!refusal(row, problem_)) rows.push_back(&row);
     }
-    if (done() || left < dearest_pack_ || !has_time()) return false;
     size_t taken = 0;
     in_parallel(
         search_.threads, int(rows.size()), cutoff_,

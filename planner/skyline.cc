@@ -199,7 +199,8 @@ class Valleys {
       : rectangles_(rectangles), waiting_(rectangles, slots), skyline_(slots) {}
 
   std::vector<int64_t> fill_level() {
-    return fill([&](int valley) { return level_or_longest(valley); }, [](Span, int64_t) {});
+    return fill([&](int valley) { return longest(valley, kLooks, skyline_.end(valley) - valley); },
+                [](Span, int64_t) {});
   }
 
   Filled fill_by_need(Need& need, const ByNeed& by) {
@@ -248,33 +249,20 @@ class Valleys {
       if (!visit(begin)) return;
   }
 
-  // The place of one whose top is level with a wall beside it, else of the longest life; -1 if none fits.
-  int level_or_longest(int valley) {
-    const int end = skyline_.end(valley), width = end - valley;
+  // The place of the longest life, to which a top that is level with the wall beside it adds `level` slots;
+  // -1 if none fits.
+  int longest(int valley, int looks, int level = 0) {
+    const int end = skyline_.end(valley);
     const int64_t height = skyline_.height(valley);
     int best = -1, most = 0;
-    each_begin(valley, end, kLooks, [&](int begin) {
-      if (begin > valley && end - begin + width <= most) return false;
-      waiting_.each(begin, end, kLooks, [&](int place) {
+    each_begin(valley, end, looks, [&](int begin) {
+      if (begin > valley && end - begin + level <= most) return false;
+      waiting_.each(begin, end, level > 0 ? kLooks : 1, [&](int place) {
         const int64_t top = height + size_at(place);
         int score = waiting_.end_at(place) - begin;
-        if (begin == valley && top == skyline_.left_wall(valley)) score += width;
-        if (waiting_.end_at(place) == end && top == skyline_.right_wall(valley)) score += width;
+        if (begin == valley && top == skyline_.left_wall(valley)) score += level;
+        if (waiting_.end_at(place) == end && top == skyline_.right_wall(valley)) score += level;
         if (score > most) best = place, most = score;
-      });
-      return true;
-    });
-    return best;
-  }
-
-  int longest(int valley, int looks) {
-    const int end = skyline_.end(valley);
-    int best = -1, most = 0;
-    each_begin(valley, end, looks, [&](int begin) {
-      if (end - begin <= most) return false;
-      waiting_.each(begin, end, 1, [&](int place) {
-        const int life = waiting_.end_at(place) - begin;
-        if (life > most) best = place, most = life;
       });
       return true;
     });

@@ -68,4 +68,15 @@ std::vector<int64_t> stack(const Problem& problem, const Timeline& timeline, int
   return offsets;
 }
 
+std::vector<int64_t> stack(const std::vector<Rectangle>& rectangles, int slots,
+                           const std::vector<int>& order) {
+  Heights heights(slots);
+  std::vector<int64_t> offsets(rectangles.size(), 0);
+  for (int i : order) {
+    offsets[i] = heights.greatest(rectangles[i].span);
+    heights.raise(rectangles[i].span, offsets[i] + rectangles[i].size);
+  }
+  return offsets;
+}
+
 }  // namespace arenac

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "planner/blocks.h"
 #include "planner/problem.h"
 #include "planner/timeline.h"
 
@@ -20,6 +21,10 @@ namespace arenac {
 // Offsets, per buffer of the problem, of the stack of the buffers in this order. Buffers at fixed offsets go
 // first, in any order. Makes no use of overlaps. O(n log n).
 std::vector<int64_t> stack(const Problem& problem, const Timeline& timeline, int pool,
+                           const std::vector<int>& order);
+
+// The same of rectangles in times of `slots`.
+std::vector<int64_t> stack(const std::vector<Rectangle>& rectangles, int slots,
                            const std::vector<int>& order);
 
 }  // namespace arenac

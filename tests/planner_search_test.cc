@@ -11,6 +11,7 @@
 
 #include "planner/blocks.h"
 #include "planner/bounds.h"
+#include "planner/holes.h"
 #include "planner/local_search.h"
 #include "planner/loose_blocks.h"
 #include "planner/parallel.h"
