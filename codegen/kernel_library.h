@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "codegen/c_kernel.h"
+#include "codegen/c_text.h"
 #include "codegen/emit.h"
 #include "codegen/shared_kernels.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "frontend/error.h"
 
@@ -190,7 +191,7 @@ struct Division {
   Expr quotient, rest;
 };
 
-// e as d * quotient + rest, where that holds without wrapping and 0 <= rest < d. The multiples of d among the
+// e as d * quotient + rest, where that holds without wrapping and rest >= 0. The multiples of d among the
 // summands of e make up the quotient.
 std::optional<Division> divided(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
   Combination all;
@@ -203,11 +204,26 @@ std::optional<Division> divided(const Expr& e, int64_t d, const std::vector<Inte
   const Division result = {to_expr(quotient, all.atoms), to_expr(rest, all.atoms)};
   const Closed q = range(result.quotient, axes, {}), r = range(result.rest, axes, {});
   const bool fits_type = fits({Wide{q.low} * d + r.low, Wide{q.high} * d + r.high}, of_type(Type::kInt64));
-  return r.low >= 0 && r.high < d && fits_type ? std::optional(result) : std::nullopt;
+  return r.low >= 0 && fits_type ? std::optional(result) : std::nullopt;
 }
 
 bool by_positive_constant(const Expr& e, Op op) {
   return e->op == op && e->args[1]->op == Op::kConst && e->args[1]->value.i > 0;
+}
+
+// The largest divisor of d, d apart, by which all of e goes but a rest that is smaller: 1024 of
+// 1024 * i0 + 32 * i1 + i2 where that rest is below 1024. 1: none.
+int64_t largest_step(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
+  Combination all;
+  collect(e, 1, all);
+  int64_t largest = 1;
+  for (const auto& [atom, c] : all.form.terms) {
+    const int64_t step = std::gcd(c, d);
+    if (step <= largest || step == d) continue;
+    const auto parts = divided(e, step, axes);
+    if (parts && range(parts->rest, axes, {}).high < step) largest = step;
+  }
+  return largest;
 }
 
 // e / d for e >= 0.
@@ -222,7 +238,15 @@ Expr simplify_division(const Expr& e, int64_t d, const std::vector<Interval>& ax
       range(e->args[0], axes, {}).low >= 0)
     return simplify_index((e->args[0] / integer(d)) % integer(e->args[1]->value.i / d), axes);
   const auto parts = divided(e, d, axes);
-  return parts ? parts->quotient : e / integer(d);
+  if (!parts) return e / integer(d);
+  if (range(parts->rest, axes, {}).high < d) return parts->quotient;
+  if (!is_constant(parts->quotient, 0))
+    return range(parts->quotient, axes, {}).low < 0
+               ? e / integer(d)
+               : parts->quotient + simplify_division(parts->rest, d, axes);
+  const int64_t step = largest_step(parts->rest, d, axes);
+  if (step == 1) return e / integer(d);
+  return simplify_division(divided(parts->rest, step, axes)->quotient, d / step, axes);
 }
 
 Expr simplify_modulo(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
@@ -231,7 +255,12 @@ Expr simplify_modulo(const Expr& e, int64_t d, const std::vector<Interval>& axes
   const Closed whole = range(e, axes, {});
   if (whole.low >= 0 && whole.high < d) return e;
   const auto parts = divided(e, d, axes);
-  return parts ? parts->rest : e % integer(d);
+  if (!parts) return e % integer(d);
+  if (range(parts->rest, axes, {}).high < d) return parts->rest;
+  const int64_t step = largest_step(parts->rest, d, axes);
+  if (step == 1) return parts->rest % integer(d);
+  const auto [steps, below] = *divided(parts->rest, step, axes);
+  return simplify_modulo(steps, d / step, axes) * integer(step) + below;
 }
 
 // (linear / divisor) % modulus; modulus 0: none.

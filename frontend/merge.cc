@@ -4,6 +4,7 @@
 #include <set>
 
 #include "frontend/error.h"
+#include "frontend/facts.h"
 #include "frontend/interpret.h"
 
 namespace arenac {

@@ -27,22 +27,47 @@ void replace_one(std::vector<T>& all, int at, const std::vector<T>& by) {
 int lone_axis(const Expr& index) { return index->op == Op::kAxis ? std::max(index->index, -1) : -1; }
 
 // The extents of the dimensions that one axis of a read walks together, the last one fastest, if it walks all
-// of two or more: {16, 4, 4} for x[i1 / 16, i1 / 4 % 4, i1 % 4], i1 < 256.
+// of two or more, or of the first a part that other axes choose: {16, 4, 4} for x[i1 / 16, i1 / 4 % 4, i1 %
+// 4], i1 < 256, and {2, 4, 4} for x[2 * i0 + i1 / 16, i1 / 4 % 4, i1 % 4], i1 < 32.
 std::vector<int64_t> joined_extents(const std::vector<Expr>& indices, const Shape& shape, int a,
                                     const std::vector<Interval>& axes) {
   std::vector<size_t> dims;
   int64_t stride = 1;
   for (size_t d = 0; d < shape.size(); ++d)
-    if (names_axis(indices[d], a)) dims.push_back(d), stride *= shape[d];
-  if (dims.size() < 2 || stride != axes[a].end) return {};
+    if (names_axis(indices[d], a)) dims.push_back(d), stride *= dims.size() > 1 ? shape[d] : 1;
+  if (dims.size() < 2 || stride == 0 || axes[a].end % stride != 0) return {};
   std::vector<int64_t> extents;
   for (size_t d : dims) {
-    stride /= shape[d];
-    const Expr digit = simplify_index((axis(a) / integer(stride)) % integer(shape[d]), axes);
-    if (!same(digit, indices[d])) return {};
-    extents.push_back(shape[d]);
+    const bool first = d == dims[0];
+    extents.push_back(first ? axes[a].end / stride : shape[d]);
+    if (!first) stride /= shape[d];
+    const Expr others =
+        first ? substitute(indices[d], [&](const Expr& e) { return same(e, axis(a)) ? integer(0) : Expr(); })
+              : integer(0);
+    const Expr digit = others + (axis(a) / integer(stride)) % integer(extents.back());
+    if (!same(simplify_index(digit, axes), simplify_index(indices[d], axes))) return {};
   }
   return extents;
+}
+
+// An index as one per dimension that takes its place.
+std::vector<Expr> digits_of(const Expr& index, const std::vector<int64_t>& extents,
+                            const std::vector<Interval>& axes) {
+  std::vector<Expr> digits;
+  int64_t stride = 1;
+  for (int64_t extent : extents) stride *= extent;
+  for (int64_t extent : extents) {
+    stride /= extent;
+    digits.push_back(simplify_index((index / integer(stride)) % integer(extent), axes));
+  }
+  return digits;
+}
+
+// Whether no axis is in more than one of them.
+bool are_apart(const std::vector<Expr>& digits, int axes) {
+  for (int a = 0; a < axes; ++a)
+    if (std::ranges::count_if(digits, [&](const Expr& e) { return names_axis(e, a); }) > 1) return false;
+  return true;
 }
 
 class Unflattener {
@@ -98,7 +123,7 @@ class Unflattener {
   }
 
   // Per axis of the nest the extents that take its place, for reads of `splits`; nothing where one of those
-  // reads has another index than an axis.
+  // reads has an index that is neither an axis nor falls apart into the dimensions by itself.
   std::optional<std::map<int, std::vector<int64_t>>> split_axes(const Nest& nest, const Node& node,
                                                                 const Splits& splits) const {
     std::map<int, std::vector<int64_t>> axes;
@@ -108,8 +133,12 @@ class Unflattener {
       if (at == splits.end()) return;
       const auto& [dimension, extents] = at->second;
       const int a = lone_axis(e->args[dimension]);
-      fits &= a >= 0 && nest.axes[a].extent == graph_.tensors[at->first].shape[dimension] &&
-              axes.emplace(a, extents).first->second == extents;
+      if (a < 0)
+        fits &= are_apart(digits_of(e->args[dimension], extents, axis_intervals(nest)),
+                          static_cast<int>(nest.axes.size()));
+      else
+        fits &= nest.axes[a].extent == graph_.tensors[at->first].shape[dimension] &&
+                axes.emplace(a, extents).first->second == extents;
     });
     return fits ? std::optional(axes) : std::nullopt;
   }
@@ -181,58 +210,70 @@ class Unflattener {
     return with_used_operands(std::move(node));
   }
 
+  // The axes of a nest and what is in their place.
+  struct Axes {
+    const std::map<int, std::vector<int64_t>>& split;
+    std::vector<std::vector<Expr>> parts = {};  // per axis
+    std::vector<Expr> whole = {};               // per axis: its index, made of them
+    std::vector<Interval> intervals = {};       // of those in their place
+  };
+
   Nest apart(const Nest& nest, const std::map<int, std::vector<int64_t>>& split, const Splits& splits,
              int stored, Operands& operands) {
     Nest result = nest;
     result.axes.clear();
-    std::vector<std::vector<Expr>> parts;  // per axis: those in its place
-    std::vector<Expr> whole;               // per axis: its index, made of them
+    Axes axes{split};
     for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a) {
       const auto at = split.find(a);
-      std::vector<Expr>& mine = parts.emplace_back();
+      std::vector<Expr>& mine = axes.parts.emplace_back();
       Expr index = integer(0);
       for (int64_t extent : at == split.end() ? std::vector{nest.axes[a].extent} : at->second) {
         mine.push_back(axis(static_cast<int>(result.axes.size())));
         result.axes.push_back({extent, nest.axes[a].reduced});
         index = index * integer(extent) + mine.back();
       }
-      whole.push_back(mine.size() == 1 ? mine[0] : index);
+      axes.whole.push_back(mine.size() == 1 ? mine[0] : index);
     }
-    const auto intervals = axis_intervals(result);
+    axes.intervals = axis_intervals(result);
     const auto renamed = [&](const auto& self, const Expr& e) -> Expr {
       return e.empty() ? e : substitute(e, [&](const Expr& x) -> Expr {
-        if (x->op == Op::kAxis && x->index >= 0) return whole[x->index];
+        if (x->op == Op::kAxis && x->index >= 0) return axes.whole[x->index];
         if (x->op != Op::kRead) return {};
         std::vector<Expr> indices;
-        for (const Expr& index : x->args) indices.push_back(simplify_index(self(self, index), intervals));
-        return read_apart(x, indices, parts, split, splits, operands);
+        for (const Expr& index : x->args)
+          indices.push_back(simplify_index(self(self, index), axes.intervals));
+        return read_apart(x, indices, axes, splits, operands);
       });
     };
-    for (Bound& bound : result.where) bound.index = simplify_index(renamed(renamed, bound.index), intervals);
-    for (Expr& index : result.store) index = simplify_index(renamed(renamed, index), intervals);
-    if (stored >= 0) replace_one(result.store, stored, parts[lone_axis(nest.store[stored])]);
+    const auto index = [&](const Expr& e) { return simplify_index(renamed(renamed, e), axes.intervals); };
+    for (Bound& bound : result.where) bound.index = index(bound.index);
+    for (Expr& stores : result.store) stores = index(stores);
+    if (stored >= 0) replace_one(result.store, stored, axes.parts[lone_axis(nest.store[stored])]);
     result.body = renamed(renamed, nest.body), result.finish = renamed(renamed, nest.finish);
     return result;
   }
 
   // A read, its indices rewritten already: of a tensor that is split, or of a constant, which can be.
-  Expr read_apart(const Expr& x, std::vector<Expr> indices, const std::vector<std::vector<Expr>>& parts,
-                  const std::map<int, std::vector<int64_t>>& split, const Splits& splits,
+  Expr read_apart(const Expr& x, std::vector<Expr> indices, const Axes& axes, const Splits& splits,
                   Operands& operands) {
     TensorId id = operands.ids[x->index];
     const auto own = splits.find(id);
     // From the last on: those before keep their place.
     for (int d = static_cast<int>(x->args.size()); d-- > 0;) {
+      const bool is_split = own != splits.end() && own->second.dimension == d;
       const int a = lone_axis(x->args[d]);
-      const auto at = split.find(a);
-      if (a < 0 || at == split.end()) continue;
+      const auto at = axes.split.find(a);
+      if (a < 0 || at == axes.split.end()) {
+        if (is_split) replace_one(indices, d, digits_of(indices[d], own->second.extents, axes.intervals));
+        continue;
+      }
       const bool fixed =
           graph_.tensors[id].constant && graph_.tensors[id].shape[d] == element_count(at->second);
       if (fixed)
         id = constant_apart(id, {d, at->second});
-      else if (own == splits.end() || own->second.dimension != d)
+      else if (!is_split)
         continue;
-      replace_one(indices, d, parts[a]);
+      replace_one(indices, d, axes.parts[a]);
     }
     return read(operands.of(id), x->type, std::move(indices));
   }

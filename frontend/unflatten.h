@@ -3,7 +3,12 @@
 //   r[k] = x[k / 16, k / 4 % 4, k % 4];  y[n] = sum(k) r[k] * w[k, n]
 //   r[c,i,j] = x[c, i, j];               y[n] = sum(c,i,j) r[c,i,j] * w[c,i,j, n]      w: the same bytes
 //
-// r is a view of x then, in whatever order x lies in memory, and the sum can take x a row at a time.
+// r is a view of x then, in whatever order x lies in memory, and the sum can take x a row at a time. So are
+// groups of channels, which are normalised between two reshapes:
+//
+//   r[g, k] = x[2 * g + k / 16, k / 4 % 4, k % 4];  m[g] = sum(k) r[g, k];        y[c, i, j] = r[c / 2, c % 2
+//   * 16 + ...] r[g,h,i,j] = x[2 * g + h, i, j];                m[g] = sum(h,i,j) r[g,h,i,j]; y[c, i, j] =
+//   r[c / 2, c % 2, i, j]
 #pragma once
 
 #include "frontend/graph.h"
@@ -12,7 +17,7 @@ namespace arenac {
 
 // The graph in which a copy (or another node of element by element) that joins dimensions leaves them apart
 // where its result goes, maybe through element-wise nodes, into nothing but sums (products, maxima) over the
-// joined dimension. Every element and the order of every sum stay.
+// joined dimension and copies that take it apart again. Every element and the order of every sum stay.
 Graph with_unflattened_operands(Graph graph);
 
 }  // namespace arenac

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 
+#include "frontend/facts.h"
 #include "frontend/interpret.h"
 #include "frontend/merge.h"
 

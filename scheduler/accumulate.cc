@@ -59,8 +59,32 @@ Nest over_results(const Nest& nest) {
   return all;
 }
 
+// The dimensions of a tensor in the order in which most lie in memory: batch, rows, columns, channels. What a
+// copy makes of an image lies as its parts do: [batch, group, channel, y, x] as batch, y, x, group, channel.
+std::vector<int> order_in_memory(TensorId id, const Graph& graph) {
+  const int rank = static_cast<int>(graph.tensors[id].shape.size());
+  std::vector<int> order;
+  for (int k = 0; k < rank; ++k) order.push_back(k == 0 || rank < 3 ? k : k + 1 < rank ? k + 1 : 1);
+  const auto writer = std::ranges::find_if(
+      graph.block, [&](const Node& node) { return node.writes == std::vector<TensorId>{id}; });
+  const Nests* nests = writer == graph.block.end() ? nullptr : std::get_if<Nests>(&writer->body);
+  const Expr* source = nests && nests->size() == 1 ? copied_read(nests->front(), *writer, graph) : nullptr;
+  if (!source) return order;
+  std::vector<int> as_source;
+  for (const int s : order_in_memory(writer->reads[(*source)->index], graph))
+    for (int d = 0; d < rank; ++d) {  // those in front move it farther
+      const Expr& index = nests->front().store[d];
+      if (index->op == Op::kAxis && index->index >= 0 && names_axis((*source)->args[s], index->index) &&
+          std::ranges::count(as_source, d) == 0)
+        as_source.push_back(d);
+    }
+  for (const int d : order)
+    if (std::ranges::count(as_source, d) == 0) as_source.push_back(d);
+  return as_source;
+}
+
 // The reduced axis of a long float sum of which every value makes a part (partial_sums.h), if those of whole
-// layers are these: where dimensions of images are in memory as most are, batch, rows, columns, channels.
+// layers are these: where its operand lies as order_in_memory() says.
 std::optional<int> axis_of_parts(const Node& node, const Graph& graph) {
   const Nest& nest = std::get<Nests>(node.body).front();
   if (!sums_in_parts(nest.combine, nest.body->type)) return std::nullopt;
@@ -68,9 +92,8 @@ std::optional<int> axis_of_parts(const Node& node, const Graph& graph) {
   std::vector<int64_t> extents;
   any_of(nest.body, [&](const Expr& e) {
     if (e->op != Op::kRead || graph.tensors[node.reads[e->index]].constant) return false;
-    const size_t rank = e->args.size();
-    for (size_t k = 0; k < rank; ++k) {
-      const Expr& index = e->args[k == 0 || rank < 3 ? k : k + 1 < rank ? k + 1 : 1];
+    for (const int d : order_in_memory(node.reads[e->index], graph)) {
+      const Expr& index = e->args[d];
       if (index->op != Op::kAxis || index->index < 0 || !nest.axes[index->index].reduced) continue;
       if (std::find(axes.begin(), axes.end(), index->index) != axes.end()) continue;
       axes.push_back(index->index), extents.push_back(nest.axes[index->index].extent);
@@ -154,11 +177,11 @@ void append_split(Node node, Graph& graph, Block& block) {
 
 Graph with_accumulators(Graph graph) {
   Block block;
-  for (Node& node : graph.block)
+  for (const Node& node : graph.block)
     if (accumulates(node, graph))
-      append_split(std::move(node), graph, block);
+      append_split(node, graph, block);
     else
-      block.push_back(std::move(node));
+      block.push_back(node);
   graph.block = std::move(block);
   return graph;
 }

@@ -134,9 +134,14 @@ bool sums_long(const FlatNest& nest) {
   return !nest.accumulate && sums_in_parts(nest.combine, nest.body->type) && terms_of(nest) > kLongSum;
 }
 
-void join_axes(FlatNest& nest) {
+// Sums of floats over columns that lie side by side go by rows (loops.cc), which are then no seamless walk.
+bool sums_columns(const FlatNest& nest, const Node& node, const std::vector<Layout>& layouts) {
+  return !nest.accumulate && sums_in_parts(nest.combine, nest.body->type) &&
+         std::ranges::any_of(node.reads, [&](TensorId id) { return lies_by_columns(layouts[id]); });
+}
+
+void join_axes(FlatNest& nest, bool keeps_reduced) {
   const int n = static_cast<int>(nest.axes.size());
-  const bool keeps_reduced = sums_long(nest);
   for (bool changed = true; changed;) {
     changed = false;
     for (int outer = 0; outer < n; ++outer)
@@ -234,7 +239,7 @@ FlatNest flat_nest(const Nest& given, const Node& node, const std::vector<Layout
   flat.body = flat_expr(nest.body, node, layouts, axes);
   flat.finish = flat_expr(nest.finish, node, layouts, axes);
   reduce_sums(flat);
-  join_axes(flat);
+  join_axes(flat, sums_long(flat) || sums_columns(flat, node, layouts));
   for (int a = 0; a < static_cast<int>(flat.axes.size()); ++a) {
     if (flat.axes[a].extent != 1) continue;
     for (Bound& bound : flat.where) bound.index = without_axis(bound.index, a);

@@ -265,15 +265,27 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
   return plan;
 }
 
-// How far a read moves along an axis of the flat nest in the caller's row-major tensor.
-int64_t pace_of_caller(const Nest& nest, const FlatNest& flat, int operand, const Shape& shape, int a) {
+// The strides by which sums of floats order their terms where those of the operand in memory do not say:
+// where its rows come one by one, as all are in the caller's tensor; where it lies by columns, by rows all
+// the same.
+std::optional<std::vector<int64_t>> strides_of_terms(TensorId id, const Graph& graph, const Layout& layout) {
+  const Shape& shape = graph.tensors[id].shape;
+  if (is_fed(graph, id)) return row_major_strides(shape);
+  if (!lies_by_columns(layout)) return std::nullopt;
+  std::vector<int64_t> strides = layout.strides;
+  strides[2] = std::abs(strides[3]) * shape[3];
+  return strides;
+}
+
+// How far a read moves along an axis of the flat nest in a tensor of those strides.
+int64_t pace_of(const Nest& nest, const FlatNest& flat, int operand, const std::vector<int64_t>& strides,
+                int a) {
   if (flat.walks[static_cast<size_t>(a)].empty()) return 0;
   const int axis = flat.walks[static_cast<size_t>(a)].front();
-  const std::vector<int64_t> strides = row_major_strides(shape);
   int64_t pace = 0;
   visit_reads(nest, [&](const Expr& read) {
     if (read->index != operand || pace != 0) return;
-    for (size_t d = 0; d < shape.size(); ++d)
+    for (size_t d = 0; d < strides.size(); ++d)
       pace += strides[d] * coefficient_along(read->args[d], axis).value_or(0);
   });
   return std::abs(pace);
@@ -306,9 +318,17 @@ LoopPlan with_weights_outside(const FlatNest& flat, LoopPlan plan, const Node& n
   return plan;
 }
 
+// A nest, its node and where all lies.
+struct Place {
+  const Nest& nest;
+  const Node& node;
+  const Graph& graph;
+  const std::vector<Layout>& layouts;
+};
+
 // The loops, in whatever order costs least but for what caches hold.
-LoopPlan walk_of(const FlatNest& flat, const Nest& nest, const Node& node, const Graph& graph,
-                 const Target& target) {
+LoopPlan walk_of(const FlatNest& flat, const Place& place, const Target& target) {
+  const auto& [nest, node, graph, layouts] = place;
   LoopPlan plan;
   plan.registers = target.registers;
   if (target.registers == Registers::kScalar && target.costs.divide > target.costs.call)
@@ -327,13 +347,12 @@ LoopPlan walk_of(const FlatNest& flat, const Nest& nest, const Node& node, const
     const int64_t size = element_count(graph.tensors[node.reads[(*read)->index]].shape);
     if (!constant(*read) && size > largest) streamed = read, largest = size;
   }
-  // Where rows come one by one, sums of floats add in the order in which they do where all are there.
-  const int fed = streamed && is_float(flat.body->type) && is_fed(graph, node.reads[(*streamed)->index])
-                      ? (*streamed)->index
-                      : -1;
+  std::optional<std::vector<int64_t>> of_terms;
+  if (streamed && is_float(flat.body->type))
+    of_terms =
+        strides_of_terms(node.reads[(*streamed)->index], graph, layouts[node.reads[(*streamed)->index]]);
   const auto key = [&](int a) {
-    if (fed >= 0 && flat.axes[a].reduced)
-      return pace_of_caller(nest, flat, fed, graph.tensors[node.reads[fed]].shape, a);
+    if (of_terms && flat.axes[a].reduced) return pace_of(nest, flat, (*streamed)->index, *of_terms, a);
     const Expr& index =
         (flat.axes[a].reduced || flat.accumulate) && streamed ? (*streamed)->args[0] : flat.store;
     return std::abs(coefficient_along(unwound(index), a).value_or(0));
@@ -383,7 +402,7 @@ LoopPlan walk_of(const FlatNest& flat, const Nest& nest, const Node& node, const
 LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
                     const std::vector<Layout>& layouts, const Target& target) {
   const FlatNest flat = flat_nest(nest, node, layouts);
-  LoopPlan plan = walk_of(flat, nest, node, graph, target);
+  LoopPlan plan = walk_of(flat, {nest, node, graph, layouts}, target);
   return target.costs.cache == 0 ? plan : with_weights_outside(flat, std::move(plan), node, graph, target);
 }
 

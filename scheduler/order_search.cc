@@ -1,19 +1,27 @@
 #include "scheduler/order_search.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <queue>
+#include <span>
 #include <tuple>
 
 #include "frontend/error.h"
 #include "scheduler/frontier.h"
+#include "scheduler/large_tensors.h"
 #include "scheduler/state_table.h"
 
 namespace arenac {
 namespace {
 
 constexpr int64_t kMostMoves = 50'000'000;
+constexpr int64_t kNear = 1024;              // an order less than one part in so many above what is proven
+constexpr int64_t kMostStatesNear = 20'000;  // to gain so little
+constexpr int64_t kSmall = 256;              // what of a tensor of less than one part in so many of the peak
+constexpr int64_t kPartForLarge = 10;        // of the states, for the order by large tensors
 constexpr size_t kBeamWidth = 32;
 constexpr int64_t kMostBeamWork = 200'000'000;  // of one segment: operators copied from state to state
 
@@ -22,10 +30,12 @@ struct Budget {
   int64_t states;
   Deadline deadline;
   int64_t visited = 0;
+  int64_t near = 0;   // of these where little is left to win
   int64_t moves = 0;  // looked at
 
   bool spent() const {
-    return visited >= states || moves >= kMostMoves || (visited % 1024 == 0 && has_passed(deadline));
+    return visited >= states || near >= kMostStatesNear || moves >= kMostMoves ||
+           (visited % 1024 == 0 && has_passed(deadline));
   }
 };
 
@@ -267,6 +277,7 @@ class LevelSearch {
   bool enter(StateTable::Id parent, size_t length) {
     if (!table_.insert(walk_.set(), parent, std::span(walk_.trail()).subspan(length))) return false;
     ++budget_.visited;
+    budget_.near += upper_ - level_ < upper_ / kNear;
     open(table_.last(), 0);
     return true;
   }
@@ -313,63 +324,81 @@ std::vector<int64_t> peaks_of(const OrderProblem& problem, const std::vector<Int
   return peaks;
 }
 
+// An order of all segments that gets better segment by segment, and what is proven of any.
+struct Best {
+  const OrderProblem& problem;
+  const std::vector<Interval>& segments;
+  std::vector<int> order;
+  std::vector<int64_t> peaks;  // of the order, per segment
+  int64_t level;               // no order of all segments has a lower peak
+
+  void improve(const std::vector<int>& other) {
+    const std::vector<int64_t> with = peaks_of(problem, segments, other);
+    for (size_t k = 0; k < segments.size(); ++k)
+      if (with[k] < peaks[k]) replace(k, with[k], std::span(other).subspan(segments[k].begin));
+  }
+  // Of segment k, by the operators that `from` begins with.
+  void replace(size_t k, int64_t peak, std::span<const int> from) {
+    peaks[k] = peak;
+    std::copy_n(from.begin(), segments[k].end - segments[k].begin, order.begin() + segments[k].begin);
+  }
+  bool is_open() const {
+    return std::ranges::any_of(peaks, [&](int64_t peak) { return peak > level; });
+  }
+};
+
+// The best simple order of each segment, the file's where they are alike; and one by the large tensors.
+Best begun(const OrderProblem& problem, const std::vector<Interval>& segments, const OrderLimits& limits) {
+  Best best{problem, segments, file_order(problem), {}, 0};
+  best.peaks = peaks_of(problem, segments, best.order);
+  for (const auto& simple : {depth_first_order, breadth_first_order, greedy_order})
+    best.improve(simple(problem));
+  for (const int64_t bound : lower_bounds(problem, segments)) best.level = std::max(best.level, bound);
+  const int64_t least = best.level / kSmall;
+  const auto large = best.is_open() ? of_large_tensors(problem, least) : std::nullopt;
+  if (!large) return best;
+  const OrderResult found = optimal_order(*large, {limits.states / kPartForLarge, limits.deadline});
+  best.level = std::max(best.level, found.lower_bound);
+  best.improve(with_small_late(problem, found.order, least));
+  return best;
+}
+
 }  // namespace
 
 OrderResult optimal_order(const OrderProblem& problem, const OrderLimits& limits) {
   const std::vector<Interval> segments = segments_of(problem);
-  std::vector<int64_t> lower = lower_bounds(problem, segments);
   Budget budget{limits.states, limits.deadline};
-
-  // To begin with, of each segment the best simple order; the file's where they are alike.
-  OrderResult best;
-  best.order = file_order(problem);
-  std::vector<int64_t> peaks = peaks_of(problem, segments, best.order);
-  for (const auto& simple : {depth_first_order, breadth_first_order, greedy_order}) {
-    const std::vector<int> order = simple(problem);
-    const std::vector<int64_t> with = peaks_of(problem, segments, order);
-    for (size_t k = 0; k < segments.size(); ++k) {
-      if (with[k] >= peaks[k]) continue;
-      peaks[k] = with[k];
-      std::copy(order.begin() + segments[k].begin, order.begin() + segments[k].end,
-                best.order.begin() + segments[k].begin);
-    }
-  }
-  int64_t level = 0;  // no order of all segments has a lower peak
-  for (int64_t bound : lower) level = std::max(level, bound);
-
+  Best best = begun(problem, segments, limits);
+  LimitsHit limits_hit;
   std::vector<size_t> hardest(segments.size());
-  for (size_t k = 0; k < hardest.size(); ++k) hardest[k] = k;
-  std::stable_sort(hardest.begin(), hardest.end(), [&](size_t a, size_t b) { return peaks[a] > peaks[b]; });
+  std::iota(hardest.begin(), hardest.end(), 0);
+  std::ranges::stable_sort(hardest, std::greater{}, [&](size_t k) { return best.peaks[k]; });
   for (size_t k : hardest) {
-    if (peaks[k] <= level) continue;
+    if (best.peaks[k] <= best.level) continue;
     if (has_passed(limits.deadline)) break;
     if (segments[k].end - segments[k].begin > kLargestSegment) {
-      best.limits_hit.insert({"orders of layers side by side", kLargestSegment, "layer"});
+      limits_hit.insert({"orders of layers side by side", kLargestSegment, "layer"});
       continue;
     }
     SegmentWalk walk(problem, segments[k]);
     const auto keep = [&](const std::optional<Found>& found) {
-      if (!found || found->peak >= peaks[k]) return;
-      peaks[k] = found->peak;
-      std::copy(found->order.begin(), found->order.end(), best.order.begin() + segments[k].begin);
+      if (found && found->peak < best.peaks[k]) best.replace(k, found->peak, found->order);
     };
-    const Beamed beamed = beam(walk, level, peaks[k], kBeamWidth, limits.deadline);
+    const Beamed beamed = beam(walk, best.level, best.peaks[k], kBeamWidth, limits.deadline);
     keep(beamed.found);
-    if (beamed.cut) best.limits_hit.insert({"orders of layers", kMostBeamWork, "operator"});
-    if (peaks[k] <= level) continue;
-    LevelSearch search(walk, level, peaks[k], budget);
+    if (beamed.cut) limits_hit.insert({"orders of layers", kMostBeamWork, "operator"});
+    if (best.peaks[k] <= best.level) continue;
+    LevelSearch search(walk, best.level, best.peaks[k], budget);
     keep(search.run());
-    lower[k] = search.level();
-    level = std::max(level, std::min(lower[k], peaks[k]));
+    best.level = std::max(best.level, std::min(search.level(), best.peaks[k]));
   }
-  if (!peaks.empty()) best.peak = *std::max_element(peaks.begin(), peaks.end());
-  best.lower_bound = level;
-  best.proven = best.peak == best.lower_bound;
-  best.states = budget.visited;
-  if (budget.visited >= budget.states) best.limits_hit.insert({"orders of layers", budget.states, "state"});
-  if (budget.moves >= kMostMoves) best.limits_hit.insert({"orders of layers", kMostMoves, "move"});
-  if (best.proven) best.limits_hit.clear();
-  return best;
+  const int64_t peak = best.peaks.empty() ? 0 : std::ranges::max(best.peaks);
+  if (budget.visited >= budget.states) limits_hit.insert({"orders of layers", budget.states, "state"});
+  if (budget.near >= kMostStatesNear) limits_hit.insert({"orders of layers", kMostStatesNear, "state"});
+  if (budget.moves >= kMostMoves) limits_hit.insert({"orders of layers", kMostMoves, "move"});
+  const bool proven = peak == best.level;
+  if (proven) limits_hit.clear();
+  return {std::move(best.order), peak, best.level, proven, budget.visited, std::move(limits_hit)};
 }
 
 }  // namespace arenac

@@ -99,6 +99,10 @@ int64_t Words::place(int64_t element) const {
   return element - in_word * row - column + column * kBytes + in_word;
 }
 
+bool lies_by_columns(const Layout& layout) {
+  return layout.strides.size() == 4 && std::abs(layout.strides[3]) > std::abs(layout.strides[2]);
+}
+
 int64_t span_of(const Layout& layout, const Shape& shape) {
   int64_t span = 1;
   for (size_t d = 0; d < shape.size(); ++d) {

@@ -310,6 +310,9 @@ Nest nest_in_stage(const Nest& nest, const Stage& stage, size_t k);
 void verify(const Schedule& schedule);
 std::string dump(const Schedule& schedule);
 
+// Whether [batch, channel, y, x] lies column by column, not row by row.
+bool lies_by_columns(const Layout& layout);
+
 // Number of elements that a layout reaches beyond its offset: 1 + sum((extent - 1) * stride), rings apart.
 int64_t span_of(const Layout& layout, const Shape& shape);
 

@@ -19,6 +19,7 @@
 #include "scheduler/slab_runs.h"
 #include "scheduler/slabs.h"
 #include "scheduler/storage.h"
+#include "scheduler/windowed.h"
 
 namespace arenac {
 namespace {
@@ -137,6 +138,12 @@ struct Plain {
   size_t accumulating = 0;
 };
 
+// What storage is tried with, beside no choice at all.
+const StorageChoice kStorageChoices[] = {{Moves::kUnshared},
+                                         {Moves::kFirst, Products::kRows},
+                                         {.moves = Moves::kUnshared, .windowed = Windowed::kPlanes},
+                                         {.products = Products::kRows, .factors = Factors::kAsWritten}};
+
 // In the file's order and the best one for whole layers, with pooling of whole images or by rows, with one
 // operand or another in place: the plainest first, which there is in any time.
 Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& target, Deadline deadline) {
@@ -158,12 +165,13 @@ Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& t
       orders.back().report.peak = orders.back().storage.peak;
     }
     if (best.report.peak < best.report.file_peak) orders.push_back(std::move(best));
+    std::vector<StorageChoice> choices(std::begin(kStorageChoices), std::end(kStorageChoices));
+    // What pools images row by row would add up in another order by columns.
+    if (g == graph && reads_whole_columns(*g))
+      choices.push_back({.moves = Moves::kUnshared, .windowed = Windowed::kColumns});
     for (Ordered& ordered : orders) {
       std::vector<Ordered> stored = {std::move(ordered)};
-      for (const StorageChoice& choice : {StorageChoice{Moves::kUnshared},
-                                          {Moves::kFirst, Products::kRows},
-                                          {.moves = Moves::kUnshared, .windowed = Windowed::kPlanes},
-                                          {.products = Products::kRows, .factors = Factors::kAsWritten}}) {
+      for (const StorageChoice& choice : choices) {
         Ordered other = in_storage(*g, stored[0], choice, deadline);
         const auto same = [&](const Ordered& one) { return one.storage.layouts == other.storage.layouts; };
         if (std::ranges::none_of(stored, same)) stored.push_back(std::move(other));

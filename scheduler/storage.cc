@@ -324,10 +324,11 @@ class Assignment {
     return strides_for_products(out, dense_strides(shape, order));
   }
 
-  // Batch, the trailing windowed dimensions, channels.
-  static std::vector<int64_t> channels_last(const Shape& shape, size_t windowed) {
+  // Batch, the trailing windowed dimensions by rows or by columns, channels.
+  std::vector<int64_t> channels_last(const Shape& shape, size_t windowed) const {
     std::vector<int> order = {0};
     for (size_t d = windowed; d < shape.size(); ++d) order.push_back(static_cast<int>(d));
+    if (choice_.windowed == Windowed::kColumns) std::reverse(order.begin() + 1, order.end());
     for (size_t d = 1; d < windowed; ++d) order.push_back(static_cast<int>(d));
     return dense_strides(shape, order);
   }
@@ -448,8 +449,12 @@ class Assignment {
     if (best.empty() && nests.size() == 1 && choice_.products == Products::kRows)
       best = paces_of_rows(node, nests.front(), shape);
     if (best.empty()) return std::nullopt;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](int a, int b) { return shape[a] > 1 && shape[b] > 1 && best[a] > best[b]; });
+    std::vector<int> moving;  // dimensions of one element lie anywhere
+    std::ranges::copy_if(order, std::back_inserter(moving), [&](int d) { return shape[d] > 1; });
+    std::ranges::stable_sort(moving, std::greater{}, [&](int d) { return best[d]; });
+    auto next = moving.begin();
+    for (int& d : order)
+      if (shape[d] > 1) d = *next++;
     return dense_strides(shape, order);
   }
 
@@ -638,11 +643,14 @@ class Assignment {
     return wanted;
   }
 
-  // x whole and dense, copied under another shape to dense storage in the same order.
+  // x whole and dense, copied under another shape: to the caller in whatever order that is, else to dense storage
+  // in the order in which x lies.
   std::optional<Layout> reshaped_place(const Node& node, const Nest& nest, const Expr& read, TensorId x,
                                        TensorId out) const {
     if (!copied_read(nest, node, graph_) || count_of(graph_.tensors[x]) != count_of(graph_.tensors[out]))
       return std::nullopt;
+    if (is_output_[layouts_[out].root] && std::get<Nests>(node.body).size() == 1)
+      if (auto layout = layout_behind(node, read, layouts_[out])) return layout;
     const auto from = address_of(layouts_[x], read->args, nest),
                to = address_of(layouts_[out], nest.store, nest);
     if (!from || !to) return std::nullopt;

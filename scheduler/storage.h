@@ -41,13 +41,14 @@ enum class Moves : uint8_t { kFirst, kUnshared };
 //   scores[head, token, other] = sum(i) q[head, token, i] * k[head, other, i]     head, or token
 enum class Products : uint8_t { kShared, kRows };
 
-// What a step reads through windows, channel by channel: the channels of a pixel side by side; or a plane
-// after the other, where one of these and all of the reader's result take less than the rows under a window
-// (late layers, whose windows are as large as their images: an expansion is then never there whole).
+// What a step reads through windows: the channels of a pixel side by side, pixels by rows; or by columns,
+// where other steps read whole columns; or, channel by channel, a plane after the other, where one of these
+// and all of the reader's result take less than the rows under a window (late layers, whose windows are as
+// large as their images: an expansion is then never there whole).
 //
 //   expand   c0 . . . c1 . . . c2 . . .      writes plane after plane,
 //   dw       c0 . c1 . c2 .                  reads each once: one is in memory
-enum class Windowed : uint8_t { kPixels, kPlanes };
+enum class Windowed : uint8_t { kPixels, kPlanes, kColumns };
 
 // A factor of such products (products.h): so that neighbouring sums take elements that lie side by side, or
 // as the step that writes it walks.

@@ -44,6 +44,14 @@ bool slides(const Nest& nest, size_t rank) {
   return std::ranges::count(windows(nest, rank), Window::kSliding) > 0;
 }
 
+// Of a read of [batch, channel, y, x]: all of y for an x, or for a few.
+bool reads_whole_columns(const Expr& read, const Nest& nest, const Shape& shape) {
+  if (shape.size() != 4 || shape[2] == 1) return false;
+  const auto y = affine_form(read->args[2]), x = affine_form(read->args[3]);
+  return y && x && reach_of(*y, nest).value_or(0) >= shape[2] - 1 &&
+         reach_of(*x, nest).value_or(0) < shape[3] - 1;
+}
+
 }  // namespace
 
 int dimension_of(const Nest& nest, int a) {
@@ -88,6 +96,19 @@ bool smaller_in_planes(TensorId id, const Node& writer, const Node& reader, cons
   const int64_t made = element_count(result);
   const int64_t rows = height < shape[2] ? height - 1 : shape[2];  // in columns, little of one more is there
   return by_channel && plane + made < rows * row + made / result[2];
+}
+
+bool reads_whole_columns(const Graph& graph) {
+  return std::ranges::any_of(graph.block, [&](const Node& node) {
+    const Nests* nests = std::get_if<Nests>(&node.body);
+    bool whole = false;
+    for (size_t k = 0; nests && k < nests->size(); ++k)
+      visit_reads((*nests)[k], [&](const Expr& e) {
+        const Tensor& read = graph.tensors[node.reads[e->index]];
+        whole |= !read.constant && reads_whole_columns(e, (*nests)[k], read.shape);
+      });
+    return whole;
+  });
 }
 
 }  // namespace arenac

@@ -19,4 +19,10 @@ size_t first_windowed_dimension(const Nest& nest, size_t rank);
 // that the reader makes of it, the latter with a row of that.
 bool smaller_in_planes(TensorId id, const Node& writer, const Node& reader, const Graph& graph);
 
+// Whether a step reads whole columns of an image, but not all of its columns: then what runs by rows waits
+// for all of the image, what runs by columns does not.
+//
+//   mean[c, x] = sum(y) spectrum[c, y, x]        over frequencies, for each moment
+bool reads_whole_columns(const Graph& graph);
+
 }  // namespace arenac

@@ -232,6 +232,38 @@ TEST(Expansions, AreTheSameByEverySchedule) {
   for (unsigned seed = 0; seed < 4; ++seed) expect_same_by_every_schedule(text, seed, 1);
 }
 
+// Images by rows and by columns, as means over columns want them: sums of floats round alike, those of
+// windows, of whole images and of columns.
+TEST(Columns, GiveTheSameBytesAsRows) {
+  const std::string text = fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+      "g (float[1, 2, 9, 14] x) => (float[1, 6, 9, 14] z, float[1, 6, 1, 1] p)\n  <{}, {}, {}>\n{{\n"
+      "  a = Conv<pads = [1, 1, 1, 1]>(x, w)  m = ReduceMean<axes = [2]>(a)\n"
+      "  t = Conv<pads = [0, 1, 0, 1]>(m, v)  b = Add(a, t)  d = Conv<pads = [1, 1, 1, 1]>(b, u)\n"
+      "  z = Tanh(d)  p = GlobalAveragePool(d)\n}}\n",
+      constant("w", {6, 2, 3, 3}), constant("v", {6, 6, 1, 3}), constant("u", {6, 6, 3, 3}));
+  const Graph graph = rewritten(import_text(text), layerwise_peak);
+  std::vector<Emitted> ways;
+  bool by_columns = false;
+  for (Schedule& schedule :
+       schedules_to_choose_from(graph, Freedom::kSomeAgain, targets().front(), kNoDeadline)) {
+    by_columns |= std::ranges::any_of(schedule.steps, [&](const Step& step) {
+      return lies_by_columns(schedule.layouts[step.node->writes[0]]);
+    });
+    Emitted& e =
+        ways.emplace_back(Emitted{compile_schedule(std::make_unique<const Graph>(graph), std::move(schedule),
+                                                   fmt::format("m{}", ways.size()), way_of(0, ""))});
+    e.inputs = random_inputs(graph, 1, Numbers::kAny);
+  }
+  EXPECT_TRUE(by_columns);
+  run_emitted(ways, compilers()[0]);
+  for (const Emitted& e : ways) {
+    ASSERT_EQ(e.fault, "");
+    for (size_t k = 0; k < graph.outputs.size(); ++k)
+      EXPECT_TRUE(e.outputs[k].bytes == ways[0].outputs[k].bytes) << k << dump(e.compilation.schedule);
+  }
+}
+
 // The outputs of a model by each way, interpreted by the first and equal bytes by the others.
 void expect_same(const Emitted* ways, const std::string& text) {
   SCOPED_TRACE(text);

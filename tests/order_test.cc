@@ -8,6 +8,7 @@
 #include <random>
 
 #include "frontend/import.h"
+#include "scheduler/large_tensors.h"
 #include "scheduler/order_search.h"
 #include "scheduler/schedule.h"
 #include "tests/bench/published_orders.h"
@@ -114,6 +115,69 @@ TEST(Order, EqualsBruteForce) {
   }
   EXPECT_GT(improved, 500);
   EXPECT_GT(searched, 100);
+}
+
+TEST(LargeTensors, AreABoundAndTheirOrderCanRun) {
+  std::mt19937 random(4);
+  int smaller = 0;
+  for (int k = 0; k < 1000; ++k) {
+    const OrderProblem problem = random_problem(random);
+    const int64_t least = 2 + random() % 20;
+    const auto large = of_large_tensors(problem, least);
+    if (!large) continue;
+    const int64_t optimum = Naive{problem}.optimum(), bound = Naive{*large}.optimum();
+    ASSERT_LE(bound, optimum) << k;
+    smaller += bound < optimum;
+    // InternalError unless it can run.
+    ASSERT_GE(peak_of(problem, with_small_late(problem, optimal_order(*large).order, least)), optimum) << k;
+  }
+  EXPECT_GT(smaller, 500);
+}
+
+// A diffusion network: a U of residual blocks, each of which takes a vector of few bytes made of the time.
+OrderProblem diffusion_network() {
+  OrderProblem problem;
+  problem.operators = Precedence(0);
+  const auto add = [&](int64_t bytes, const std::vector<int>& reads) {
+    const auto op = static_cast<int>(add_vertex(problem.operators));
+    for (const int tensor : reads) {
+      add_edge(problem.tensors[tensor].writers[0], op, problem.operators);
+      problem.tensors[tensor].readers.push_back(op);
+    }
+    problem.tensors.push_back({bytes, {op}, {}});
+    return static_cast<int>(problem.tensors.size()) - 1;
+  };
+  const int time = add(256, {});
+  const auto block = [&](int64_t bytes, int x) {
+    const int mean = add(32, {x});
+    const int normal = add(problem.tensors[x].bytes, {x, mean}), embedding = add(128, {time});
+    const int sum = add(bytes, {normal, embedding}), other_mean = add(32, {sum});
+    return add(bytes,
+               {add(bytes, {sum, other_mean}), problem.tensors[x].bytes == bytes ? x : add(bytes, {x})});
+  };
+  int64_t bytes = 128 << 10;
+  std::vector<int> skips = {add(bytes, {time})};
+  const auto again = [&] {
+    const int skip = skips.back(), x = static_cast<int>(problem.tensors.size()) - 1;
+    skips.pop_back();
+    return block(bytes, add(problem.tensors[x].bytes + problem.tensors[skip].bytes, {x, skip}));
+  };
+  for (int level = 0; level < 3; ++level) {
+    for (int k = 0; k < 2; ++k) skips.push_back(block(bytes, skips.back()));
+    if (level < 2) skips.push_back(add(bytes /= 4, {skips.back()}));
+  }
+  for (int level = 0; level < 3; ++level) {
+    for (int k = 0; k < 3; ++k) again();
+    if (level < 2) add(bytes *= 4, {static_cast<int>(problem.tensors.size()) - 1});
+  }
+  return problem;
+}
+
+TEST(LargeTensors, LeaveFewStatesToSearch) {
+  const OrderProblem problem = diffusion_network();
+  const OrderResult best = optimal_order(problem);
+  EXPECT_LE(best.states, 30'000);
+  EXPECT_LE(best.peak, best.lower_bound + best.lower_bound / 256);
 }
 
 TEST(Order, EveryRowCanRunAndNoneBeatsTheSearch) {

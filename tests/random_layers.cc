@@ -163,7 +163,7 @@ class Generator {
       case 18:
         return normalisation(x);
       case 19:
-        return one_in(2) ? excitation(x) : transpose(x);
+        return one_in(3) ? mean_of_columns(x) : one_in(2) ? excitation(x) : transpose(x);
       case 20:
         return fully_connected(x);
       default:
@@ -376,12 +376,30 @@ class Generator {
   }
 
   void normalisation(const Var& x) {
+    if (x.shape[1] % 2 == 0 && one_in(3)) return group_normalisation(x);
     const int axis = one_in(3) ? 1 : -1;
     if (axis == -1 && one_in(2))
       add("LayerNormalization<axis = -1>", {x.name, weights({x.shape.back()}), weights({x.shape.back()})},
           x.shape);
     else
       add(fmt::format("Softmax<axis = {}>", axis), {x.name}, x.shape);
+  }
+
+  // Of two groups of channels, as exporters write it.
+  void group_normalisation(const Var& x) {
+    const int64_t size = element_count(x.shape) / x.shape[0] / 2;
+    const Var groups = add("Reshape", {x.name, ints({0, 2, -1})}, {x.shape[0], 2, size});
+    const Var normal = add("InstanceNormalization", {groups.name, weights({2}), weights({2})}, groups.shape);
+    add("Reshape", {normal.name, ints(x.shape)}, x.shape);
+  }
+
+  // x + mean over each of its columns
+  void mean_of_columns(const Var& x) {
+    if (x.shape.size() != 4) return;
+    Shape one = x.shape;
+    one[2] = 1;
+    const Var mean = add("ReduceMean<axes = [2]>", {x.name}, one);
+    add("Add", {x.name, mean.name}, x.shape);
   }
 
   // Of all of an image, flattened.

@@ -13,8 +13,9 @@ namespace arenac {
 
 // 2 to 16 layers. Images: convolutions (strided, dilated, unevenly padded, grouped, depthwise, 1x1), pools,
 // transposed convolutions, resizes, pads, depth to space and back, concats and slices of channels and rows,
-// residual sums, normalisations, squeeze and excitation. Sequences: convolutions over time. Matrices:
-// products with weights and with each other, softmax and layer normalisation. Several outputs.
+// residual sums, normalisations (of groups, too), means over columns, squeeze and excitation. Sequences:
+// convolutions over time. Matrices: products with weights and with each other, softmax and layer
+// normalisation. Several outputs.
 std::string random_layers(unsigned seed);
 
 }  // namespace arenac

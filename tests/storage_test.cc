@@ -73,6 +73,17 @@ TEST(Orders, AreThoseOfWhatIsComputedRatherThanOfInputs) {
   EXPECT_THAT(m.layout("e").strides, ElementsAre(144, 1, 24, 4));
 }
 
+// What is one element long along a dimension between two others has the order of its operand, too.
+TEST(Orders, AreThoseOfAnOperandAlsoAroundADimensionThatIsReduced) {
+  const Scheduled m(fmt::format(
+      R"(g (float[1, 3, 5, 6] x) => (float z) <float[4, 3, 1, 1] w = {{{}}}> {{
+      c = Conv(x, w)  h = Transpose<perm = [0, 1, 3, 2]>(c)  e = Sin(h)
+      m = ReduceMean<axes = [2]>(e)  n = Cos(m)  z = ReduceMax<axes = [1]>(n) }})",
+      fmt::join(std::vector<int>(12, 1), ", ")));
+  EXPECT_THAT(m.layout("e").strides, ElementsAre(120, 1, 4, 24));
+  EXPECT_THAT(m.layout("m").strides, ElementsAre(20, 1, 4, 4));
+}
+
 // ---- views
 
 // `view` reads h, which an operator computes, and another one reads the view.

@@ -111,6 +111,19 @@ TEST(Unflatten, LeavesOneOfSeveralDimensionsApart) {
   EXPECT_THAT(text, HasSubstr("float32[6,4,5] <-"));
 }
 
+// Between the two reshapes each group of channels is one dimension with the image.
+TEST(Unflatten, LetsGroupsOfChannelsBeNormalisedWhereTheyAre) {
+  const std::string text = unflattened(
+      "(float[1, 6, 4, 5] x) => (float[1, 6, 4, 5] y) <int64[3] apart = {0, 3, -1}, int64[4] back = {1, 6, "
+      "4, 5}, "
+      "float[3] s = {1, 2, 3}, float[3] b = {0, 1, 2}> {"
+      " i = Softmax<axis = 1>(x)  g = Reshape(i, apart)  n = InstanceNormalization(g, s, b)"
+      "  r = Reshape(n, back)  y = Sigmoid(r) }");
+  EXPECT_THAT(text, HasSubstr("float32[1,3,2,4,5]"));
+  EXPECT_THAT(text, HasSubstr("[i0, i1 * 2 + i2, i3, i4]"));        // the groups of the image
+  EXPECT_THAT(text, HasSubstr("[0, i1 / 2, mod(i1, 2), i2, i3]"));  // the image of the groups
+}
+
 // The same bytes by every scheduler, and rows in place of the image.
 void expect_rows(const std::string& text, int64_t most_bytes) {
   std::vector<Emitted> batch;
@@ -137,6 +150,17 @@ TEST(Unflatten, LetsFullyConnectedLayersTakeRows) {
           "> { a = Conv<pads = [1, 1, 1, 1]>(x, c)  r = Relu(a)  s = Conv<group = 4, strides = [3, 3]>(r, d)"
           "  f = Flatten(s)  y = MatMul(f, w) }",
       24 * 4 * 4 * 5);
+}
+
+// The image that is normalised is there once, and rows of what is made of it.
+TEST(Unflatten, LetsNormalisedGroupsTakeRows) {
+  expect_rows(
+      "(float[1, 1, 24, 24] x) => (float[1, 2, 22, 22] y) <" + weights("c", {6, 1, 3, 3}) + ", " +
+          weights("d", {2, 6, 3, 3}) +
+          ", int64[3] apart = {0, 3, -1}, int64[4] back = {1, 6, 24, 24}, float[3] s = {1, 2, 3}, "
+          "float[3] b = {0, 1, 2}> { a = Conv<pads = [1, 1, 1, 1]>(x, c)  g = Reshape(a, apart)"
+          "  n = InstanceNormalization(g, s, b)  r = Reshape(n, back)  v = Sigmoid(r)  y = Conv(v, d) }",
+      24 * 24 * 6 * 4 + 5 * 24 * 6 * 4);
 }
 
 }  // namespace
