@@ -244,6 +244,7 @@ class Facts {
       if (!access.elements.empty()) access.elements[t] = hull(access.elements[t], touched(kElements));
     };
     touch_at(slabs.write, nest.store);
+    if (rows_of(node_.writes[0]).only_written && is_elided(nest, node_, graph_, layouts_)) return;
     visit_reads(nest, [&](const Expr& e) {
       for (RowAccess& read : slabs.reads)
         if (read.tensor == node_.reads[e->index]) touch_at(read, e->args);
@@ -267,6 +268,23 @@ Interval hull(Interval a, Interval b) {
   return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
+// Per storage, whether it is the caller's and no step reads it but to leave it where it is.
+std::vector<bool> only_written(const Graph& graph, const std::vector<Layout>& layouts) {
+  std::vector<bool> all(layouts.size());
+  for (TensorId id : graph.outputs) all[layouts[id].root] = true;
+  for (TensorId id : graph.inputs) all[layouts[id].root] = false;
+  for (const Node& top : graph.block)
+    visit_nodes(top, [&](const Node& node) {
+      const Nests* nests = std::get_if<Nests>(&node.body);
+      for (TensorId id : node.reads)
+        if (!nests) all[layouts[id].root] = false;
+      for (size_t k = 0; nests && k < nests->size(); ++k)
+        if (!is_elided((*nests)[k], node, graph, layouts))
+          visit_reads((*nests)[k], [&](const Expr& e) { all[layouts[node.reads[e->index]].root] = false; });
+    });
+  return all;
+}
+
 std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& layouts) {
   std::vector<Rows> all(layouts.size());
   for (size_t id = 0; id < layouts.size(); ++id) {
@@ -282,6 +300,8 @@ std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& la
     if (rows.size > 0 && (rows.count > kMostRows || !same_unit || !in_rows(layouts[id], rows, t.shape)))
       rows = {};
   }
+  const std::vector<bool> written = only_written(graph, layouts);
+  for (size_t id = 0; id < all.size(); ++id) all[id].only_written = written[id];
   return all;
 }
 

@@ -17,6 +17,7 @@ namespace arenac {
 struct Rows {
   int64_t size = 0;  // elements
   int64_t count = 1;
+  bool only_written = false;  // the caller's: steps write their parts of it in whatever order
 };
 
 // Per tensor that is a storage; in rows only where every tensor in it is.

@@ -72,6 +72,7 @@ void add_pulls(int step, const SlabsOfSteps& slabs, const Needed& needed, std::v
   for (const RowAccess& access : slabs[step].reads) {
     const int writer = slabs.facts.writer[slabs.facts.source[access.tensor]];
     if (writer < 0 || writer >= step || slabs[writer].count == 0 || !needed(writer)) continue;
+    if (std::ranges::all_of(access.rows, [](Interval rows) { return rows.begin >= rows.end; })) continue;
     add(pulls, {writer, pulled(slabs[writer].write.rows, access.rows)});
   }
 }
@@ -131,6 +132,7 @@ std::vector<std::vector<TensorId>> overwritten_by(StepFacts& facts, const Graph&
       lying_in[layouts[id].root].push_back(static_cast<TensorId>(id));
   std::vector<std::vector<TensorId>> overwritten(layouts.size());
   for (auto& [storage, sources] : lying_in) {
+    if (facts.rows[storage].only_written) continue;
     std::ranges::stable_sort(sources, {}, [&](TensorId id) { return facts.writer[id]; });
     int64_t taken = 0;
     std::vector<std::pair<TensorId, Area>> earlier;

@@ -643,8 +643,8 @@ class Assignment {
     return wanted;
   }
 
-  // x whole and dense, copied under another shape: to the caller in whatever order that is, else to dense storage
-  // in the order in which x lies.
+  // x whole and dense, copied under another shape: to the caller in whatever order that is, else to dense
+  // storage in the order in which x lies.
   std::optional<Layout> reshaped_place(const Node& node, const Nest& nest, const Expr& read, TensorId x,
                                        TensorId out) const {
     if (!copied_read(nest, node, graph_) || count_of(graph_.tensors[x]) != count_of(graph_.tensors[out]))

@@ -66,6 +66,7 @@ class Checker {
   void run(const Group& group, const ChunkRun& run) {
     const Stage& stage = group.stages[run.stage];
     const Slabs& slabs = cuts_.slabs[stage.step];
+    done_[stage.step] = run.slab + 1;
     const TensorId fed = fed_to(*schedule_.steps[stage.step].node, graph_);
     ARENAC_CHECK(fed < 0 || run.slab == fed_[fed]++, "rows of an input are taken in another order");
     if (fed >= 0)  // the caller passes one more
@@ -114,6 +115,8 @@ class Checker {
   void finish() {
     const int last = static_cast<int>(schedule_.steps.size()) - 1;
     for (TensorId id : whole_outputs(graph_)) read(last, id);
+    for (const Group& group : schedule_.groups)
+      for (const Stage& stage : group.stages) expect_all(stage);
   }
 
  private:
@@ -154,10 +157,21 @@ class Checker {
                                              slot.number, name(slot.of)));
   }
 
+  // What goes to the caller runs to its end, though nobody here pulls it.
+  void expect_all(const Stage& stage) const {
+    const Node& node = *schedule_.steps[stage.step].node;
+    const TensorId storage = schedule_.layouts[node.writes[0]].root;
+    if (std::ranges::count(graph_.outputs, storage) == 0) return;
+    const auto done = done_.find(stage.step);
+    ARENAC_CHECK(done != done_.end() && done->second == stage.slabs,
+                 fmt::format("'{}' ends before all of it is at the caller's", node.origin));
+  }
+
   const Schedule& schedule_;
   const Graph& graph_;
   const SlabCuts& cuts_;
   const std::vector<TensorId> values_;
+  std::map<int, int64_t> done_;      // per step in a group: its slabs that ran
   std::map<TensorId, int64_t> fed_;  // rows of inputs that were passed
   StorageSlots slots_;
 };

@@ -106,6 +106,47 @@ TEST(FusedArena, OfHeadsThatTheCallerTakesIsAFewRows) {
             3 * kRow);
 }
 
+// Boxes of a detector with two anchors a pixel, which the caller takes anchor after anchor: they come row by
+// row of the image.
+TEST(FusedArena, OfBoxesThatTheCallerTakesByAnchorsIsAFewRows) {
+  const std::vector<int> ones(10 * 2 * 9, 1);
+  const Graph graph = rewritten(
+      import_text(fmt::format(
+          "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+          "g (float[1, 2, 16, 16] x, float[1, 8, 5] z) => (float[1, 520, 5] y)\n"
+          "  <float[10, 2, 3, 3] w = {{{}}}, int64[5] apart = {{1, 2, 5, 16, 16}}, int64[2] parts = {{2, "
+          "3}},\n"
+          "   int64[3] flat = {{1, 512, 5}}, float two = {{2}}> {{\n"
+          "  t = Conv<pads = [1, 1, 1, 1]>(x, w) r = Reshape(t, apart) p = Transpose<perm = [0, 1, 3, 4, "
+          "2]>(r)\n"
+          "  s = Sigmoid(p) a, b = Split<axis = 4>(s, parts) m = Mul(a, two) c = Concat<axis = 4>(m, b)\n"
+          "  f = Reshape(c, flat) y = Concat<axis = 1>(f, z)\n}}",
+          fmt::join(ones, ", "))),
+      layerwise_peak);
+  EXPECT_LE(found_by("fused", graph).arena, 3 * 16 * 10 * 4);
+}
+
+// Each moment takes the mean over the frequencies of that moment and its neighbours: by columns a few moments
+// are there, by rows all of the spectrum.
+TEST(FusedArena, OfMeansOverColumnsIsAFewColumns) {
+  const auto ones = [](const char* name, const std::vector<int64_t>& shape) {
+    const std::vector<float> values(element_count(shape), 0.5f);
+    return fmt::format("float[{}] {} = {{{}}}", fmt::join(shape, ", "), name, fmt::join(values, ", "));
+  };
+  constexpr int64_t kFrequencies = 16, kMoments = 100, kChannels = 4;
+  const Graph graph = rewritten(
+      import_text(fmt::format(
+          "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+          "g (float[1, 1, {0}, {1}] x) => (float[1, {2}, {0}, {1}] y)\n"
+          "  <{3}, {4}, {5}> {{\n"
+          "  a = Conv<pads = [1, 1, 1, 1]>(x, wa) m = ReduceMean<axes = [2]>(a)\n"
+          "  t = Conv<pads = [0, 1, 0, 1]>(m, wt) b = Add(a, t) y = Conv<pads = [1, 1, 1, 1]>(b, wy)\n}}",
+          kFrequencies, kMoments, kChannels, ones("wa", {kChannels, 1, 3, 3}),
+          ones("wt", {kChannels, kChannels, 1, 3}), ones("wy", {kChannels, kChannels, 3, 3}))),
+      layerwise_peak);
+  EXPECT_LE(found_by("fused", graph).arena, 8 * kFrequencies * kChannels * 4);
+}
+
 // Arenas of ../shared/memory by --optimize, at most as many cycles more than whole layers where that says so.
 void expect_arenas(Optimize optimize, double slowdown, const std::map<std::string, int64_t>& most) {
   const std::filesystem::path folder = std::filesystem::path(ARENAC_ROOT) / "../shared/memory";
