@@ -36,12 +36,18 @@ std::vector<Occupied> nothing_occupied(const Problem& problem, const Timeline& t
 struct Packer {
   const Problem& problem;
   Timeline timeline = make_timeline(problem, all_buffers(problem));
-  std::vector<std::vector<Overlap>> overlaps = overlaps_by_buffer(problem);
+  // Per buffer; nothing if there are none.
+  std::vector<std::vector<Overlap>> overlaps =
+      problem.overlaps.empty() ? std::vector<std::vector<Overlap>>{} : overlaps_by_buffer(problem);
   std::vector<Occupied> occupied = nothing_occupied(problem, timeline);
-  // Those with overlaps look at each one that they meet; nothing is in it if there are none.
-  std::vector<PieceIndex> placed = std::vector<PieceIndex>(problem.pools.size(), PieceIndex(timeline.slots));
+  // Those with overlaps look at each one that they meet; nothing is in it, and it is small, if there are
+  // none.
+  std::vector<PieceIndex> placed = std::vector<PieceIndex>(
+      problem.pools.size(), PieceIndex(problem.overlaps.empty() ? 0 : timeline.slots));
   std::vector<Placement> placements = std::vector<Placement>(problem.buffers.size());
   int64_t work = 0;
+
+  bool has_overlaps(int id) const { return !overlaps.empty() && !overlaps[id].empty(); }
 
   void place(int id, Placement where) {
     placements[id] = where;
@@ -74,7 +80,7 @@ struct Packer {
   // Counts the work.
   int64_t offset_for(int id, int pool, Fit fit) {
     int64_t step = alignment_in(problem, id, pool);
-    if (overlaps[id].empty()) {
+    if (!has_overlaps(id)) {
       const int64_t before = occupied[pool].work();
       const int64_t offset = occupied[pool].offset_for(timeline.pieces(id), step, fit);
       work += occupied[pool].work() - before;
@@ -115,8 +121,8 @@ struct Packer {
     const Buffer& b = problem.buffers[id];
     const auto& [pool, offset] = where;
     if (offset % alignment_in(problem, id, pool) != 0) return false;
-    const bool free = overlaps[id].empty() ? occupied[pool].is_free(timeline.pieces(id), offset)
-                                           : !is_forbidden(id, pool, offset);
+    const bool free = has_overlaps(id) ? !is_forbidden(id, pool, offset)
+                                       : occupied[pool].is_free(timeline.pieces(id), offset);
     const bool fits = offset + b.size <= problem.pools[pool].capacity.value_or(offset + b.size);
     if (free && fits) place(id, where);
     return free && fits;

@@ -35,13 +35,16 @@ using Clock = Cutoff::Clock;
 constexpr int64_t kNoLimit = std::numeric_limits<int64_t>::max();
 
 // Steps of about a nanosecond, at effort 1.
-constexpr double kPackWork = 2e9;     // of packing in several orders
-constexpr double kRowWork = 1e9;      // of other rows, in the end
-constexpr double kFewPairs = 2e6;     // of lives that meet: rows that grow with them take part
-constexpr double kManyPairs = 1.5e7;  // the orders that are cheapest to pack first
-constexpr double kNoEffort = 0.02;    // with less, no other rows
-constexpr size_t kFewSizes = 256;     // objects of their sizes come to a good start
-constexpr double kBlockWork = 1e6;    // rectangles made into blocks, in all draws
+constexpr double kPackWork = 2e9;       // of packing in several orders
+constexpr double kRowWork = 1e9;        // of other rows, in the end
+constexpr double kFewPairs = 2e6;       // of lives that meet: rows that grow with them take part
+constexpr double kManyPairs = 1.5e7;    // the orders that are cheapest to pack first
+constexpr double kNoEffort = 0.02;      // with less, no other rows
+constexpr size_t kFewSizes = 256;       // objects of their sizes come to a good start
+constexpr double kSizeWork = 2e10;      // of packing many buffers of few sizes
+constexpr size_t kDearDraws = 500'000;  // of so many buffers a plan by need costs seconds,
+constexpr double kNearlyDone = 0.005;   // which a smaller gap, of the bound, is not worth
+constexpr double kBlockWork = 1e6;      // rectangles made into blocks, in all draws
 constexpr double kMostBlockDraws = 5000;
 constexpr double kFull = 0.999;     // of what the bound offers: worth blocks
 constexpr double kLooseWork = 4e5;  // the same for blocks with waste
@@ -279,6 +282,7 @@ class Portfolio {
             "blocks");
     const bool many = problem_.buffers.size() > kManyBuffers;
     if (!many && !done()) offer(free.stacked(fill_valleys(rectangles, timeline_.slots)), "skyline");
+    if (many && !done() && has_few_sizes()) pack_by_size();
     if (!done() && is_worth_drawing()) draw_valleys(bound, kFirstDraws, kPackWork);
     if (!many && !done() && kNearlyFull <= fullness && fullness <= 1) {
       // Of few buffers exact search does better from other starts, unless this is nearly the bound.
@@ -288,6 +292,17 @@ class Portfolio {
       if (!offsets.empty()) offer(free.stacked(offsets), "loose blocks");
     }
     if (!many && !done() && has_few_sizes()) offer(executorch_greedy(problem_, search_), "greedy");
+  }
+
+  // For one pool: first fit, the largest first, which takes longer than a start may. Many of each size leave
+  // little between them.
+  void pack_by_size() {
+    const std::vector<int> order = kStartsOfMany.front().order(problem_);  // by size
+    Packed packed = pack_within(problem_, order, Fit::kLowest, {int64_t(kSizeWork * effort_), cutoff_});
+    dearest_pack_ = std::max(dearest_pack_, packed.work);
+    if (!packed.placements) return;
+    offer(make_plan(problem_, std::move(*packed.placements)), "greedy");
+    is_by_size_ = true;
   }
 
   bool has_few_sizes() const {
@@ -301,6 +316,7 @@ class Portfolio {
   }
 
   bool is_worth_drawing() const {
+    if (is_by_size_ && problem_.buffers.size() > kDearDraws && gap(0) <= kNearlyDone) return false;
     return problem_.buffers.size() > kFewBuffers || !problem_.overlaps.empty();
   }
 
@@ -496,6 +512,7 @@ class Portfolio {
   std::vector<std::vector<int>> members_;            // per pool, in the last round
   std::vector<std::unique_ptr<ExactSearch>> exact_;  // per pool, of those members
   std::vector<Plan> starts_;                         // of few buffers
+  bool is_by_size_ = false;                          // many of few sizes were packed so
   std::optional<Plan> best_;
   std::tuple<int64_t, int64_t, int64_t> cost_;
 };

@@ -66,8 +66,13 @@ std::vector<int> around_peak(const Problem& problem) {
   });
 }
 
+// Those of one size by begin: first fit then takes no more places for them than live at a time, the left-edge
+// algorithm of Hashimoto and Stevens (1971).
 std::vector<int> by_size(const Problem& problem) {
-  return ordered_by(problem, [&](int id) { return problem.buffers[id].size; });
+  return ordered_by(problem, [&](int id) {
+    const Buffer& b = problem.buffers[id];
+    return std::pair(b.size, -b.begin);
+  });
 }
 
 std::vector<int> by_area(const Problem& problem) {

@@ -14,10 +14,12 @@
 #include "planner/holes.h"
 #include "planner/local_search.h"
 #include "planner/loose_blocks.h"
+#include "planner/packing.h"
 #include "planner/parallel.h"
 #include "planner/planners.h"
 #include "planner/skyline.h"
 #include "planner/stack.h"
+#include "planner/starts.h"
 #include "planner/valley_search.h"
 #include "planner/verify.h"
 #include "tests/bench/planning_problems.h"
@@ -214,6 +216,24 @@ TEST(LocalSearch, LeavesFixedBuffersAndHonoursAlignmentGapsAndOverlaps) {
   EXPECT_EQ(better.offsets[0], 160);
   EXPECT_EQ(verify(problem, plan_at(problem, better.offsets)), std::nullopt);
   EXPECT_LE(better.size, start.pools[0].size);
+}
+
+// As lives of one size are coloured by begin, which is optimal.
+TEST(Starts, BySizeNeedsNoMoreThanTheLoadOfEachSize) {
+  const Start& by_size = kStartsOfMany.front();
+  for (unsigned seed = 1; seed <= seeds(20); ++seed) {
+    Problem problem = family("uniform", 300, seed);
+    for (Buffer& b : problem.buffers) b.size = 64;
+    const Plan p = make_plan(problem, pack(problem, by_size.order(problem), Fit::kLowest));
+    EXPECT_EQ(p.pools[0].size, load(problem, all_buffers(problem))) << seed;
+  }
+}
+
+TEST(Portfolio, IsNotBehindFirstFitBySizeOnManyBuffersOfFewSizes) {
+  const Problem problem = family("geometric", 101'000, 1);
+  const std::vector<int> by_size = kStartsOfMany.front().order(problem);
+  const Plan packed = make_plan(problem, pack(problem, by_size, Fit::kLowest));
+  EXPECT_LE(plan(problem, kDefaultPlanner, {.effort = 0.05}).pools[0].size, packed.pools[0].size);
 }
 
 TEST(Portfolio, StaysWithinOnePercentOfTheLoadOnFamiliesOfManyBuffers) {
