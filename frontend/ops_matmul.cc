@@ -43,14 +43,17 @@ void gemm(Lowering& node) {
   node.out(0, f.emit(node.type(a)));
 }
 
-// com.microsoft.FusedMatMul transposes the last two dimensions and scales by alpha.
+// com.microsoft.FusedMatMul transposes the last two dimensions, has the batch behind the first, and scales by
+// alpha.
 void matmul(Lowering& node) {
   const TensorId a = node.in(0), b = node.in(1);
   Shape sa = node.shape(a), sb = node.shape(b);
   node.require(node.type(a) == node.type(b), "the operands' types differ");
   node.require(!sa.empty() && !sb.empty(), "a scalar is no matrix");
-  node.require(!node.int_attr("transBatchA", 0) && !node.int_attr("transBatchB", 0),
-               "transposed batch dimensions are not supported");
+  const bool batch_behind_a = node.int_attr("transBatchA", 0) && sa.size() > 2;
+  const bool batch_behind_b = node.int_attr("transBatchB", 0) && sb.size() > 2;
+  if (batch_behind_a) std::rotate(sa.begin(), sa.begin() + 1, sa.end() - 1);
+  if (batch_behind_b) std::rotate(sb.begin(), sb.begin() + 1, sb.end() - 1);
   const bool row = sa.size() == 1, column = sb.size() == 1;  // vectors
   const bool ta = node.int_attr("transA", 0) && !row, tb = node.int_attr("transB", 0) && !column;
   if (row) sa.insert(sa.begin(), 1);
@@ -77,6 +80,8 @@ void matmul(Lowering& node) {
   if (!column) ib.push_back(n);
   if (ta) std::swap(ia.end()[-1], ia.end()[-2]);
   if (tb) std::swap(ib.end()[-1], ib.end()[-2]);
+  if (batch_behind_a) std::rotate(ia.begin(), ia.end() - 2, ia.end() - 1);
+  if (batch_behind_b) std::rotate(ib.begin(), ib.end() - 2, ib.end() - 1);
   f.sum(f.read(a, ia) * f.read(b, ib));
   if (const float alpha = node.float_attr("alpha", 1); alpha != 1) f.finish(f.acc() * alpha);
   node.out(0, f.emit(node.type(a)));

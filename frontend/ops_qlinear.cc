@@ -2,6 +2,8 @@
 // hold one element; ratios of scales fold.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "frontend/activation.h"
 #include "frontend/ops.h"
 #include "frontend/quantize.h"
@@ -166,23 +168,33 @@ void qlinear_global_average_pool(Lowering& node) {
 void qlinear_average_pool(Lowering& node) {
   const Quantized x = quantized_input(node, 0);
   const Quantization y = quantization_at(node, 3, node.type(x.q));
-  node.require(node.int_attr("channels_last", 0) == 0, "channels_last is not supported");
-  const Shape input = node.shape(x.q);
+  const bool channels_last = node.int_attr("channels_last", 0) != 0;
+  Shape input = node.shape(x.q);
   node.require(input.size() >= 3, "needs an input [N, C, spatial...]");
+  if (channels_last) std::rotate(input.begin() + 1, input.end() - 1, input.end());
   const Window window =
       parse_window(node, Shape(input.begin() + 2, input.end()), node.attribute("kernel_shape").ints);
   const TensorId ratio = scale_ratio(node, x.scale, node.scalar(Type::kFloat32, 1), y.scale);
   Formula f(node);
   auto in = f.axes({input[0], input[1]});
   const auto spatial = f.axes(output_extents(window));
+  Shape shape = {input[0], input[1]};
+  for (int64_t extent : output_extents(window)) shape.push_back(extent);
+  auto store = in;
+  store.insert(store.end(), spatial.begin(), spatial.end());
   const auto taps = tap_axes(f, window);
   for (const Expr& index : window_indices(f, window, spatial, taps)) in.push_back(index);
+  if (channels_last)
+    for (auto* indices : {&in, &store})
+      std::rotate(indices->begin() + 1, indices->begin() + 2, indices->end());
+  if (channels_last) std::rotate(shape.begin() + 1, shape.begin() + 2, shape.end());
   f.sum(centred(f.read(x.q, in), single_zero(node, f, x.zero_point)));
   const Counted counted = node.int_attr("count_include_pad", 0) ? Counted::kAll : Counted::kInput;
   const Expr mean =
       real(f.acc()) * read_single(node, f, ratio) / real(averaged_taps(window, spatial, counted));
   f.finish(saturated(y.type, mean, single_zero(node, f, y.zero_point)));
-  node.out(0, f.emit(y.type));
+  f.store(store);
+  node.out(0, f.emit(y.type, shape));
 }
 
 // (sum(k) (a - a_zero) * (b - b_zero) + c) * alpha * a_scale * b_scale, as float32 unless there is a target.

@@ -48,11 +48,13 @@ double coordinate(const Rule& rule, const Dim& d, int64_t o) {
   return (x + 0.5) / d.scale - 0.5;  // half_pixel
 }
 
-int64_t nearest(const std::string& mode, double x) {
+// "outward" is what Resize of opset 10 does, which has no nearest_mode: down where it enlarges, up where it
+// shrinks.
+int64_t nearest(const std::string& mode, double x, double scale) {
   double at = std::ceil(x - 0.5);  // round_prefer_floor
   if (mode == "round_prefer_ceil") at = std::floor(x + 0.5);
-  if (mode == "floor") at = std::floor(x);
-  if (mode == "ceil") at = std::ceil(x);
+  if (mode == "floor" || (mode == "outward" && scale >= 1)) at = std::floor(x);
+  if (mode == "ceil" || (mode == "outward" && scale < 1)) at = std::ceil(x);
   return static_cast<int64_t>(at);
 }
 
@@ -73,7 +75,7 @@ struct Tap {
 std::vector<Tap> taps_at(const Rule& rule, const Dim& d, int64_t o) {
   const double x = std::clamp(coordinate(rule, d, o), -1e12, 1e12);
   if (rule.mode == Mode::kNearest)
-    return {{std::clamp<int64_t>(nearest(rule.nearest, x), 0, d.input - 1), 1}};
+    return {{std::clamp<int64_t>(nearest(rule.nearest, x, d.scale), 0, d.input - 1), 1}};
   // Antialiasing stretches the kernel when shrinking.
   const double stretch = rule.antialias ? std::min(d.scale, 1.0) : 1;
   const double reach = (rule.mode == Mode::kLinear ? 1 : 2) / stretch;
@@ -192,7 +194,7 @@ TensorId resized(Lowering& node, TensorId x, const Rule& rule, const std::vector
     value = cast(arithmetic, value);
     f.sum(weight * value);
     value = f.acc();
-    if (!is_float(type)) value = make(Op::kRound, {value});
+    if (!is_float(type)) value = make(rule.antialias ? Op::kRound : Op::kTrunc, {value});
   }
   if (rule.coordinates == "tf_crop_and_resize")
     for (const Dim& d : dims)
@@ -220,7 +222,7 @@ Rule parse_rule(const Lowering& node) {
   rule.mode = parse_mode(node);
   if (node.op() == "Upsample" || node.opset() < 11) {
     rule.coordinates = "asymmetric";
-    rule.nearest = "floor";
+    rule.nearest = node.op() == "Upsample" ? "floor" : "outward";
     return rule;
   }
   rule.coordinates = node.string_attr("coordinate_transformation_mode", rule.coordinates);

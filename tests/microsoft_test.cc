@@ -1,4 +1,6 @@
 // Operators of com.microsoft against their definitions, written out in loops.
+#include "tests/microsoft.h"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,128 +8,10 @@
 #include <cmath>
 #include <random>
 
-#include "frontend/error.h"
-#include "frontend/import.h"
-#include "frontend/interpret.h"
-
 namespace arenac::microsoft_test {
 namespace {
 
 using testing::ElementsAre;
-using testing::HasSubstr;
-
-Value random_value(std::mt19937& random, Shape shape) {
-  Value value(Type::kFloat32, std::move(shape));
-  for (int64_t k = 0; k < value.count(); ++k)
-    store(value, k, {.f = static_cast<int>(random() % 41) / 16.0 - 1.25});
-  return value;
-}
-
-Value integers(Type type, Shape shape, const std::vector<int64_t>& elements) {
-  Value value(type, std::move(shape));
-  for (size_t k = 0; k < elements.size(); ++k) store(value, static_cast<int64_t>(k), {.i = elements[k]});
-  return value;
-}
-
-double at(const Value& value, const std::vector<int64_t>& index) {
-  int64_t k = 0;
-  for (size_t d = 0; d < index.size(); ++d) k = k * value.shape[d] + index[d];
-  return load(value, k).f;
-}
-
-std::vector<double> numbers(const Value& value) {
-  std::vector<double> all;
-  for (int64_t k = 0; k < value.count(); ++k)
-    all.push_back(convert(Type::kFloat64, value.type, load(value, k)).f);
-  return all;
-}
-
-std::vector<double> output(const std::string& text, const std::vector<Value>& inputs, int k = 0) {
-  const Graph graph =
-      import_text("<ir_version: 8, opset_import: [\"\" : 16, \"com.microsoft\" : 1]> g " + text);
-  return numbers(*interpret(graph, inputs).at(graph.outputs.at(k)));
-}
-
-void expect_near(const std::vector<double>& got, const std::vector<double>& want) {
-  ASSERT_EQ(got.size(), want.size());
-  for (size_t k = 0; k < got.size(); ++k) EXPECT_NEAR(got[k], want[k], 1e-5) << "element " << k;
-}
-
-struct Heads {
-  int64_t batch, heads, queries, keys, size, value_size;
-};
-
-// `added(b, h, i, j)` is what is added to a score.
-template <typename Added>
-std::vector<double> attention(const Heads& n, double scale, const Value& q, const Value& k, const Value& v,
-                              const Added& added) {
-  std::vector<double> y;
-  for (int64_t b = 0; b < n.batch; ++b)
-    for (int64_t i = 0; i < n.queries; ++i)
-      for (int64_t h = 0; h < n.heads; ++h)
-        for (int64_t e = 0; e < n.value_size; ++e) {
-          double sum = 0, weighted = 0;
-          for (int64_t j = 0; j < n.keys; ++j) {
-            double score = added(b, h, i, j);
-            for (int64_t d = 0; d < n.size; ++d)
-              score += scale * at(q, {b, i, h * n.size + d}) * at(k, {b, j, h * n.size + d});
-            sum += std::exp(score);
-            weighted += std::exp(score) * at(v, {b, j, h * n.value_size + e});
-          }
-          y.push_back(weighted / sum);
-        }
-  return y;
-}
-
-TEST(MultiHeadAttention, IsASoftmaxOfScoresForEachHead) {
-  std::mt19937 random(1);
-  const Heads n = {2, 2, 3, 5, 4, 3};
-  const Value q = random_value(random, {2, 3, 8}), k = random_value(random, {2, 5, 8}),
-              v = random_value(random, {2, 5, 6}), bias = random_value(random, {1, 2, 3, 5});
-  const auto got =
-      output(R"((float[2,3,8] q, float[2,5,8] k, float[2,5,6] v, float[1,2,3,5] a) => (float[2,3,6] y) {
-      y = com.microsoft.MultiHeadAttention <num_heads = 2> (q, k, v, , , a)
-    })",
-             {q, k, v, bias});
-  expect_near(got, attention(n, 0.5, q, k, v, [&](auto, int64_t h, int64_t i, int64_t j) {
-                return at(bias, {0, h, i, j});
-              }));
-}
-
-// The weights are the identity three times: queries, keys and values are the input and a bias.
-TEST(Attention, HidesKeysThatAreNotReal) {
-  std::mt19937 random(2);
-  const Heads n = {2, 1, 3, 3, 2, 2};
-  const Value x = random_value(random, {2, 3, 2});
-  const std::string projection = "float[2,6] w = {1,0,1,0,1,0, 0,1,0,1,0,1}, float[6] b = {0,0,0,0,0,0}";
-  const auto run = [&](const std::string& mask, const std::string& attributes) {
-    return output("(float[2,3,2] x) => (float[2,3,2] y) <" + projection + ", int32" + mask +
-                      "> { y = com.microsoft.Attention <num_heads = 1, scale = 1.5" + attributes +
-                      "> (x, w, b, m) }",
-                  {x});
-  };
-  const auto hidden = [&](const std::vector<std::vector<int>>& real, bool causal = false) {
-    return attention(n, 1.5, x, x, x, [&](int64_t b, auto, int64_t i, int64_t j) {
-      return real[b][j] && !(causal && j > i) ? 0.0 : -1000.0;
-    });
-  };
-  expect_near(run("[2] m = {2, 3}", ""), hidden({{1, 1, 0}, {1, 1, 1}}));
-  expect_near(run("[4] m = {2, 3, 1, 2}", ""), hidden({{0, 1, 0}, {0, 0, 1}}));
-  expect_near(run("[2,3] m = {1,0,1, 1,1,0}", ""), hidden({{1, 0, 1}, {1, 1, 0}}));
-  expect_near(run("[2,3] m = {1,0,1, 1,1,1}", ", unidirectional = 1"), hidden({{1, 0, 1}, {1, 1, 1}}, true));
-}
-
-TEST(Attention, RefusesAPast) {
-  try {
-    output(R"((float[1,3,2] x, float[2,6] w, float[6] b, float[2,1,1,4,2] p) => (float[1,3,2] y) {
-        y = com.microsoft.Attention <num_heads = 1> (x, w, b, , p)
-      })",
-           {});
-    FAIL();
-  } catch (const UserError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("a past is not supported"));
-  }
-}
 
 TEST(EmbedLayerNormalization, NormalisesTheSumOfEmbeddings) {
   std::mt19937 random(3);
@@ -176,6 +60,38 @@ TEST(ChannelsLast, PoolAndConvolution) {
     })",
                      {integers(Type::kUint8, {1, 1, 2, 2}, {1, 10, 2, 20})}),
               ElementsAre(32, 64));
+}
+
+TEST(ChannelsLast, AveragePool) {
+  const Value x = integers(Type::kUint8, {1, 3, 2, 2}, {1, 80, 3, 40, 50, 6, 7, 20, 9, 10, 110, 12});
+  const auto run = [&](const std::string& result) {
+    return output(
+        R"((uint8[1,3,2,2] x) => (uint8[1,2,2,2] y) <float half = {0.5}, float one = {1.0}, uint8 z = {3}> {
+        t = Transpose<perm = [0, 3, 1, 2]>(x)
+        first = com.microsoft.QLinearAveragePool<kernel_shape = [2, 2], pads = [0, 0, 0, 1]>(t, one, z, half, z)
+        moved = Transpose<perm = [0, 2, 3, 1]>(first)
+        last = com.microsoft.QLinearAveragePool<kernel_shape = [2, 2], pads = [0, 0, 0, 1], channels_last = 1>(x, one, z, half, z)
+        y = Identity()" +
+            result + ") }",
+        {x});
+  };
+  EXPECT_EQ(run("last"), run("moved"));
+}
+
+TEST(FusedMatMul, HasTheBatchBehindTheFirstDimension) {
+  std::mt19937 random(15);
+  const Value a = random_value(random, {3, 2, 5, 4}), b = random_value(random, {4, 2, 5, 6});
+  const auto run = [&](const std::string& result) {
+    return output(R"((float[3,2,5,4] a, float[4,2,5,6] b) => (float[2,5,3,6] y) {
+        ta = Transpose<perm = [1, 2, 0, 3]>(a)
+        tb = Transpose<perm = [1, 2, 0, 3]>(b)
+        plain = MatMul(ta, tb)
+        fused = com.microsoft.FusedMatMul<transBatchA = 1, transBatchB = 1>(a, b)
+        y = Identity()" +
+                      result + ") }",
+                  {a, b});
+  };
+  expect_near(run("fused"), run("plain"));
 }
 
 TEST(QLinear, SelectionAndMean) {
@@ -257,6 +173,75 @@ TEST(ConvTransposeWithDynamicPads, TakesPadsAsAnOperand) {
                         "com.microsoft.ConvTransposeWithDynamicPads<strides = [2, 2]>(x, w, p, b) }",
              {x, w, b}),
       output(operands + "{ y = ConvTranspose<strides = [2, 2], pads = [1, 0, 1, 1]>(x, w, b) }", {x, w, b}));
+}
+
+// The element of `code` bits at place k of bytes, the lowest bits first.
+int64_t code_at(const std::vector<int64_t>& bytes, int64_t first, int64_t k, int64_t bits) {
+  return bytes[first + k * bits / 8] >> (k * bits % 8) & ((1 << bits) - 1);
+}
+
+std::vector<int64_t> random_bytes(std::mt19937& random, size_t count) {
+  std::vector<int64_t> bytes(count);
+  for (int64_t& b : bytes) b = random() % 256;
+  return bytes;
+}
+
+// Three columns of 21 elements in blocks of 16: the second block of each is filled up.
+TEST(MatMulNBits, UnpacksBlocks) {
+  std::mt19937 random(8);
+  for (const int64_t bits : {2, 4, 8}) {
+    const Value x = random_value(random, {2, 21}), scales = random_value(random, {6}),
+                bias = random_value(random, {3});
+    const int64_t blob = 2 * bits, zero_bytes = bits == 8 ? 2 : 1;
+    const auto codes = random_bytes(random, 6 * blob), zeros = random_bytes(random, 3 * zero_bytes);
+    const auto want = [&](const auto& zero) {
+      std::vector<double> y;
+      for (int64_t m = 0; m < 2; ++m)
+        for (int64_t n = 0; n < 3; ++n) {
+          y.push_back(at(bias, {n}));
+          for (int64_t k = 0; k < 21; ++k) {
+            const int64_t block = 2 * n + k / 16, code = code_at(codes, block * blob, k % 16, bits);
+            y.back() += at(x, {m, k}) * (code - zero(n, k / 16)) * at(scales, {block});
+          }
+        }
+      return y;
+    };
+    const auto got = [&](const std::string& zero) {
+      return output(fmt::format("(float[2,21] x, uint8[3,2,{}] w, float[6] s, float[3] b, uint8[{}] z) => "
+                                "(float[2,3] y) {{ y = com.microsoft.MatMulNBits<K = 21, N = 3, bits = {}, "
+                                "block_size = 16>(x, w, s, {}, , b) }}",
+                                blob, zeros.size(), bits, zero),
+                    {x, integers(Type::kUint8, {3, 2, blob}, codes), scales, bias,
+                     integers(Type::kUint8, {3 * zero_bytes}, zeros)});
+    };
+    expect_near(got("z"),
+                want([&](int64_t n, int64_t j) { return code_at(zeros, n * zero_bytes, j, bits); }));
+    expect_near(got(""), want([&](auto, auto) { return int64_t{1} << (bits - 1); }));
+  }
+}
+
+TEST(GatherBlockQuantized, GathersAlongTheOtherDimension) {
+  std::mt19937 random(9);
+  const auto codes = random_bytes(random, 3 * 16), zeros = random_bytes(random, 3);
+  const Value scales = random_value(random, {3, 2});
+  const std::vector<int64_t> rows = {2, 0, -2, 1};
+  const auto got = [&](const std::string& zero) {
+    return output(
+        "(uint8[3,16] x, int64[2,2] i, float[3,2] s, uint8[3,1] z) => (float[2,2,32] y) { y = "
+        "com.microsoft.GatherBlockQuantized<block_size = 16>(x, i, s" +
+            zero + ") }",
+        {integers(Type::kUint8, {3, 16}, codes), integers(Type::kInt64, {2, 2}, rows), scales,
+         integers(Type::kUint8, {3, 1}, zeros)});
+  };
+  std::vector<double> packed, middle;
+  for (const int64_t row : {2, 0, 1, 1})
+    for (int64_t k = 0; k < 32; ++k) {
+      const int64_t code = code_at(codes, 16 * row, k, 4);
+      packed.push_back((code - code_at(zeros, row, k / 16, 4)) * at(scales, {row, k / 16}));
+      middle.push_back((code - 8) * at(scales, {row, k / 16}));
+    }
+  expect_near(got(", z"), packed);
+  expect_near(got(""), middle);
 }
 
 }  // namespace

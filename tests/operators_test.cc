@@ -229,6 +229,27 @@ TEST(Resize, NearestByAWholeFactorNeedsNoTable) {
   EXPECT_EQ(graph.block[0].reads.size(), 1u) << dump(graph);
 }
 
+// Without nearest_mode it rounds down where it enlarges and up where it shrinks, each dimension for itself.
+TEST(Resize, NearestOfOpset10RoundsAway) {
+  const Value x = random_value({1, 1, 5, 5}, 3);
+  const Value y = run("s = Constant<value_floats = [1.0, 1.0, 0.6, 1.4]>() y = Resize(x, s)",
+                      "float[1,1,5,5] x", {x}, "10");
+  ASSERT_EQ(y.shape, (Shape{1, 1, 3, 7}));
+  constexpr int64_t kRows[] = {0, 2, 4}, kColumns[] = {0, 0, 1, 2, 2, 3, 4};
+  for (int64_t k = 0; k < 21; ++k)
+    EXPECT_EQ(load(y, k).f, load(x, 5 * kRows[k / 7] + kColumns[k % 7]).f) << k;
+}
+
+// What lies between integers is cut off, as onnxruntime and ONNX's reference do.
+TEST(Resize, LinearOfIntegersTruncates) {
+  Value x(Type::kInt8, {1, 1, 3});
+  for (const auto& [k, v] : {std::pair{0, 1}, {1, 4}, {2, -7}}) store(x, k, {.i = v});
+  const Value y = run(
+      R"(s = Constant<value_floats = [1.0, 1.0, 2.0]>() y = Resize<mode = "linear", coordinate_transformation_mode = "asymmetric">(x, , s))",
+      "int8[1,1,3] x", {x});
+  EXPECT_THAT(elements(y), testing::ElementsAre(1, 2, 4, -1, -7, -7));
+}
+
 // Models are hostile: each of these once divided by zero, overflowed or looped for long in some importer.
 TEST(Operators, RefuseNonsense) {
   const char* bodies[] = {
