@@ -13,14 +13,15 @@ namespace arenac {
 std::vector<OperatorRow> operators() {
   static const std::vector<OperatorRow> all = [] {
     const std::span<const OperatorRow> families[] = {
-        attention_operators(),   bounded_operators(),   control_operators(),   conv_operators(),
-        elementwise_operators(), gather_operators(),    label_operators(),     list_operators(),
-        loss_operators(),        matmul_operators(),    microsoft_operators(), ml_operators(),
-        movement_operators(),    norm_operators(),      packed_operators(),    pad_operators(),
-        heads_operators(),       pool_operators(),      qlinear_operators(),   quantize_operators(),
-        random_operators(),      recurrent_operators(), reduce_operators(),    resize_operators(),
-        sample_operators(),      sequence_operators(),  shape_operators(),     signal_operators(),
-        svm_operators(),         text_operators(),      training_operators(),  tree_operators(),
+        attention_operators(),   bounded_operators(), control_operators(),   conv_operators(),
+        elementwise_operators(), gather_operators(),  label_operators(),     list_operators(),
+        loss_operators(),        matmul_operators(),  microsoft_operators(), ml_operators(),
+        movement_operators(),    norm_operators(),    packed_operators(),    pad_operators(),
+        grouped_operators(),     heads_operators(),   pool_operators(),      qlinear_operators(),
+        quantize_operators(),    random_operators(),  recurrent_operators(), reduce_operators(),
+        resize_operators(),      sample_operators(),  sequence_operators(),  shape_operators(),
+        signal_operators(),      svm_operators(),     text_operators(),      training_operators(),
+        tree_operators(),
     };
     std::vector<OperatorRow> rows;
     for (const auto family : families) rows.insert(rows.end(), family.begin(), family.end());

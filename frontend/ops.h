@@ -18,6 +18,7 @@ std::span<const OperatorRow> microsoft_operators();
 std::span<const OperatorRow> ml_operators();
 std::span<const OperatorRow> elementwise_operators();
 std::span<const OperatorRow> gather_operators();
+std::span<const OperatorRow> grouped_operators();
 std::span<const OperatorRow> heads_operators();
 std::span<const OperatorRow> label_operators();
 std::span<const OperatorRow> list_operators();

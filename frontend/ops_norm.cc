@@ -223,14 +223,15 @@ std::vector<int64_t> trailing_dims(const Lowering& node, TensorId x) {
   return dims_between(node.normalized_axis(node.int_attr("axis", -1), node.rank(x)), node.rank(x));
 }
 
+// Mean and deviation are float32, whatever the input is.
 void layer_normalization(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
   const Centred c = centred(node, x, trailing_dims(node, x), node.float_attr("epsilon", 1e-5f));
   node.out(0, scaled(node, node.type(x), c.difference, c.inverse, optional_input(node, 1),
                      optional_input(node, 2)));
-  if (node.wants(1)) node.out(1, c.mean);
-  if (node.wants(2)) node.out(2, c.inverse);
+  if (node.wants(1)) node.out(1, converted(node, c.mean, Type::kFloat32));
+  if (node.wants(2)) node.out(2, converted(node, c.inverse, Type::kFloat32));
 }
 
 // x / sqrt(mean(x^2) + epsilon) * scale

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "frontend/activation.h"
+#include "frontend/importer.h"
 #include "frontend/ops.h"
 #include "frontend/quantize.h"
 #include "frontend/steps.h"
@@ -257,12 +258,31 @@ void dynamic_quantize_matmul(Lowering& node) {
   node.out(0, real_product(node, a, b, optional_input(node, 4)));
 }
 
+// EmbedLayerNormalization of quantised tables: their scales are inputs 8 to 12, their zero points 13 to 17.
+void qembed_layer_normalization(Lowering& node) {
+  OnnxNode real = node.onnx_node();
+  real.op = "EmbedLayerNormalization";
+  real.inputs = {node.in(0), optional_input(node, 1)};
+  for (int k = 2; k < 7; ++k) {
+    if (!node.has_input(k)) {
+      real.inputs.push_back(kAbsent);
+      continue;
+    }
+    const Quantized table = {node.in(k), node.in(k + 6), optional_input(node, k + 11)};
+    real.inputs.push_back(dequantized(node, table));
+  }
+  real.inputs.push_back(optional_input(node, 7));
+  const auto results = node.importer().lower(real);
+  for (int k = 0; k < node.output_count(); ++k) node.out(k, results[static_cast<size_t>(k)]);
+}
+
 }  // namespace
 
 std::span<const OperatorRow> qlinear_operators() {
   static constexpr OperatorRow kRows[] = {
       {"com.microsoft", "DynamicQuantizeMatMul", 1, dynamic_quantize_matmul},
       {"com.microsoft", "MatMulIntegerToFloat", 1, matmul_integer_to_float, 1000, "formula", "int8, uint8"},
+      {"com.microsoft", "QEmbedLayerNormalization", 1, qembed_layer_normalization, 1000, "formula", "int32"},
       {"com.microsoft", "QGemm", 1, qgemm, 1000, "formula", "int8, uint8"},
       {"com.microsoft", "QLinearAdd", 1, qlinear_add, 1000, "formula", "int8, uint8"},
       {"com.microsoft", "QLinearAveragePool", 1, qlinear_average_pool, 1000, "formula", "int8, uint8"},

@@ -6,6 +6,7 @@
 //           h = cell(g, h);  y[t] = h
 //
 // x[t] is read and y[t] written in place, through the iteration number; the states are assigned at the end.
+// In com.microsoft.DynamicQuantizeLSTM, x and h are what they are as bytes whose scale their extremes give.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include "frontend/activation.h"
 #include "frontend/importer.h"
 #include "frontend/ops.h"
+#include "frontend/quantize.h"
 
 namespace arenac {
 namespace {
@@ -40,6 +42,7 @@ struct Layer {
   std::optional<TensorId> bias, lengths, initial_h, initial_c, peepholes;
   int64_t directions, time, batch, input, hidden;
   bool batch_first;  // layout 1
+  bool quantised;    // x, w and r went through bytes, and h is to
   Type type;         // of x, w, r, the states and the results
 };
 
@@ -82,6 +85,10 @@ TensorId input_part(const Layer& l, int64_t direction, const Expr& t, int64_t fi
   return f.emit(compute_type(l.type));
 }
 
+TensorId through_bytes(Lowering& node, TensorId x) {
+  return dequantized(node, dynamically_quantized(node, x));
+}
+
 Expr clipped(const Layer& l, const Expr& x) {
   const float clip = l.node.float_attr("clip", 0);
   return clip > 0 ? max(min(x, clip), -clip) : x;
@@ -91,6 +98,7 @@ Expr clipped(const Layer& l, const Expr& x) {
 template <typename More>
 TensorId recurrent_part(const Layer& l, int64_t direction, TensorId h, int64_t first, int64_t count,
                         const More& more) {
+  if (l.quantised) h = through_bytes(l.node, h);
   Formula f(l.node);
   const Expr b = f.axis(l.batch), m = f.axis(count * l.hidden), k = f.reduced(l.hidden);
   f.sum(f.read(h, {b, k}) * f.read(l.r, {integer(direction), m + first * l.hidden, k}));
@@ -280,26 +288,50 @@ TensorId gathered(const Layer& l, const std::vector<TensorId>& parts) {
   return f.emit(l.type, std::move(shape));
 }
 
-std::optional<TensorId> operand(const Lowering& node, int k, Type type, const Shape& shape) {
-  if (!node.has_input(k)) return std::nullopt;
-  const TensorId id = node.in(k);
+void require_like(const Lowering& node, TensorId id, int k, Type type, const Shape& shape) {
   node.require(node.shape(id) == shape && node.type(id) == type,
                fmt::format("input {} must be {} {}", k, info(type).name, to_string(shape)));
-  return id;
+}
+
+std::optional<TensorId> operand(const Lowering& node, int k, Type type, const Shape& shape) {
+  if (!node.has_input(k)) return std::nullopt;
+  require_like(node, node.in(k), k, type, shape);
+  return node.in(k);
+}
+
+// Weights that are integers [directions, in, rows], with a scale and a zero point (inputs `scale` and the
+// next) for each direction or each row, as floats [directions, rows, in].
+TensorId quantised_weights(Lowering& node, int weights, int scale) {
+  const Shape w = node.shape(node.in(weights));
+  node.require(w.size() == 3, fmt::format("input {} must have rank 3", weights));
+  Formula f(node);
+  const Expr d = f.axis(w[0]), m = f.axis(w[2]), k = f.axis(w[1]);
+  const auto parameter = [&](int input) {
+    const Shape shape = node.shape(node.in(input));
+    node.require(shape == Shape{w[0]} || shape == Shape{w[0], w[2]},
+                 fmt::format("input {} {} does not fit the weights", input, to_string(shape)));
+    return f.read(node.in(input), shape.size() == 1 ? std::vector{d} : std::vector{d, m});
+  };
+  const Expr s = parameter(scale);
+  f.body(real(centred(f.read(node.in(weights), {d, k, m}), parameter(scale + 1))) * s);
+  return f.emit(Type::kFloat32);
 }
 
 Layer layer_of(Lowering& node) {
   const Cell& cell = cell_of(node.op());
-  Layer l{node, cell, node.in(0), node.in(1), node.in(2),    {}, {}, {}, {}, {}, 1, 0,
-          0,    0,    0,          false,      Type::kFloat32};
+  const bool quantised = node.op() == "DynamicQuantizeLSTM";
+  Layer l{node, cell, node.in(0), node.in(1), node.in(2), {}, {},    {},        {},
+          {},   1,    0,          0,          0,          0,  false, quantised, Type::kFloat32};
+  if (quantised) l.w = quantised_weights(node, 1, 8), l.r = quantised_weights(node, 2, 10);
   node.require(node.rank(l.x) == 3, "the input must have rank 3");
   l.batch_first = node.int_attr("layout", 0) != 0;
-  const Shape& x = node.shape(l.x);
+  const Shape x = node.shape(l.x);
   l.time = x[l.batch_first ? 1 : 0];
   l.batch = x[l.batch_first ? 0 : 1];
   l.input = x[2];
   l.type = node.type(l.x);
   node.require(is_float(l.type), "the input must be floating point");
+  if (quantised) l.x = through_bytes(node, l.x);
   node.require(node.rank(l.r) == 3, "the recurrence weights must have rank 3");
   l.hidden = node.shape(l.r)[2];
   const std::string direction = node.string_attr("direction", "forward");
@@ -307,8 +339,8 @@ Layer layer_of(Lowering& node) {
                fmt::format("direction '{}' is unknown", direction));
   l.directions = direction == "bidirectional" ? 2 : 1;
   const int64_t rows = cell.gates * l.hidden;
-  operand(node, 1, l.type, {l.directions, rows, l.input});
-  operand(node, 2, l.type, {l.directions, rows, l.hidden});
+  require_like(node, l.w, 1, l.type, {l.directions, rows, l.input});
+  require_like(node, l.r, 2, l.type, {l.directions, rows, l.hidden});
   node.require(node.int_attr("hidden_size", l.hidden) == l.hidden,
                "'hidden_size' disagrees with the weights");
   l.bias = operand(node, 3, l.type, {l.directions, 2 * rows});
@@ -349,6 +381,7 @@ std::span<const OperatorRow> recurrent_operators() {
       {"", "GRU", 1, recurrent, 1000, "control"},
       {"", "LSTM", 1, recurrent, 1000, "control"},
       {"", "RNN", 1, recurrent, 1000, "control"},
+      {"com.microsoft", "DynamicQuantizeLSTM", 1, recurrent, 1000, "control", "float32"},
   };
   return kRows;
 }

@@ -157,5 +157,59 @@ TEST(QAttention, IsAttentionOfWhatItsOperandsStandFor) {
   expect_near(run("whole"), run("real"));
 }
 
+// Of four places the last comes later, behind a past that has room for more than it holds.
+TEST(GroupQueryAttention, IsAttentionThatSeesThePast) {
+  std::mt19937 random(16);
+  const std::vector<Value> inputs = {random_value(random, {1, 4, 16}), random_value(random, {1, 4, 8}),
+                                     random_value(random, {1, 4, 8}), random_value(random, {5, 2}),
+                                     random_value(random, {5, 2})};
+  const auto run = [&](const std::string& result) {
+    const Graph graph = import_text(R"(<ir_version: 10, opset_import: ["" : 23, "com.microsoft" : 1]>
+        g (float[1,4,16] q, float[1,4,8] k, float[1,4,8] v, float[5,2] cos, float[5,2] sin) => (y)
+        <int64[2] parts = {3, 1}, int32[1] two = {2}, int32[1] three = {3}, int32 t3 = {3}, int32 t4 = {4},
+         int64[1,4] places = {0, 1, 2, 3}, int64[8] room = {0, 0, 0, 0, 0, 0, 1, 0}> {
+        rq = RotaryEmbedding<num_heads = 4>(q, cos, sin, places)
+        rk = RotaryEmbedding<num_heads = 2>(k, cos, sin, places)
+        want = Attention<is_causal = 1, q_num_heads = 4, kv_num_heads = 2>(rq, rk, v)
+        whole, keys, values = com.microsoft.GroupQueryAttention<num_heads = 4, kv_num_heads = 2, do_rotary = 1>(
+            q, k, v, , , three, t4, cos, sin)
+        q1, q2 = Split<axis = 1>(q, parts)
+        k1, k2 = Split<axis = 1>(k, parts)
+        v1, v2 = Split<axis = 1>(v, parts)
+        y1, some_keys, some_values = com.microsoft.GroupQueryAttention<num_heads = 4, kv_num_heads = 2, do_rotary = 1>(
+            q1, k1, v1, , , two, t3, cos, sin)
+        more_keys = Pad(some_keys, room)
+        more_values = Pad(some_values, room)
+        side = Concat<axis = 2>(q2, k2, v2)
+        y2, all_keys, all_values = com.microsoft.GroupQueryAttention<num_heads = 4, kv_num_heads = 2, do_rotary = 1>(
+            side, , , more_keys, more_values, three, t4, cos, sin)
+        joined = Concat<axis = 1>(y1, y2)
+        y = Identity()" + result + ") }");
+    return numbers(*interpret(graph, inputs).at(graph.outputs.at(0)));
+  };
+  expect_near(run("whole"), run("want"));
+  expect_near(run("joined"), run("want"));
+  expect_near(run("all_keys"), run("keys"));
+  expect_near(run("all_values"), run("values"));
+}
+
+TEST(GroupQueryAttention, LooksBackAsFarAsItsWindow) {
+  std::mt19937 random(17);
+  const Value x = random_value(random, {1, 5, 6});
+  const auto run = [&](const std::string& result) {
+    return output(
+        R"((float[1,5,6] x) => (y) <int32[1] four = {4}, int32 five = {5}, int64[3] parts = {2, 2, 2},
+        float[1,1,5,5] far = {0,0,0,0,0, 0,0,0,0,0, -1000,0,0,0,0, -1000,-1000,0,0,0, -1000,-1000,-1000,0,0}> {
+        q, k, v = Split<axis = 2>(x, parts)
+        windowed = com.microsoft.GroupQueryAttention<num_heads = 1, kv_num_heads = 1, local_window_size = 2>(
+            x, , , , , four, five)
+        biased = com.microsoft.GroupQueryAttention<num_heads = 1, kv_num_heads = 1>(x, , , , , four, five, , , , far)
+        y = Identity()" +
+            result + ") }",
+        {x});
+  };
+  expect_near(run("windowed"), run("biased"));
+}
+
 }  // namespace
 }  // namespace arenac::microsoft_test

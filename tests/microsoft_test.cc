@@ -110,6 +110,25 @@ TEST(QLinear, SelectionAndMean) {
       ElementsAre(4, -1));
 }
 
+TEST(QEmbedLayerNormalization, IsThatOfWhatItsTablesStandFor) {
+  const auto run = [&](const std::string& result) {
+    return output(R"((int32[1,3] w, int32[1,3] s) => (float[1,3,2] y) <uint8[4,2] we = {9,1,3,7,5,2,8,6},
+        uint8[3,2] pe = {1,2,3,4,5,9}, uint8[2,2] se = {9,1,2,8}, uint8[2] g = {3,9}, uint8[2] b = {6,2},
+        float h = {0.5}, float q = {0.25}, float o = {1.0}, uint8 z = {4}, uint8 n = {0}> {
+        rw = DequantizeLinear(we, h, z)
+        rp = DequantizeLinear(pe, q, n)
+        rs = DequantizeLinear(se, o, z)
+        rg = DequantizeLinear(g, h, n)
+        rb = DequantizeLinear(b, q, z)
+        real, count = com.microsoft.EmbedLayerNormalization(w, s, rw, rp, rs, rg, rb)
+        whole, same = com.microsoft.QEmbedLayerNormalization(w, s, we, pe, se, g, b, , h, q, o, h, q, z, n, z, n, z)
+        y = Identity()" +
+                      result + ") }",
+                  {integers(Type::kInt32, {1, 3}, {3, 0, 2}), integers(Type::kInt32, {1, 3}, {0, 1, 1})});
+  };
+  expect_near(run("whole"), run("real"));
+}
+
 TEST(AsInOnnx, TakesTheOperatorOfThatName) {
   EXPECT_THAT(output(R"(() => (float[3] y) <float first = {1.0}, float last = {4.0}> {
       y = com.microsoft.Range (first, last)

@@ -250,6 +250,13 @@ TEST(Resize, LinearOfIntegersTruncates) {
   EXPECT_THAT(elements(y), testing::ElementsAre(1, 2, 4, -1, -7, -7));
 }
 
+TEST(LayerNormalization, HasAFloatMeanOfDoubles) {
+  const Graph graph =
+      import_text(R"(<ir_version: 8, opset_import: ["" : 17]> g (double[2,3] x, double[3] s) =>
+      (double[2,3] y, float[2,1] m, float[2,1] i) { y, m, i = LayerNormalization(x, s) })");
+  for (const int k : {1, 2}) EXPECT_EQ(graph.tensors[graph.outputs[k]].type, Type::kFloat32);
+}
+
 // Models are hostile: each of these once divided by zero, overflowed or looped for long in some importer.
 TEST(Operators, RefuseNonsense) {
   const char* bodies[] = {

@@ -237,5 +237,48 @@ TEST(Recurrent, NumbersBelongInOrderToTheFunctionsThatTakeOne) {
   }
 }
 
+// Two steps, each an LSTM of what x and h are as bytes.
+TEST(DynamicQuantizeLSTM, GoesThroughBytes) {
+  std::mt19937 random(3);
+  std::vector<Value> inputs = {Value(Type::kFloat32, {2, 3, 2}), Value(Type::kInt8, {1, 2, 8}),
+                               Value(Type::kUint8, {1, 2, 8})};
+  for (Value& value : inputs)
+    for (int64_t k = 0; k < value.count(); ++k) {
+      const int number = static_cast<int>(random() % 100);
+      store(value, k, value.type == Type::kFloat32 ? Scalar{.f = number / 32.0 - 1} : Scalar{.i = number});
+    }
+  const auto run = [&](const std::string& result) {
+    const Graph graph = import_text(R"(<ir_version: 8, opset_import: ["" : 13, "com.microsoft" : 1]>
+        g (float[2,3,2] x, int8[1,2,8] w, uint8[1,2,8] r) => (y) <float[1] ws = {0.01}, int8[1] wz = {40},
+        float[1,8] rs = {0.01,0.02,0.03,0.01,0.02,0.03,0.01,0.02}, uint8[1,8] rz = {50,50,50,50,50,50,50,50},
+        float fs = {0.01}, int8 fz = {40}, uint8 gz = {50}> {
+        xq, xs, xz = DynamicQuantizeLinear(x)
+        rx = DequantizeLinear(xq, xs, xz)
+        rw = DequantizeLinear(w, fs, fz)
+        rr = DequantizeLinear(r, one, gz)
+        one = Constant<value_float = 1.0>()
+        scaled = Mul(rr, rs)
+        tw = Transpose<perm = [0, 2, 1]>(rw)
+        tr = Transpose<perm = [0, 2, 1]>(scaled)
+        x1, x2 = Split<axis = 0>(rx)
+        y1, h1, c1 = LSTM<hidden_size = 2>(x1, tw, tr)
+        hq, hs, hz = DynamicQuantizeLinear(h1)
+        rh = DequantizeLinear(hq, hs, hz)
+        y2, h2, c2 = LSTM<hidden_size = 2>(x2, tw, tr, , , rh, c1)
+        want = Concat<axis = 0>(y1, y2)
+        got, h, c = com.microsoft.DynamicQuantizeLSTM<hidden_size = 2>(x, w, r, , , , , , ws, wz, rs, rz)
+        y = Identity()" + result + ") }");
+    const Value y = *interpret(graph, inputs).at(graph.outputs.at(0));
+    std::vector<double> all;
+    for (int64_t k = 0; k < y.count(); ++k) all.push_back(load(y, k).f);
+    return all;
+  };
+  for (const auto& [got, want] : {std::pair{"got", "want"}, {"h", "h2"}, {"c", "c2"}}) {
+    const std::vector<double> a = run(got), b = run(want);
+    ASSERT_EQ(a.size(), b.size());
+    for (size_t k = 0; k < a.size(); ++k) EXPECT_NEAR(a[k], b[k], 1e-5) << got << " " << k;
+  }
+}
+
 }  // namespace
 }  // namespace arenac::recurrent_test
