@@ -74,6 +74,8 @@ std::string joined(const std::string& name, std::vector<std::string> problems) {
 std::set<std::string> initializer_names(const onnx::GraphProto& graph) {
   std::set<std::string> names;
   for (const onnx::TensorProto& initializer : graph.initializer()) names.insert(initializer.name());
+  for (const onnx::SparseTensorProto& initializer : graph.sparse_initializer())
+    names.insert(initializer.values().name());
   return names;
 }
 

@@ -324,6 +324,9 @@ Attribute Importer::attribute_of(const onnx::AttributeProto& proto, const std::s
   a.strings.assign(proto.strings().begin(), proto.strings().end());
   if (proto.has_t())
     a.tensor = value_of(proto.t(), fmt::format("{}, attribute '{}'", who, printable(proto.name())));
+  if (proto.has_sparse_tensor())
+    a.tensor =
+        value_of(proto.sparse_tensor(), fmt::format("{}, attribute '{}'", who, printable(proto.name())));
   // The model outlives the import.
   if (proto.has_g()) a.graph = std::shared_ptr<const onnx::GraphProto>(std::shared_ptr<void>(), &proto.g());
   return a;
@@ -334,6 +337,13 @@ std::shared_ptr<const Value> Importer::value_of(const onnx::TensorProto& proto, 
   stored_bytes_ += static_cast<int64_t>(value->bytes.size());
   if (stored_bytes_ > kMaxStoredBytes)
     throw UserError(fmt::format("{}: the model's constants exceed 8 GiB", who));
+  return value;
+}
+
+std::shared_ptr<const Value> Importer::value_of(const onnx::SparseTensorProto& proto,
+                                                const std::string& who) {
+  auto value = std::make_shared<const Value>(sparse_value(proto, directory, who, room_for_tables));
+  room_for_tables -= static_cast<int64_t>(value->bytes.size());
   return value;
 }
 
@@ -414,9 +424,13 @@ void check_names(const onnx::GraphProto& proto) {
   for (const onnx::ValueInfoProto& input : proto.input())
     if (!inputs.insert(input.name()).second)
       throw UserError(fmt::format("two inputs are called '{}'", printable(input.name())));
-  for (const onnx::TensorProto& initializer : proto.initializer())
-    if (!initializers.insert(initializer.name()).second)
-      throw UserError(fmt::format("two initializers are called '{}'", printable(initializer.name())));
+  const auto insert = [&](const std::string& name) {
+    if (!initializers.insert(name).second)
+      throw UserError(fmt::format("two initializers are called '{}'", printable(name)));
+  };
+  for (const onnx::TensorProto& initializer : proto.initializer()) insert(initializer.name());
+  for (const onnx::SparseTensorProto& initializer : proto.sparse_initializer())
+    insert(initializer.values().name());
   for (const onnx::NodeProto& node : proto.node())
     for (const std::string& name : node.output())
       if (inputs.contains(name) || initializers.contains(name))
@@ -438,7 +452,10 @@ void Importer::lower_graph(const onnx::GraphProto& proto) {
     const std::string who = fmt::format("initializer '{}'", printable(initializer.name()));
     bind(initializer.name(), add_constant(initializer.name(), value_of(initializer, who)));
   }
-  if (proto.sparse_initializer_size() > 0) throw UserError("sparse initializers are not supported");
+  for (const onnx::SparseTensorProto& initializer : proto.sparse_initializer()) {
+    const std::string& name = initializer.values().name();
+    bind(name, add_constant(name, value_of(initializer, fmt::format("initializer '{}'", printable(name)))));
+  }
   check_names(proto);
   for (int k : topological_order(proto.node())) {
     try {

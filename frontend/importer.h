@@ -27,6 +27,7 @@ class FunctionProto;
 class GraphProto;
 class ModelProto;
 class NodeProto;
+class SparseTensorProto;
 class TensorProto;
 }  // namespace onnx
 
@@ -136,6 +137,7 @@ class Importer {
   TensorId true_shape(TensorId id, const std::string& origin);  // int64 [rank]
 
   std::shared_ptr<const Value> value_of(const onnx::TensorProto& proto, const std::string& who);
+  std::shared_ptr<const Value> value_of(const onnx::SparseTensorProto& proto, const std::string& who);
   // What went wrong with nodes that the import could step over, to report them all. A UserError without text
   // says that the cause is already here.
   std::vector<std::string> problems;

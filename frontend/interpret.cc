@@ -267,7 +267,10 @@ std::vector<std::shared_ptr<const Value>> interpret(const Graph& graph, const st
 std::vector<Value> interpret_outputs(const Graph& graph, const std::vector<Value>& inputs) {
   const auto values = interpret(graph, inputs);
   std::vector<Value> outputs;
-  for (TensorId id : graph.outputs) outputs.push_back(*values.at(id));
+  for (TensorId id : graph.outputs) {
+    const Tensor& tensor = graph.tensors[id];  // no node writes one without elements
+    outputs.push_back(values.at(id) ? *values.at(id) : Value(tensor.type, tensor.shape));
+  }
   return outputs;
 }
 

@@ -28,6 +28,12 @@ Locations locations_of(const onnx::TensorProto& tensor) {
   return found;
 }
 
+Locations locations_of(const onnx::SparseTensorProto& tensor) {
+  Locations found = locations_of(tensor.values());
+  found.merge(locations_of(tensor.indices()));
+  return found;
+}
+
 template <typename Messages>
 Locations locations_in(const Messages& messages) {
   Locations found;
@@ -39,6 +45,7 @@ Locations locations_of(const onnx::NodeProto& node) {
   Locations found;
   for (const onnx::AttributeProto& attribute : node.attribute()) {
     found.merge(locations_of(attribute.t()));
+    found.merge(locations_of(attribute.sparse_tensor()));
     found.merge(locations_in(attribute.tensors()));
     if (attribute.has_g()) found.merge(locations_of(attribute.g()));
     found.merge(locations_in(attribute.graphs()));
@@ -48,6 +55,7 @@ Locations locations_of(const onnx::NodeProto& node) {
 
 Locations locations_of(const onnx::GraphProto& graph) {
   Locations found = locations_in(graph.initializer());
+  found.merge(locations_in(graph.sparse_initializer()));
   found.merge(locations_in(graph.node()));
   return found;
 }

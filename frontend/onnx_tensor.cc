@@ -206,6 +206,49 @@ Value tensor_value(const onnx::TensorProto& proto, const std::string& directory,
   return value;
 }
 
+namespace {
+
+// The places of a sparse tensor's elements in the dense one: given as such, or as an index each.
+std::vector<int64_t> sparse_places(const Value& indices, const Shape& shape, int64_t count,
+                                   const std::string& who) {
+  const auto rank = static_cast<int64_t>(shape.size());
+  const bool linear = indices.shape == Shape{count};
+  if (indices.type != Type::kInt64 || (!linear && indices.shape != Shape{count, rank}))
+    throw UserError(fmt::format("{}: the indices of a sparse tensor of {} elements are {} {}", who, count,
+                                info(indices.type).name, to_string(indices.shape)));
+  const Shape extents = linear ? Shape{element_count(shape)} : shape;
+  std::vector<int64_t> places(static_cast<size_t>(count));
+  int64_t k = 0;
+  for (int64_t& place : places)
+    for (int64_t extent : extents) {
+      const int64_t index = load(indices, k++).i;
+      if (index < 0 || index >= extent)
+        throw UserError(
+            fmt::format("{}: index {} of a sparse tensor lies outside {}", who, index, to_string(shape)));
+      place = place * extent + index;
+    }
+  return places;
+}
+
+}  // namespace
+
+Value sparse_value(const onnx::SparseTensorProto& proto, const std::string& directory, const std::string& who,
+                   int64_t most) {
+  const Value values = tensor_value(proto.values(), directory, who);
+  const Value indices = tensor_value(proto.indices(), directory, who);
+  const Shape shape(proto.dims().begin(), proto.dims().end());
+  if (values.shape.size() != 1)
+    throw UserError(
+        fmt::format("{}: the elements of a sparse tensor are {}, no vector", who, to_string(values.shape)));
+  if (byte_count(values.type, shape, who) > most)
+    throw UserError(fmt::format("{}: a sparse tensor {} {} is too large to be made dense", who,
+                                info(values.type).name, to_string(shape)));
+  Value dense(values.type, shape);
+  const std::vector<int64_t> places = sparse_places(indices, shape, values.count(), who);
+  for (size_t k = 0; k < places.size(); ++k) store(dense, places[k], load(values, static_cast<int64_t>(k)));
+  return dense;
+}
+
 Value read_tensor_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   onnx::TensorProto proto;

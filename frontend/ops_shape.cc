@@ -62,6 +62,8 @@ void constant_node(Lowering& node) {
   };
   if (node.has("value") && node.attribute("value").tensor)
     node.out(0, node.constant(*node.attribute("value").tensor));
+  else if (node.has("sparse_value") && node.attribute("sparse_value").tensor)
+    node.out(0, node.constant(*node.attribute("sparse_value").tensor));
   else if (node.has("value_float"))
     node.out(0, scalar(node.listed(std::vector{node.attribute("value_float").f})));
   else if (node.has("value_floats"))
@@ -75,7 +77,7 @@ void constant_node(Lowering& node) {
   else if (node.has("value_strings"))
     node.out(0, node.constant(node.listed(node.attribute("value_strings").strings)));
   else
-    node.fail("sparse tensors are not supported");
+    node.fail("needs one of the attributes that hold a value");
 }
 
 // start, start + delta, ... up to, not including, limit.
