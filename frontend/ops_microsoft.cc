@@ -144,11 +144,28 @@ void qlinear_conv(Lowering& node) {
   node.out(0, on_channels_first(node, "QLinearConv", operands));
 }
 
+// y[m,n] = sum(k) (a[m,k] - b[n,k])^2, or its root.
+void distances(Lowering& node) {
+  const TensorId a = node.in(0), b = node.in(1);
+  const std::string metric = node.string_attr("metric", "sqeuclidean");
+  node.require(metric == "sqeuclidean" || metric == "euclidean", fmt::format("unknown metric '{}'", metric));
+  node.require(node.rank(a) == 2 && node.rank(b) == 2 && node.shape(a)[1] == node.shape(b)[1] &&
+                   node.type(a) == node.type(b) && is_float(node.type(a)),
+               "needs two matrices of floats with as many columns");
+  Formula f(node);
+  const Expr m = f.axis(node.shape(a)[0]), n = f.axis(node.shape(b)[0]), k = f.reduced(node.shape(a)[1]);
+  const Expr difference = f.read(a, {m, k}) - f.read(b, {n, k});
+  f.sum(difference * difference);
+  if (metric == "euclidean") f.finish(sqrt(f.acc()));
+  node.out(0, f.emit(node.type(a)));
+}
+
 }  // namespace
 
 std::span<const OperatorRow> microsoft_operators() {
   static constexpr OperatorRow kRows[] = {
       {"com.microsoft", "BiasSoftmax", 1, bias_softmax},
+      {"com.microsoft", "CDist", 1, distances},
       {"com.microsoft", "ConvTransposeWithDynamicPads", 1, conv_transpose_with_dynamic_pads},
       {"com.microsoft", "ExpandDims", 1, expand_dims, 1000, "formula", kEveryType},
       {"com.microsoft", "GatherND", 1, as_in_onnx, 1000, "formula", kEveryType},

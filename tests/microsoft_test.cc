@@ -110,6 +110,25 @@ TEST(QLinear, SelectionAndMean) {
       ElementsAre(4, -1));
 }
 
+TEST(CDist, IsTheDistanceOfEachPairOfRows) {
+  std::mt19937 random(18);
+  const Value a = random_value(random, {2, 3}), b = random_value(random, {4, 3});
+  for (const bool root : {false, true}) {
+    std::vector<double> want;
+    for (int64_t k = 0; k < 8; ++k) {
+      double sum = 0;
+      for (int64_t d = 0; d < 3; ++d) sum += std::pow(at(a, {k / 4, d}) - at(b, {k % 4, d}), 2);
+      want.push_back(root ? std::sqrt(sum) : sum);
+    }
+    const std::string metric = root ? "euclidean" : "sqeuclidean";
+    expect_near(
+        output("(float[2,3] a, float[4,3] b) => (float[2,4] y) { y = com.microsoft.CDist<metric = \"" +
+                   metric + "\">(a, b) }",
+               {a, b}),
+        want);
+  }
+}
+
 TEST(QEmbedLayerNormalization, IsThatOfWhatItsTablesStandFor) {
   const auto run = [&](const std::string& result) {
     return output(R"((int32[1,3] w, int32[1,3] s) => (float[1,3,2] y) <uint8[4,2] we = {9,1,3,7,5,2,8,6},
