@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <span>
+#include <vector>
 
 #include "frontend/ops.h"
 #include "frontend/quantize.h"
@@ -138,6 +140,55 @@ void matmul_nbits(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
+// What the codes of bitsandbytes stand for: floats of 4 bits, and quantiles of the normal distribution.
+constexpr float kFloat4[] = {0, 0.00520833f,  0.66666667f,  1,  0.33333333f,  0.5f,  0.16666667f,  0.25f,
+                             0, -0.00520833f, -0.66666667f, -1, -0.33333333f, -0.5f, -0.16666667f, -0.25f};
+constexpr float kNormalFloat4[] = {
+    -1,          -0.69619280f, -0.52507305f, -0.39491749f, -0.28444138f, -0.18477343f, -0.09105004f, 0,
+    0.07958030f, 0.16093020f,  0.24611230f,  0.33791524f,  0.44070983f,  0.56261700f,  0.72295684f,  1};
+
+// [inner, columns]: the codes of input 1, column by column, two to a byte, the first in its upper half.
+TensorId bnb4_codes(Lowering& node, const Packed& p) {
+  const TensorId b = node.in(1);
+  const int64_t bytes = (p.columns * p.inner + 1) / 2;
+  node.require(node.type(b) == Type::kUint8 && element_count(node.shape(b)) == bytes,
+               fmt::format("the weights are {} and must be {} bytes", node.describe(b), bytes));
+  const TensorId flat = node.apply("Reshape", {b, node.constant_ints({bytes})});
+  Formula f(node);
+  const Expr k = f.axis(p.inner), n = f.axis(p.columns), at = n * integer(p.inner) + k;
+  const Expr byte = cast(Type::kInt32, f.read(flat, {at / integer(2)}));
+  const Expr place = 4 - cast(Type::kInt32, at % integer(2)) * 4;
+  f.body(make(Op::kAnd, {make(Op::kShr, {byte, place}), constant(Type::kInt32, 15)}));
+  return f.emit(Type::kUint4);
+}
+
+// Blocks are of all columns one behind the other; each has its greatest magnitude.
+void matmul_bnb4(Lowering& node) {
+  const TensorId x = node.in(0), scale = node.in(2);
+  const Packed p = {node.int_attr("N", 0), node.int_attr("K", 0), 4, block_attr(node, 0)};
+  const Shape rows = node.shape(x);
+  node.require(is_float(node.type(x)) && !rows.empty() && rows.back() == p.inner && p.inner > 0 &&
+                   p.columns > 0 && p.columns < kMaxElements / p.inner,
+               "'K' must be the last extent of the input, 'N' positive");
+  node.require(node.int_attr("transB", 1) == 1, "'transB' of 0 is not supported");
+  const int64_t blocks = (p.columns * p.inner - 1) / p.block + 1, kind = node.int_attr("quant_type", 0);
+  node.require(is_float(node.type(scale)) && node.shape(scale) == Shape{blocks},
+               fmt::format("the scales must be {}", to_string({blocks})));
+  node.require(kind == 0 || kind == 1, fmt::format("'quant_type' {} is unknown", kind));
+  const std::span<const float> values = kind == 0 ? kFloat4 : kNormalFloat4;
+  const TensorId table = node.constant(node.listed(std::vector<float>(values.begin(), values.end())));
+  const TensorId code = bnb4_codes(node, p);
+  Formula f(node);
+  auto at = f.axes(Shape(rows.begin(), rows.end() - 1));
+  const Expr n = f.axis(p.columns), k = f.reduced(p.inner);
+  at.push_back(k);
+  const Expr element = f.read(x, at);
+  const Expr value = f.read(table, {cast(Type::kInt64, f.read(code, {k, n}))});
+  const Expr size = cast(value->type, f.read(scale, {(n * integer(p.inner) + k) / integer(p.block)}));
+  f.sum(element * cast(element->type, value * size));
+  node.out(0, f.emit(node.type(x)));
+}
+
 // Codes of a type of their own, or several to a byte of the last dimension; the zero points likewise.
 Blocks block_quantized(Lowering& node) {
   const TensorId data = node.in(0), scale = node.in(2);
@@ -185,6 +236,7 @@ std::span<const OperatorRow> packed_operators() {
   static constexpr OperatorRow kRows[] = {
       {"com.microsoft", "GatherBlockQuantized", 1, gather_block_quantized, 1000, "formula",
        "int4, uint4, uint8"},
+      {"com.microsoft", "MatMulBnb4", 1, matmul_bnb4},
       {"com.microsoft", "MatMulNBits", 1, matmul_nbits},
   };
   return kRows;

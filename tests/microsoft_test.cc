@@ -258,6 +258,24 @@ TEST(MatMulNBits, UnpacksBlocks) {
   }
 }
 
+// Columns of three elements, blocks of two: one block has elements of both columns.
+TEST(MatMulBnb4, LooksUpWhatCodesStandFor) {
+  const auto got = [&](int kind) {
+    return output(fmt::format(R"((float[1,3] x) => (float[1,2] y)
+        <uint8[3] w = {{62, 210, 64}}, float[3] s = {{1, 2, 4}}> {{
+        y = com.microsoft.MatMulBnb4<K = 3, N = 2, block_size = 2, quant_type = {}>(x, w, s) }})",
+                              kind),
+                  {[] {
+                    Value x(Type::kFloat32, {1, 3});
+                    for (int64_t k = 0; k < 3; ++k) store(x, k, {.f = std::ldexp(1, static_cast<int>(k))});
+                    return x;
+                  }()});
+  };
+  // The codes are 3, 14, 13 and 2, 4, 0.
+  expect_near(got(0), {1 - 2 * 0.16666667 - 8 * 0.5, 2 * 0.66666667 + 8 * 0.33333333});
+  expect_near(got(1), {-0.39491749 + 2 * 0.72295684 + 8 * 0.56261700, -2 * 0.52507305 - 8 * 0.28444138 - 16});
+}
+
 TEST(GatherBlockQuantized, GathersAlongTheOtherDimension) {
   std::mt19937 random(9);
   const auto codes = random_bytes(random, 3 * 16), zeros = random_bytes(random, 3);
