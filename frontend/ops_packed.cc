@@ -183,7 +183,8 @@ void matmul_bnb4(Lowering& node) {
   const Expr n = f.axis(p.columns), k = f.reduced(p.inner);
   at.push_back(k);
   const Expr element = f.read(x, at);
-  const Expr value = f.read(table, {cast(Type::kInt64, f.read(code, {k, n}))});
+  const Expr place = cast(Type::kInt64, f.read(code, {k, n})) % integer(std::ssize(values));
+  const Expr value = f.read(table, {place});
   const Expr size = cast(value->type, f.read(scale, {(n * integer(p.inner) + k) / integer(p.block)}));
   f.sum(element * cast(element->type, value * size));
   node.out(0, f.emit(node.type(x)));

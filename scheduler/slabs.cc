@@ -271,7 +271,7 @@ Interval hull(Interval a, Interval b) {
 // Per storage, whether it is the caller's and no step reads it but to leave it where it is.
 std::vector<bool> only_written(const Graph& graph, const std::vector<Layout>& layouts) {
   std::vector<bool> all(layouts.size());
-  for (TensorId id : graph.outputs) all[layouts[id].root] = true;
+  for (TensorId id : whole_outputs(graph)) all[layouts[id].root] = true;
   for (TensorId id : graph.inputs) all[layouts[id].root] = false;
   for (const Node& top : graph.block)
     visit_nodes(top, [&](const Node& node) {

@@ -911,8 +911,77 @@ void matmul_integer_to_float(OneNode& n) {
   const int64_t k = n.between(1, 9), p = n.between(1, 20);
   n.in(a, {n.between(1, 6), k}), n.weights(b, {k, p}), scale_of(n), scale_of(n), zero_of(n, a), zero_of(n, b);
 }
+void quantized_attention(OneNode& n) {
+  const int64_t heads = n.between(1, 3), width = heads * n.between(1, 4), in = n.between(1, 6);
+  const Type x = byte_type(n), w = byte_type(n);
+  n.in(x, {n.between(1, 2), n.between(1, 5), in}), n.weights(w, {in, 3 * width}), n.weights(kF, {3 * width});
+  scale_of(n), scale_of(n), n.none(), zero_of(n, x), zero_of(n, w);
+  n.attribute("num_heads", heads);
+}
+void quantized_embed_normalization(OneNode& n) {
+  const int64_t width = n.between(1, 9);
+  const Shape s = n.in(Type::kInt32, n.shape(2, 2));
+  n.in(Type::kInt32, s);
+  for (const Shape& table : {Shape{n.between(1, 9), width}, Shape{s[1] + n.below(3), width}, Shape{2, width},
+                             Shape{width}, Shape{width}})
+    n.weights(Type::kUint8, table);
+  n.none();
+  for (int k = 0; k < 5; ++k) scale_of(n);
+  for (int k = 0; k < 5; ++k) zero_of(n, Type::kUint8);
+}
+void quantized_lstm(OneNode& n) {
+  const int64_t in = n.between(1, 4), hidden = n.between(1, 5);
+  n.in(kF, {n.between(1, 4), n.between(1, 3), in});
+  n.weights(Type::kInt8, {1, in, 4 * hidden}), n.weights(Type::kInt8, {1, hidden, 4 * hidden});
+  for (int k = 0; k < 5; ++k) n.none();
+  for (int k = 0; k < 2; ++k) scale_of(n, {1}), zero_of(n, Type::kInt8, {1});
+  n.attribute("hidden_size", hidden);
+}
+void packed_matmul(OneNode& n) {
+  const int64_t bits = n.pick({2, 4, 8}), block = n.pick({16, 32}), k = n.between(1, 40),
+                columns = n.between(1, 9);
+  const int64_t blocks = (k + block - 1) / block, zeros = (blocks * bits + 7) / 8;
+  n.in(kF, {n.between(1, 6), k}), n.weights(Type::kUint8, {columns, blocks, block * bits / 8});
+  n.weights(kF, {columns * blocks});
+  n.one_in(2) ? n.none() : n.weights(Type::kUint8, {columns * zeros});
+  n.none();
+  if (n.one_in(2)) n.weights(kF, {columns});
+  n.attribute("K", k), n.attribute("N", columns), n.attribute("bits", bits), n.attribute("block_size", block);
+}
+void packed_matmul_by_table(OneNode& n) {
+  const int64_t block = n.pick({16, 32}), k = n.between(1, 40), columns = n.between(1, 9),
+                codes = k * columns;
+  n.in(kF, {n.between(1, 6), k}), n.weights(Type::kUint8, {(codes + 1) / 2});
+  n.weights(kF, {(codes + block - 1) / block});
+  n.attribute("K", k), n.attribute("N", columns), n.attribute("block_size", block);
+  n.attribute("quant_type", n.below(2));
+}
+void packed_gather(OneNode& n) {
+  const int64_t rows = n.between(1, 6), blocks = n.between(1, 3);
+  n.weights(Type::kUint8, {rows, 8 * blocks});
+  n.in(Type::kInt32, n.shape(0, 2)), n.weights(kF, {rows, blocks});
+  if (n.one_in(2)) n.weights(Type::kUint8, {rows, (blocks + 1) / 2});
+  n.attribute("block_size", 16);
+}
 
 // ---- the rest
+
+void pairwise_distance(OneNode& n) {
+  const Type type = n.pick({Type::kFloat32, Type::kFloat64});
+  const int64_t width = n.between(1, 6);
+  n.in(type, {n.between(1, 5), width}), n.in(type, {n.between(1, 5), width});
+  n.attribute("metric", n.pick({"euclidean", "sqeuclidean"}));
+}
+void grouped_attention(OneNode& n) {
+  const int64_t heads = n.between(1, 2), groups = n.between(1, 2), width = 2 * n.between(1, 3);
+  const int64_t length = n.between(1, 5);
+  n.in(kF, {1, length, heads * groups * width});
+  for (int k = 0; k < 2; ++k) n.in(kF, {1, length, groups * width});
+  n.none(), n.none();
+  n.constant(Type::kInt32, {1}, {static_cast<double>(length - 1)}), n.scalar(Type::kInt32, length);
+  n.attribute("num_heads", heads * groups), n.attribute("kv_num_heads", groups);
+  if (n.one_in(3)) n.attribute("local_window_size", n.between(1, 3));
+}
 
 template <int kGates>
 void recurrent(OneNode& n) {
@@ -1383,21 +1452,29 @@ const std::vector<OperatorGenerator>& operator_generators() {
       {"com.microsoft.Attention", projected_attention},
       {"com.microsoft.BiasGelu", biased},
       {"com.microsoft.BiasSoftmax", bias_softmax},
+      {"com.microsoft.CDist", pairwise_distance},
       {"com.microsoft.ConvTransposeWithDynamicPads", conv_transpose<Pads::kOperand>},
       {"com.microsoft.DequantizeLinear", dequantize_linear},
+      {"com.microsoft.DynamicQuantizeLSTM", quantized_lstm},
       {"com.microsoft.DynamicQuantizeMatMul", dynamic_quantize_matmul},
       {"com.microsoft.EmbedLayerNormalization", embed_normalization},
       {"com.microsoft.FastGelu", biased},
       {"com.microsoft.FusedConv", fused_conv},
       {"com.microsoft.FusedGemm", fused_gemm},
       {"com.microsoft.FusedMatMul", transposed},
+      {"com.microsoft.GatherBlockQuantized", packed_gather},
       {"com.microsoft.GatherND", gather_nd},
       {"com.microsoft.Gelu", real_unary},
       {"com.microsoft.GridSample", grid_sample},
+      {"com.microsoft.GroupQueryAttention", grouped_attention},
+      {"com.microsoft.MatMulBnb4", packed_matmul_by_table},
       {"com.microsoft.MatMulIntegerToFloat", matmul_integer_to_float},
+      {"com.microsoft.MatMulNBits", packed_matmul},
       {"com.microsoft.MultiHeadAttention", multi_head_attention},
       {"com.microsoft.NhwcMaxPool", nhwc_max_pool},
       {"com.microsoft.Pad", pad},
+      {"com.microsoft.QAttention", quantized_attention},
+      {"com.microsoft.QEmbedLayerNormalization", quantized_embed_normalization},
       {"com.microsoft.QGemm", qgemm},
       {"com.microsoft.QLinearAdd", qlinear_binary},
       {"com.microsoft.QLinearAveragePool", qlinear_average_pool},
