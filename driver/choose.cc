@@ -76,13 +76,17 @@ std::vector<Candidate> candidates(const Graph& graph, Freedom freedom, const Cho
 }
 
 Plan planned(const Candidate& c, const Choosing& choosing, double effort = 1) {
+  const Problem& problem = c.lifetimes.problem;
+  for (const MadePlan& made : *choosing.made)
+    if (made.effort == effort && made.problem == problem) return made.plan;
   Search search;
   search.effort = effort;
   search.seconds = kPlannersTime * choosing.options.seconds;
   const std::string& planner = choosing.options.planner;
   const auto begin = Clock::now();
-  Plan plan = plan_at_best(c.lifetimes.problem, planner.empty() ? kDefaultPlanner : planner, search);
+  Plan plan = plan_at_best(problem, planner.empty() ? kDefaultPlanner : planner, search);
   choosing.times.plan += seconds_since(begin);
+  choosing.made->push_back({problem, effort, plan});
   if (choosing.found) choosing.found(total_size(plan));
   return plan;
 }
@@ -120,8 +124,8 @@ struct Planned {
 
 // The same with those options; plans found are not told of.
 Choosing in_one_pool(const CompileOptions& roomy, const Choosing& choosing) {
-  return {roomy, choosing.states, choosing.target,  choosing.deadline, choosing.times,
-          {},    choosing.cycles, choosing.cmsis_nn};
+  return {roomy, choosing.states, choosing.target,   choosing.deadline, choosing.times,
+          {},    choosing.cycles, choosing.cmsis_nn, choosing.made};
 }
 
 // Of those that `which` takes that of the smallest plan, of equal ones the first. All are planned with little

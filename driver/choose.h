@@ -33,6 +33,13 @@ struct Chosen {
   std::vector<Rung> rungs = {};  // as in Compilation
 };
 
+// A plan of choose(): candidates have problems in common, and are asked for again in one pool.
+struct MadePlan {
+  Problem problem;
+  double effort;
+  Plan plan;
+};
+
 struct Choosing {
   const CompileOptions& options;
   const std::vector<StateNames>& states;
@@ -42,6 +49,7 @@ struct Choosing {
   std::function<void(int64_t bytes)> found = {};  // called with what each plan of choose() comes to
   std::shared_ptr<ScheduleCycles> cycles = std::make_shared<ScheduleCycles>(target);
   std::shared_ptr<CmsisNnCalls> cmsis_nn = {};  // null: kernels of our own
+  std::shared_ptr<std::vector<MadePlan>> made = std::make_shared<std::vector<MadePlan>>();
 };
 
 inline double seconds_since(std::chrono::steady_clock::time_point begin) {

@@ -29,6 +29,8 @@ struct Pool {
   std::string name;
   std::optional<int64_t> capacity = {};  // bytes
   int64_t align = 1;  // bytes; every offset in the pool is a multiple, and so must be its base address
+
+  bool operator==(const Pool&) const = default;
 };
 
 // Times [begin, end) of a buffer's life at which it uses only its bytes [low, high), none if low == high:
@@ -36,6 +38,8 @@ struct Pool {
 struct Gap {
   int64_t begin = 0, end = 1;
   int64_t low = 0, high = 0;  // bytes
+
+  bool operator==(const Gap&) const = default;
 };
 
 // A block of memory that is in use at the logical times [begin, end).
@@ -48,6 +52,8 @@ struct Buffer {
   std::optional<int64_t> fixed_offset = {};  // the plan must use it
   std::vector<Gap> gaps = {};                // within the life, by time, not overlapping
   std::vector<int64_t> uses = {};  // times of the life, ascending; only plans with moves ask (stays.h)
+
+  bool operator==(const Buffer&) const = default;
 };
 
 // Lets two buffers share bytes although their lives meet, whenever offset(above) - offset(below) >= distance.
@@ -57,6 +63,8 @@ struct Buffer {
 struct Overlap {
   int above = 0, below = 0;
   int64_t distance = 0;  // bytes
+
+  bool operator==(const Overlap&) const = default;
 };
 
 struct Problem {
@@ -66,6 +74,8 @@ struct Problem {
   // Groups of two and more buffers that lie at one offset of one pool, and may share bytes with each other.
   // The first of a group says which of the pools that all of them allow is preferred.
   std::vector<std::vector<int>> same_offset = {};
+
+  bool operator==(const Problem&) const = default;
 };
 
 enum class Proof { kGap, kOptimal };
