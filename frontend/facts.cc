@@ -211,17 +211,23 @@ bool by_positive_constant(const Expr& e, Op op) {
   return e->op == op && e->args[1]->op == Op::kConst && e->args[1]->value.i > 0;
 }
 
-// The largest divisor of d, d apart, by which all of e goes but a rest that is smaller: 1024 of
-// 1024 * i0 + 32 * i1 + i2 where that rest is below 1024. 1: none.
-int64_t largest_step(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
+// e as step * parts.quotient + parts.rest, the rest below the step.
+struct Steps {
+  int64_t step;
+  Division parts;
+};
+
+// By the largest divisor of d, 1 and d apart, for which there are such: 1024 * i0 + (32 * i1 + i2) where that
+// rest is below 1024.
+std::optional<Steps> in_steps(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
   Combination all;
   collect(e, 1, all);
-  int64_t largest = 1;
+  std::optional<Steps> largest;
   for (const auto& [atom, c] : all.form.terms) {
     const int64_t step = std::gcd(c, d);
-    if (step <= largest || step == d) continue;
+    if (step <= (largest ? largest->step : 1) || step == d) continue;
     const auto parts = divided(e, step, axes);
-    if (parts && range(parts->rest, axes, {}).high < step) largest = step;
+    if (parts && range(parts->rest, axes, {}).high < step) largest = {step, *parts};
   }
   return largest;
 }
@@ -244,9 +250,8 @@ Expr simplify_division(const Expr& e, int64_t d, const std::vector<Interval>& ax
     return range(parts->quotient, axes, {}).low < 0
                ? e / integer(d)
                : parts->quotient + simplify_division(parts->rest, d, axes);
-  const int64_t step = largest_step(parts->rest, d, axes);
-  if (step == 1) return e / integer(d);
-  return simplify_division(divided(parts->rest, step, axes)->quotient, d / step, axes);
+  const auto steps = in_steps(parts->rest, d, axes);
+  return steps ? simplify_division(steps->parts.quotient, d / steps->step, axes) : e / integer(d);
 }
 
 Expr simplify_modulo(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
@@ -257,10 +262,10 @@ Expr simplify_modulo(const Expr& e, int64_t d, const std::vector<Interval>& axes
   const auto parts = divided(e, d, axes);
   if (!parts) return e % integer(d);
   if (range(parts->rest, axes, {}).high < d) return parts->rest;
-  const int64_t step = largest_step(parts->rest, d, axes);
-  if (step == 1) return parts->rest % integer(d);
-  const auto [steps, below] = *divided(parts->rest, step, axes);
-  return simplify_modulo(steps, d / step, axes) * integer(step) + below;
+  const auto steps = in_steps(parts->rest, d, axes);
+  if (!steps) return parts->rest % integer(d);
+  const auto& [step, of] = *steps;
+  return simplify_modulo(of.quotient, d / step, axes) * integer(step) + of.rest;
 }
 
 // (linear / divisor) % modulus; modulus 0: none.

@@ -6,9 +6,10 @@
 // r is a view of x then, in whatever order x lies in memory, and the sum can take x a row at a time. So are
 // groups of channels, which are normalised between two reshapes:
 //
-//   r[g, k] = x[2 * g + k / 16, k / 4 % 4, k % 4];  m[g] = sum(k) r[g, k];        y[c, i, j] = r[c / 2, c % 2
-//   * 16 + ...] r[g,h,i,j] = x[2 * g + h, i, j];                m[g] = sum(h,i,j) r[g,h,i,j]; y[c, i, j] =
-//   r[c / 2, c % 2, i, j]
+//   r[g, k] = x[2 * g + k / 16, k / 4 % 4, k % 4];    m[g] = sum(k) r[g, k]
+//   r[g,h,i,j] = x[2 * g + h, i, j];                  m[g] = sum(h,i,j) r[g,h,i,j]
+//
+//   y[c, i, j] = r[c / 2, c % 2 * 16 + i * 4 + j]     becomes    y[c, i, j] = r[c / 2, c % 2, i, j]
 #pragma once
 
 #include "frontend/graph.h"

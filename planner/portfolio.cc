@@ -297,11 +297,9 @@ class Portfolio {
   // For one pool: first fit, the largest first, which takes longer than a start may. Many of each size leave
   // little between them.
   void pack_by_size() {
-    const std::vector<int> order = kStartsOfMany.front().order(problem_);  // by size
-    Packed packed = pack_within(problem_, order, Fit::kLowest, {int64_t(kSizeWork * effort_), cutoff_});
-    dearest_pack_ = std::max(dearest_pack_, packed.work);
-    if (!packed.placements) return;
-    offer(make_plan(problem_, std::move(*packed.placements)), "greedy");
+    const auto plan = packed_within(largest_first(problem_), {int64_t(kSizeWork * effort_), cutoff_});
+    if (!plan) return;
+    offer(*plan, "greedy");
     is_by_size_ = true;
   }
 
@@ -352,7 +350,11 @@ class Portfolio {
 
   // First fit in this order, for as far as there is work; to the end if there is no plan yet.
   std::optional<Plan> packed(const std::vector<int>& order, int64_t work, const WarmStart& kept = {}) {
-    const Effort effort = best_ ? Effort{work, cutoff_} : Effort{kNoLimit};
+    return packed_within(order, best_ ? Effort{work, cutoff_} : Effort{kNoLimit}, kept);
+  }
+
+  std::optional<Plan> packed_within(const std::vector<int>& order, const Effort& effort,
+                                    const WarmStart& kept = {}) {
     const Packed packed = pack_within(problem_, order, Fit::kLowest, effort, kept);
     dearest_pack_ = std::max(dearest_pack_, packed.work);
     if (!packed.placements) return {};

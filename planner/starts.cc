@@ -66,15 +66,6 @@ std::vector<int> around_peak(const Problem& problem) {
   });
 }
 
-// Those of one size by begin: first fit then takes no more places for them than live at a time, the left-edge
-// algorithm of Hashimoto and Stevens (1971).
-std::vector<int> by_size(const Problem& problem) {
-  return ordered_by(problem, [&](int id) {
-    const Buffer& b = problem.buffers[id];
-    return std::pair(b.size, -b.begin);
-  });
-}
-
 std::vector<int> by_area(const Problem& problem) {
   return ordered_by(problem, [&](int id) {
     return double(problem.buffers[id].size) * double(duration(problem.buffers[id]));
@@ -82,6 +73,13 @@ std::vector<int> by_area(const Problem& problem) {
 }
 
 }  // namespace
+
+std::vector<int> largest_first(const Problem& problem) {
+  return ordered_by(problem, [&](int id) {
+    const Buffer& b = problem.buffers[id];
+    return std::pair(b.size, -b.begin);
+  });
+}
 
 const std::vector<Start> kStarts = {
     {.order = by_load},
@@ -97,8 +95,8 @@ const std::vector<Start> kStarts = {
 };
 
 const std::vector<Start> kStartsOfMany = {
-    {.order = by_size},     {.order = by_area},      {.order = by_load},
-    {.order = around_peak}, {.order = by_conflicts},
+    {.order = largest_first}, {.order = by_area},      {.order = by_load},
+    {.order = around_peak},   {.order = by_conflicts},
 };
 
 }  // namespace arenac

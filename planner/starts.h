@@ -15,6 +15,10 @@ struct Start {
   Plan (*row)(const Problem&, const Search&) = nullptr;
 };
 
+// All buffers, those of one size by begin: first fit then takes no more places for them than live at a time,
+// the left-edge algorithm of Hashimoto and Stevens (1971).
+std::vector<int> largest_first(const Problem& problem);
+
 extern const std::vector<Start> kStarts;
 extern const std::vector<Start> kStartsOfMany;  // of many pairs of lives that meet: those that leave few gaps
 

@@ -128,6 +128,8 @@ class Facts {
         rows_(rows),
         most_accesses_(most_accesses) {
     for (TensorId id : node.reads) operands_.push_back(&graph.tensors[id]);
+    for (const Nest& nest : nests_)
+      stays_.push_back(rows_of(node.writes[0]).only_written && is_elided(nest, node, graph, layouts));
   }
 
   Slabs run() const {
@@ -226,11 +228,12 @@ class Facts {
     std::ranges::for_each(slabs.reads, make_room);
     make_room(slabs.write);
     for (size_t k = 0; k < nests_.size(); ++k)
-      for (int64_t t = 0; t < cut.slabs; ++t) touch(nests_[k], cut.nests[k], t, slabs);
+      for (int64_t t = 0; t < cut.slabs; ++t) touch(k, cut.nests[k], t, slabs);
     return slabs;
   }
 
-  void touch(const Nest& nest, const NestSlabs& part, int64_t t, Slabs& slabs) const {
+  void touch(size_t k, const NestSlabs& part, int64_t t, Slabs& slabs) const {
+    const Nest& nest = nests_[k];
     const Interval indices = indices_at(nest, part, t);
     if (indices.begin >= indices.end) return;
     auto axes = axis_intervals(nest);
@@ -244,7 +247,7 @@ class Facts {
       if (!access.elements.empty()) access.elements[t] = hull(access.elements[t], touched(kElements));
     };
     touch_at(slabs.write, nest.store);
-    if (rows_of(node_.writes[0]).only_written && is_elided(nest, node_, graph_, layouts_)) return;
+    if (stays_[k]) return;
     visit_reads(nest, [&](const Expr& e) {
       for (RowAccess& read : slabs.reads)
         if (read.tensor == node_.reads[e->index]) touch_at(read, e->args);
@@ -258,23 +261,18 @@ class Facts {
   const std::vector<Rows>& rows_;
   int64_t most_accesses_;
   std::vector<const Tensor*> operands_;
+  std::vector<bool> stays_;  // per nest: nobody but the caller reads what it leaves where it is
 };
-
-}  // namespace
-
-Interval hull(Interval a, Interval b) {
-  if (a.begin >= a.end) return b;
-  if (b.begin >= b.end) return a;
-  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
-}
 
 // Per storage, whether it is the caller's and no step reads it but to leave it where it is.
 std::vector<bool> only_written(const Graph& graph, const std::vector<Layout>& layouts) {
   std::vector<bool> all(layouts.size());
   for (TensorId id : whole_outputs(graph)) all[layouts[id].root] = true;
   for (TensorId id : graph.inputs) all[layouts[id].root] = false;
+  const auto in_question = [&](TensorId id) { return all[layouts[id].root]; };
   for (const Node& top : graph.block)
     visit_nodes(top, [&](const Node& node) {
+      if (std::ranges::none_of(node.reads, in_question)) return;
       const Nests* nests = std::get_if<Nests>(&node.body);
       for (TensorId id : node.reads)
         if (!nests) all[layouts[id].root] = false;
@@ -283,6 +281,14 @@ std::vector<bool> only_written(const Graph& graph, const std::vector<Layout>& la
           visit_reads((*nests)[k], [&](const Expr& e) { all[layouts[node.reads[e->index]].root] = false; });
     });
   return all;
+}
+
+}  // namespace
+
+Interval hull(Interval a, Interval b) {
+  if (a.begin >= a.end) return b;
+  if (b.begin >= b.end) return a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
 }
 
 std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& layouts) {

@@ -220,19 +220,17 @@ TEST(LocalSearch, LeavesFixedBuffersAndHonoursAlignmentGapsAndOverlaps) {
 
 // As lives of one size are coloured by begin, which is optimal.
 TEST(Starts, BySizeNeedsNoMoreThanTheLoadOfEachSize) {
-  const Start& by_size = kStartsOfMany.front();
   for (unsigned seed = 1; seed <= seeds(20); ++seed) {
     Problem problem = family("uniform", 300, seed);
     for (Buffer& b : problem.buffers) b.size = 64;
-    const Plan p = make_plan(problem, pack(problem, by_size.order(problem), Fit::kLowest));
+    const Plan p = make_plan(problem, pack(problem, largest_first(problem), Fit::kLowest));
     EXPECT_EQ(p.pools[0].size, load(problem, all_buffers(problem))) << seed;
   }
 }
 
 TEST(Portfolio, IsNotBehindFirstFitBySizeOnManyBuffersOfFewSizes) {
   const Problem problem = family("geometric", 101'000, 1);
-  const std::vector<int> by_size = kStartsOfMany.front().order(problem);
-  const Plan packed = make_plan(problem, pack(problem, by_size, Fit::kLowest));
+  const Plan packed = make_plan(problem, pack(problem, largest_first(problem), Fit::kLowest));
   EXPECT_LE(plan(problem, kDefaultPlanner, {.effort = 0.05}).pools[0].size, packed.pools[0].size);
 }
 
