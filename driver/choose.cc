@@ -175,7 +175,7 @@ Freedom freedom_of(Optimize optimize) {
     case Optimize::kSpeed:
       return Freedom::kWholeLayers;
     case Optimize::kBalanced:
-      return Freedom::kNothingAgain;
+      return Freedom::kSecondPasses;
     case Optimize::kRam:
       break;
   }
@@ -201,6 +201,7 @@ bool is_zero(const Spilled& bytes) {
 
 bool has(Freedom freedom, const Schedule& schedule) {
   if (freedom == Freedom::kWholeLayers) return is_of_whole_layers(schedule);
+  if (freedom == Freedom::kSecondPasses && work_again_in_rows(schedule) > 0) return false;
   return freedom == Freedom::kAnyAgain || work_again(schedule) <= work_allowed(*schedule.graph, freedom);
 }
 
@@ -214,8 +215,8 @@ Planned smallest_whole(const std::vector<Candidate>& all, const Choosing& choosi
   return *smallest_of(all, choosing, [&](const Candidate& c) { return which(c) && c.cycles <= most_cycles; });
 }
 
-// Of those that --optimize has: whole layers; what does nothing again and takes little longer than whole
-// layers; what does little again.
+// Of those that --optimize has: whole layers; what does little again, for whole tensors, and
+// takes little longer than whole layers; what does little again.
 Planned preferred(const Graph& graph, const std::vector<Candidate>& all, const Choosing& choosing) {
   const auto smallest_with = [&](Freedom freedom, double most_cycles) {
     return smallest_of(all, choosing, [&](const Candidate& c) {
@@ -232,7 +233,7 @@ Planned preferred(const Graph& graph, const std::vector<Candidate>& all, const C
   }
   const Planned whole = smallest_whole(all, choosing, [&](const Candidate& c) { return is_whole(c, graph); });
   const double cycles = all[whole.candidate].cycles;
-  return *smallest_with(Freedom::kNothingAgain, (1 + choosing.options.slowdown) * cycles);
+  return *smallest_with(Freedom::kSecondPasses, (1 + choosing.options.slowdown) * cycles);
 }
 
 // Of the candidates that `freedom` has, in order, the first with a plan that fits and spills nothing, else
@@ -375,7 +376,7 @@ Chosen choose(const Graph& graph, const Choosing& choosing) {
   const Freedom preferred_freedom = has_budget(options) ? Freedom::kAnyAgain : freedom_of(options.optimize);
   const Freedom listed_freedom = options.rungs == Rungs::kListed
                                      ? Freedom::kAnyAgain
-                                     : std::max(preferred_freedom, Freedom::kNothingAgain);
+                                     : std::max(preferred_freedom, Freedom::kSecondPasses);
   // Whole layers alone are others than those that there are beside groups.
   const bool in_list = listed && preferred_freedom > Freedom::kWholeLayers && options.scheduler.empty();
   std::vector<Candidate> all;

@@ -34,8 +34,7 @@ inline ProgressLine::Shown progress_of(Verbosity verbosity) {
   return verbosity == Verbosity::kQuiet ? ProgressLine::Shown::kNever : ProgressLine::Shown::kOnTerminal;
 }
 
-// What to prefer: the smallest arena, the same without computing anything twice and in little more time than
-// whole layers, or these.
+// What to prefer: the smallest arena, the smallest in little more time than whole layers, or these.
 enum class Optimize { kRam, kBalanced, kSpeed };
 
 // Whether a compilation lists the schedules that there are to choose from: kNearby those that it looks at

@@ -260,8 +260,8 @@ Schedule schedule_layerwise(const Graph& graph, const Target& target = targets()
 // What schedules may do for a smaller arena.
 enum class Freedom : uint8_t {
   kWholeLayers,
-  kNothingAgain,  // groups of rows, no multiply-accumulate done twice
-  kSomeAgain,     // up to a tenth of the multiply-accumulates done again
+  kSecondPasses,  // groups of rows; up to a tenth of the multiply-accumulates done again, for whole tensors
+  kSomeAgain,     // up to a tenth, for whole tensors and for rows
   kAnyAgain,
 };
 
@@ -278,8 +278,10 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
 // What groups cost: bytes of constants that are read for every slab instead of once.
 int64_t bytes_read_again(const Schedule& schedule);
 
-// What windows cost: multiply-accumulates of slabs that are run again.
+// Multiply-accumulates that are done again: those of second passes and, of groups, those of slabs that are
+// run again; and the latter alone.
 int64_t work_again(const Schedule& schedule);
+int64_t work_again_in_rows(const Schedule& schedule);
 
 // Per storage, the steps at which it is in use: every step touched, and with one step of a group all of them
 // (of a ring of columns, those of the host and its guests). Empty for what is no storage, constants and what

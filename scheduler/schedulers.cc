@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <ranges>
+#include <set>
 #include <utility>
 
 #include "scheduler/accumulate.h"
@@ -182,7 +183,7 @@ Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& t
   return plain;
 }
 
-// In the file's order with what waits for a reduction of itself computed again; for searches that may.
+// In the file's order with what is awaited computed again.
 std::vector<Schedule> second_passes(const Schedule& whole, const Target& target, Deadline deadline) {
   std::vector<Schedule> all;
   for (Graph& graph : with_second_passes(whole)) {
@@ -229,6 +230,12 @@ class Collected {
   std::vector<std::vector<std::vector<GroupPlan>>> seen_;  // per plain schedule
 };
 
+// Of the plain schedules the one whose groups have the lowest peak.
+struct Least {
+  int64_t peak = INT64_MAX;
+  size_t schedule = 0;
+};
+
 // Of schedules of whole layers, the same with groups, as many as `freedom` has. Groups of what accumulates
 // take no more memory than others, but where none of them does so whole layers are faster: those are
 // searched, too, or where that takes long the counterpart of the smallest alone.
@@ -245,11 +252,12 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
     for (const GroupSearch& search : in_turns) result.limits_hit.merge(search.limits_hit());
     return result;
   };
-  int64_t least = INT64_MAX;
-  size_t smallest = 0;  // of the plain schedules, the one whose groups are
+  const int64_t allowed_work = work_allowed(graph, Freedom::kSomeAgain);
+  Least some, any;  // of the plain schedules that do as much again, and of all
   const auto note = [&](const Schedule& schedule, size_t k) {
     const int64_t peak = peak_of(schedule);
-    if (peak < least) least = peak, smallest = k;
+    if (peak < any.peak) any = {peak, k};
+    if (peak < some.peak && work_again(plain[k]) <= allowed_work) some = {peak, k};
   };
   for (size_t k = 0; k < plain.size(); ++k) note(plain[k], k);
   const size_t count = plain.size() - accumulating + (accumulating > 0);
@@ -263,22 +271,22 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
   for (size_t k = accumulating; k < plain.size(); ++k) search(k);
   double work = 0;
   for (const auto& [k, search] : searches) work += search.work();
-  const size_t other = smallest < accumulating ? smallest : smallest - accumulating;
+  const size_t other = some.schedule < accumulating ? some.schedule : some.schedule - accumulating;
   for (size_t k = 0; k < accumulating; ++k)
     if (work < kMuchWork || k == std::min(other, accumulating - 1)) search(k);
   for (auto& [k, search] : searches) all.add_all(k, search.without_windows());
-  for (const int64_t turns : kTurns)
-    all.add_all(smallest,
-                in_turns.emplace_back(plain[smallest], turns, count, deadline, known).without_windows());
+  for (const size_t k : std::set<size_t>{some.schedule, any.schedule})
+    for (const int64_t turns : kTurns)
+      all.add_all(k, in_turns.emplace_back(plain[k], turns, count, deadline, known).without_windows());
   if (freedom < Freedom::kSomeAgain) return done();
   Expect expect = Expect::kSome;
   for (auto& [k, search] : std::views::reverse(searches)) {  // those first that were changed most for it
-    const int64_t allowed = work_allowed(graph, Freedom::kSomeAgain) - work_again(plain[k]);
+    const int64_t allowed = allowed_work - work_again(plain[k]);
     if (allowed < 0) continue;
     const size_t before = all.schedules.size();
-    all.add_all(k, search.least_below(least, allowed, expect));
+    all.add_all(k, search.least_below(some.peak, allowed, expect));
     if (all.schedules.size() == before) continue;
-    least = std::min(least, peak_of(all.schedules.back()));
+    some.peak = std::min(some.peak, peak_of(all.schedules.back()));
     if (work_again(all.schedules.back()) > 0) expect = Expect::kNone;
   }
   if (freedom < Freedom::kAnyAgain) return done();
@@ -351,7 +359,7 @@ Schedule schedule_layerwise(const Graph& graph, const Target& target, Deadline d
 int64_t work_allowed(const Graph& graph, Freedom freedom) {
   constexpr int64_t kPart = 10;
   if (freedom == Freedom::kAnyAgain) return INT64_MAX;
-  if (freedom < Freedom::kSomeAgain) return 0;
+  if (freedom == Freedom::kWholeLayers) return 0;
   int64_t work = 0;
   for (const Node& node : graph.block) work += multiply_accumulates(node);
   return work / kPart;
@@ -362,7 +370,7 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
   const std::vector<std::shared_ptr<const Graph>> bases = bases_of(graph, freedom, target);
   Plain whole = plain_schedules(bases.front(), target, deadline);
   std::vector<Schedule>& plain = whole.schedules;
-  if (freedom >= Freedom::kSomeAgain)
+  if (freedom > Freedom::kWholeLayers)
     for (Schedule& schedule : second_passes(plain.back(), target, deadline))
       if (work_again(schedule) <= work_allowed(graph, freedom)) plain.push_back(std::move(schedule));
   for (Schedule& schedule : plain) schedule.io = io;
@@ -399,6 +407,11 @@ int64_t work_again(const Schedule& schedule) {
   int64_t work = 0;
   for (const Step& step : schedule.steps)
     if (step.kind == StepKind::kRun && step.node->is_again) work += multiply_accumulates(*step.node);
+  return work + work_again_in_rows(schedule);
+}
+
+int64_t work_again_in_rows(const Schedule& schedule) {
+  int64_t work = 0;
   for (const Group& group : schedule.groups)
     for (int64_t stage : work_again(group, schedule.steps)) work += stage;
   return work;
@@ -414,7 +427,7 @@ const std::vector<SchedulerRow>& schedulers() {
        schedule_in_order<depth_first_order>},
       {"greedy", "whole layers, the one first after which least is alive", schedule_in_order<greedy_order>},
       {"fused", "groups of layers row by row where that takes less memory",
-       schedule_least<Freedom::kNothingAgain>},
+       schedule_least<Freedom::kSecondPasses>},
       {"smallest", "as fused, and with up to a tenth of the work done again where that takes less memory",
        schedule_least<Freedom::kSomeAgain>},
       {"rows", "every layer row by row that can be, in the file's order", schedule_by_rows},

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <ranges>
 
 #include "frontend/merge.h"
-#include "scheduler/step_facts.h"
+#include "scheduler/awaited.h"
 
 namespace arenac {
 namespace {
@@ -13,102 +13,6 @@ namespace {
 constexpr size_t kLongestPass = 12;              // nodes that are done again for a tensor
 constexpr int64_t kParts[] = {INT64_MAX, 4, 2};  // of the largest tensor, the least that a graph has
 constexpr int64_t kSmaller = 2;                  // so many times at least, where less is worth nothing
-
-// What waits: `reader` and those after it that depend on all of the tensor read its second pass.
-struct Barrier {
-  TensorId tensor;
-  std::set<const Node*> readers;
-};
-
-class Barriers {
- public:
-  explicit Barriers(const Schedule& whole)
-      : graph_(*whole.graph),
-        layouts_(whole.layouts),
-        facts_(step_facts(graph_, whole.steps, whole.layouts)) {
-    for (size_t s = 0; s < whole.steps.size(); ++s) step_of_[whole.steps[s].node] = static_cast<int>(s);
-  }
-
-  std::vector<Barrier> all() const {
-    std::vector<Barrier> found;
-    for (const Node& node : graph_.block)
-      if (const auto at = step_of_.find(&node);
-          at != step_of_.end() && facts_.steps[at->second].slabs.count > 0)
-        if (auto readers = waiting(node.writes[0]); !readers.empty())
-          found.push_back({node.writes[0], std::move(readers)});
-    return found;
-  }
-
- private:
-  // Whether the step makes nothing that is ready before it has read all of the tensor: each of its slabs
-  // writes what the first one writes.
-  bool reduces(int step, TensorId source) const {
-    const Slabs& slabs = facts_.steps[step].slabs;
-    if (slabs.count == 0) return true;
-    if (slabs.count > 1) {
-      const Interval first = slabs.write.rows.front(), last = slabs.write.rows.back();
-      return first.begin < last.end && last.begin < first.end;
-    }
-    return std::ranges::any_of(slabs.reads, [&](const RowAccess& read) {
-      return facts_.source[read.tensor] == source &&
-             read.rows[0].end - read.rows[0].begin == facts_.rows[layouts_[read.tensor].root].count;
-    });
-  }
-
-  // What is known of the tensors that are made of one.
-  struct Made {
-    std::set<TensorId> views;    // and itself
-    std::set<TensorId> partial;  // sums and the like of parts of it
-    std::set<TensorId> reduced;  // what depends on a reduction of all of it
-  };
-  static bool reads(const Node& node, const std::set<TensorId>& ids) {
-    return std::ranges::any_of(node.reads, [&](TensorId id) { return ids.contains(id); });
-  }
-  bool reduces_any(const Node& node, int step, const std::set<TensorId>& ids) const {
-    return std::ranges::any_of(
-        node.reads, [&](TensorId id) { return ids.contains(id) && reduces(step, facts_.source[id]); });
-  }
-  bool is_partial(const Node& node, TensorId tensor) const {
-    return multiply_accumulates(node) == 0 &&
-           bytes_of(graph_.tensors[node.writes[0]]) <= bytes_of(graph_.tensors[tensor]) / kSmaller;
-  }
-
-  // The readers of a tensor that read what a reduction of it goes into, too.
-  std::set<const Node*> waiting(TensorId tensor) const {
-    Made made = {{tensor}, {}, {}};
-    std::set<const Node*> readers;
-    bool seen = false;
-    for (const Node& node : graph_.block) {
-      const bool writes = std::ranges::count(node.writes, tensor) > 0;
-      seen |= writes;
-      if (!seen || writes) continue;
-      const bool of_it = reads(node, made.views), of_parts = reads(node, made.partial),
-                 depends = reads(node, made.reduced);
-      if (!of_it && !of_parts && !depends) continue;
-      if (!std::holds_alternative<Nests>(node.body)) return {};
-      const auto at = step_of_.find(&node);
-      const bool is_view = at == step_of_.end();
-      const auto reduces_all = [&] {
-        return reduces_any(node, at->second, made.views) || reduces_any(node, at->second, made.partial);
-      };
-      if (depends && !is_view && std::ranges::count(node.reads, tensor) > 0) readers.insert(&node);
-      std::set<TensorId>* kind = nullptr;
-      if (depends || (!is_view && reduces_all()))
-        kind = &made.reduced;
-      else if (is_view)
-        kind = of_it ? &made.views : &made.partial;
-      else if (is_partial(node, tensor))
-        kind = &made.partial;
-      if (kind) kind->insert(node.writes.begin(), node.writes.end());
-    }
-    return readers;
-  }
-
-  const Graph& graph_;
-  const std::vector<Layout>& layouts_;
-  const StepFacts facts_;
-  std::map<const Node*, int> step_of_;
-};
 
 // What a pass begins with.
 enum class Source : uint8_t {
@@ -163,85 +67,117 @@ std::vector<const Node*> pass_of(TensorId tensor, Source source, const Graph& gr
   return chain;
 }
 
+struct Pass {
+  const Awaited* awaited;
+  std::vector<const Node*> nodes;  // in their order: the last of them computes what is awaited
+};
+
+// Passes that have nodes in common do each of these again once, or each pass for itself.
+enum class Common : uint8_t { kOnce, kForEach };
+
+// The graph with passes, each before the first of those that wait.
 class SecondPasses {
  public:
-  SecondPasses(const Graph& graph, const Writers& writers, Source source)
-      : graph_(graph), writers_(writers), source_(source), result_(graph) {
+  SecondPasses(const Graph& graph, Common common) : graph_(graph), common_(common), result_(graph) {
     result_.block.clear();
   }
 
-  // Nothing where no barrier has a pass that is worth it.
-  std::optional<Graph> of(const std::vector<Barrier>& barriers) {
-    std::map<const Node*, std::vector<const Barrier*>> before;  // the node: passes
-    for (const Barrier& barrier : barriers)
-      for (const Node& node : graph_.block)
-        if (barrier.readers.contains(&node)) {
-          before[&node].push_back(&barrier);
-          break;
-        }
-    for (const Node& node : graph_.block) {
-      if (const auto passes = before.find(&node); passes != before.end())
-        for (const Barrier* barrier : passes->second) repeat(*barrier);
-      result_.block.push_back(behind_barriers(node));
+  Graph with(const std::vector<Pass>& passes) {
+    std::map<const Node*, std::vector<const Pass*>> before;  // the node
+    for (const Pass& pass : passes) {
+      const auto first = std::ranges::find_if(
+          graph_.block, [&](const Node& node) { return pass.awaited->readers.contains(&node); });
+      before[&*first].push_back(&pass);
     }
-    if (seconds_.empty()) return std::nullopt;
-    return std::move(result_);
+    for (const Node& node : graph_.block) {
+      if (const auto at = before.find(&node); at != before.end())
+        for (const Pass* pass : at->second) repeat(*pass);
+      result_.block.push_back(of_seconds(node));
+    }
+    return without_dead_code(std::move(result_));
   }
 
  private:
-  Node behind_barriers(const Node& node) const {
+  // The node with the second of what it waits for.
+  Node of_seconds(const Node& node) const {
     Node copy = node;
-    for (const auto& [barrier, second] : seconds_)
-      if (barrier->readers.contains(&node)) std::ranges::replace(copy.reads, barrier->tensor, second);
+    for (const auto& [awaited, second] : seconds_)
+      if (awaited->readers.contains(&node)) std::ranges::replace(copy.reads, awaited->tensor, second);
     return copy;
   }
 
-  void repeat(const Barrier& barrier) {
-    std::map<TensorId, TensorId> again;
-    for (const Node* node : pass_of(barrier.tensor, source_, graph_, writers_)) {
-      Node second = behind_barriers(*node);
+  void repeat(const Pass& pass) {
+    if (common_ == Common::kForEach) again_.clear();
+    for (const Node* node : pass.nodes) {
+      if (again_.contains(node->writes[0])) continue;
+      Node second = of_seconds(*node);
       for (TensorId& id : second.reads)
-        if (const auto at = again.find(id); at != again.end()) id = at->second;
+        if (const auto at = again_.find(id); at != again_.end()) id = at->second;
       for (TensorId& id : second.writes) {
         const Tensor tensor = result_.tensors[id];
-        again[id] = static_cast<TensorId>(result_.tensors.size());
+        again_[id] = static_cast<TensorId>(result_.tensors.size());
         result_.tensors.push_back(tensor);
-        id = again[id];
+        id = again_[id];
       }
       second.is_again = true;
       result_.block.push_back(std::move(second));
     }
-    if (again.contains(barrier.tensor)) seconds_.emplace_back(&barrier, again[barrier.tensor]);
+    seconds_.emplace_back(pass.awaited, again_.at(pass.awaited->tensor));
   }
 
   const Graph& graph_;
-  const Writers& writers_;
-  const Source source_;
+  const Common common_;
   Graph result_;
-  std::vector<std::pair<const Barrier*, TensorId>> seconds_;
+  std::map<TensorId, TensorId> again_;  // of what is done again, the second of each
+  std::vector<std::pair<const Awaited*, TensorId>> seconds_;
 };
+
+void add_if_new(Graph graph, std::vector<Graph>& graphs) {
+  if (std::ranges::none_of(graphs, [&](const Graph& known) {
+        return std::ranges::equal(known.block, graph.block, {}, &Node::reads, &Node::reads);
+      }))
+    graphs.push_back(std::move(graph));
+}
+
+// Of what waits for a reduction: of all, of the larger ones, of the largest.
+void add_behind_reductions(const Schedule& whole, std::vector<Graph>& graphs) {
+  const Graph& graph = *whole.graph;
+  const Writers writers = writers_of(graph);
+  std::vector<Awaited> all = behind_reductions(whole);
+  int64_t largest = 0;
+  for (const Awaited& awaited : all) largest = std::max(largest, bytes_of(graph.tensors[awaited.tensor]));
+  for (const int64_t part : kParts) {
+    const auto before = all.size();
+    std::erase_if(all, [&](const Awaited& a) { return bytes_of(graph.tensors[a.tensor]) < largest / part; });
+    if (!graphs.empty() && all.size() == before) continue;
+    for (const Source source : {Source::kSmallest, Source::kNearest}) {
+      std::vector<Pass> passes;
+      for (const Awaited& awaited : all)
+        if (auto nodes = pass_of(awaited.tensor, source, graph, writers); !nodes.empty())
+          passes.push_back({&awaited, std::move(nodes)});
+      if (!passes.empty()) add_if_new(SecondPasses(graph, Common::kForEach).with(passes), graphs);
+    }
+  }
+}
+
+// Of what waits across scales: of the largest, of the two largest, ..., from the inputs on.
+void add_across_scales(const Schedule& whole, std::vector<Graph>& graphs) {
+  const std::vector<Awaited> all = across_scales(whole);
+  std::vector<Pass> passes;
+  std::vector<Graph> found;
+  for (const Awaited& awaited : all) {
+    passes.push_back({&awaited, *history_of(awaited.tensor, *whole.graph)});
+    add_if_new(SecondPasses(*whole.graph, Common::kOnce).with(passes), found);
+  }
+  std::ranges::move(found | std::views::reverse, std::back_inserter(graphs));
+}
 
 }  // namespace
 
 std::vector<Graph> with_second_passes(const Schedule& whole) {
-  const Graph& graph = *whole.graph;
-  const Writers writers = writers_of(graph);
-  std::vector<Barrier> all = Barriers(whole).all();
-  int64_t largest = 0;
-  for (const Barrier& barrier : all) largest = std::max(largest, bytes_of(graph.tensors[barrier.tensor]));
   std::vector<Graph> graphs;
-  for (const int64_t part : kParts) {
-    const auto before = all.size();
-    std::erase_if(all, [&](const Barrier& b) { return bytes_of(graph.tensors[b.tensor]) < largest / part; });
-    if (all.empty() || (!graphs.empty() && all.size() == before)) continue;
-    for (const Source source : {Source::kSmallest, Source::kNearest}) {
-      auto with = SecondPasses(graph, writers, source).of(all);
-      const auto is_known = [&](const Graph& g) {
-        return std::ranges::equal(g.block, with->block, {}, &Node::reads, &Node::reads);
-      };
-      if (with && std::ranges::none_of(graphs, is_known)) graphs.push_back(std::move(*with));
-    }
-  }
+  add_behind_reductions(whole, graphs);
+  add_across_scales(whole, graphs);
   return graphs;
 }
 

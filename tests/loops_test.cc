@@ -195,7 +195,7 @@ int64_t input_copies(int64_t channels, const std::string& target, Freedom freedo
 TEST(InputCopies, AreMadeOfManyChannelsWhereThatPays) {
   EXPECT_EQ(input_copies(16, "cortex-m4", Freedom::kWholeLayers), 1);
   EXPECT_EQ(input_copies(3, "cortex-m4", Freedom::kWholeLayers), 0);
-  EXPECT_EQ(input_copies(16, "cortex-m4", Freedom::kNothingAgain), 0);
+  EXPECT_EQ(input_copies(16, "cortex-m4", Freedom::kSecondPasses), 0);
   EXPECT_EQ(input_copies(16, "cortex-m3", Freedom::kWholeLayers), 0);
   EXPECT_EQ(input_copies(16, "portable", Freedom::kWholeLayers), 0);
   EXPECT_EQ(input_copies("g (uint8[1, 16, 8] x, int8[8, 4] w) => (int32[1, 16, 4] y) "

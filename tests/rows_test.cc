@@ -9,6 +9,7 @@
 
 #include "frontend/error.h"
 #include "frontend/import.h"
+#include "frontend/rewrites.h"
 #include "scheduler/accumulate.h"
 #include "scheduler/groups.h"
 #include "scheduler/second_passes.h"
@@ -464,6 +465,57 @@ TEST(SecondPasses, AreOfWhatWaitsForSumsOfParts) {
                                 "  z = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(b, w)\n}}\n",
                                 size, floats("w", 4, 4, 3)));
     EXPECT_EQ(with_second_passes(scheduled_by("layerwise", with_accumulators(graph))).size(), 1u) << size;
+  }
+}
+
+// Two scales: what joins them waits, with `c`, for what comes of the pooled `c`.
+Graph two_scales() {
+  return import_text(
+      fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                  "g (float[1, 2, 64, 16] x) => (float[1, 1, 64, 16] y)\n"
+                  "<{}, {}, {}, {}, {}, float[4] twice = {{1, 1, 2, 2}}, int64[1] channels = {{1}}> {{\n"
+                  "  a = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, v)  b = Relu(a)\n"
+                  "  c = Conv<kernel_shape = [1, 1]>(b, w)\n"
+                  "  d = MaxPool<kernel_shape = [2, 2], strides = [2, 2]>(c)\n"
+                  "  e = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(d, up)\n"
+                  "  f = Conv<kernel_shape = [3, 3], pads = [8, 8, 8, 8], dilations = [8, 8]>(e, wide)\n"
+                  "  h = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(f, down)\n"
+                  "  i = Resize<mode = \"nearest\">(h, , twice)  j = Concat<axis = 1>(i, c)\n"
+                  "  y = ReduceSum<keepdims = 1>(j, channels)\n}}\n",
+                  floats("v", 4, 2, 3), floats("w", 4, 4, 1), floats("up", 16, 4, 3),
+                  floats("wide", 16, 16, 3), floats("down", 4, 16, 3)));
+}
+
+// What waits for a deep branch of fewer rows is computed again, from the input.
+TEST(SecondPasses, AreOfWhatWaitsAcrossScales) {
+  const Graph graph = rewritten(two_scales(), layerwise_peak);
+  const auto graphs = with_second_passes(scheduled_by("layerwise", with_accumulators(graph)));
+  ASSERT_EQ(graphs.size(), 1u);
+  EXPECT_EQ(std::ranges::count(graphs[0].block, true, &Node::is_again), 2) << dump(graphs[0]);
+  Way way;
+  way.scheduler = "fused";
+  const Compilation made = compile_graph(graph, "m", way);
+  EXPECT_GT(work_again(made.schedule), 0) << dump(made.schedule);
+  EXPECT_EQ(work_again_in_rows(made.schedule), 0);
+  way.scheduler = "rows";
+  EXPECT_LT(made.map.totals.arena * 4, compile_graph(graph, "m", way).map.totals.arena * 3);
+  const auto inputs = random_inputs(graph, 1, Numbers::kWhole);
+  std::mt19937 random(1);
+  EXPECT_EQ(shadow_fault(made, inputs, random), "");
+}
+
+// A shortcut waits for few rows where what it passes has as many as it.
+TEST(SecondPasses, AreNotOfShortcuts) {
+  for (const char* stride : {"1", "2"}) {
+    const Graph graph = import_text(
+        fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                    "g (float[1, 8, 32, 32] x) => (float[N, 8, H, W] y) <{1}, {2}> {{\n"
+                    "  a = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x, w)\n"
+                    "  b = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [{0}, {0}]>(a, w)\n"
+                    "  c = Conv<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(b, w)\n"
+                    "  s = Conv<kernel_shape = [1, 1], strides = [{0}, {0}]>(a, v)\n  y = Add(s, c)\n}}\n",
+                    stride, floats("w", 8, 8, 3), floats("v", 8, 8, 1)));
+    EXPECT_TRUE(with_second_passes(scheduled_by("layerwise", with_accumulators(graph))).empty()) << stride;
   }
 }
 
