@@ -82,10 +82,11 @@ std::vector<File> emit(const Lowered& lowered, const MemoryMap& map, const EmitO
                        KernelLibrary& kernels);
 
 // What several programs have in common: NAME.h, which includes their headers; NAME.c with the static arena
-// and the kernels; the header of these. Of the pools those with bytes; `sections` as in EmitOptions.
+// and the kernels, and where constants are copied the one call for all; the header of these. Of the pools
+// those with bytes; what of the options the programs have in common.
 std::vector<File> shared_parts(const std::vector<Pool>& pools, const std::vector<int64_t>& sizes,
-                               const std::vector<std::string>& sections,
-                               const std::vector<std::string>& programs, const KernelLibrary& kernels);
+                               const EmitOptions& options, const std::vector<std::string>& programs,
+                               const KernelLibrary& kernels);
 
 // What stands for each pool in the macros KWS_SRAM_SIZE and KWS_SRAM_ALIGN: "SRAM".
 std::vector<std::string> pool_macros(const std::vector<Pool>& pools);

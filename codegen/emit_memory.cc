@@ -72,9 +72,26 @@ void pool_size_macros(CText& c, const std::string& header, const std::string& ma
       macro, header);
 }
 
+namespace {
+
+// The one call for what every program's NAME_load does.
+void load_all(CText& h, CText& c, const std::string& name, const std::vector<std::string>& programs) {
+  h.line(
+      "/* Copies the constants of all models into RAM, as each one's _load does its own: comes before the\n"
+      "   first run, and again where that RAM loses its content; no run may go on meanwhile. */\n"
+      "void {}_load(void);",
+      name);
+  c.line("void {}_load(void)\n{{", name);
+  for (const std::string& program : programs) c.line("  {}_load();", program);
+  c.put("}");
+}
+
+}  // namespace
+
 std::vector<File> shared_parts(const std::vector<Pool>& pools, const std::vector<int64_t>& sizes,
-                               const std::vector<std::string>& sections,
-                               const std::vector<std::string>& programs, const KernelLibrary& kernels) {
+                               const EmitOptions& options, const std::vector<std::string>& programs,
+                               const KernelLibrary& kernels) {
+  const std::vector<std::string>& sections = options.sections;
   const std::string &name = kernels.name(), upper = upper_case(name);
   const std::vector<std::string> macros = pool_macros(pools), ids = pool_identifiers(pools);
   CText h, c;
@@ -95,7 +112,9 @@ std::vector<File> shared_parts(const std::vector<Pool>& pools, const std::vector
   c.put("#ifdef __cplusplus\n}\n#endif");
   kernels.end(c);
   c.put(placement_macros(upper, sections));
-  c.line("#ifdef __cplusplus\nextern \"C\" {{\n#endif\n#ifndef {}_NO_STATIC_ARENA", upper);
+  c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif");
+  if (options.constants.any_copied()) load_all(h, c, name, programs);
+  c.line("#ifndef {}_NO_STATIC_ARENA", upper);
   c.put(aligned_function(name));
   h.put("/* Whoever runs on memory of his own gives each workspace this much, one block for all of them. */");
   for (size_t k = 0; k < pools.size(); ++k) {

@@ -320,8 +320,8 @@ CompiledTogether compile_together(std::vector<CompileOptions> options, const Tog
     lowered.push_back(lower(c.schedule, c.lifetimes, c.plan));
     steps.insert(steps.end(), lowered.back().steps.begin(), lowered.back().steps.end());
   }
-  KernelLibrary kernels(together.name, emit_options(options[0], together.name), KernelLibrary::Of::kSeveral,
-                        steps);
+  const EmitOptions emitted = emit_options(options[0], together.name);
+  KernelLibrary kernels(together.name, emitted, KernelLibrary::Of::kSeveral, steps);
   for (size_t m = 0; m < all.models.size(); ++m) {
     write_up(all.models[m], options[m], lowered[m], kernels);
     for (File& file : all.models[m].files) all.files.push_back(std::move(file));
@@ -336,8 +336,7 @@ CompiledTogether compile_together(std::vector<CompileOptions> options, const Tog
     pools[k].align = all.map.pools[k].align;
     sizes.push_back(all.map.pools[k].size);
   }
-  for (File& file : shared_parts(pools, sizes, options[0].sections, names, kernels))
-    all.files.push_back(std::move(file));
+  for (File& file : shared_parts(pools, sizes, emitted, names, kernels)) all.files.push_back(std::move(file));
   all.files.push_back({together.name + "_map.json", to_json(all.map)});
   return all;
 }

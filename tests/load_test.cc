@@ -168,7 +168,7 @@ int main(void)
     w.arena = v.arena = both_static_arena();
     kws_load();
     if (kws_run(&w, &in, &out) != KWS_OK || exp_run(&v, &exp_in, &exp_out) != EXP_ELOAD) return 1;
-    exp_load();
+    LOAD();
     return exp_run(&v, &exp_in, &exp_out) == EXP_OK && exp_invoke(&exp_in, &exp_out) == EXP_OK ? 0 : 2;
 }
 )";
@@ -182,7 +182,9 @@ TEST_F(Load, IsEachModelsOfSeveral) {
               "--pool", "name=flash,kind=constants", "--pool",
               "name=dtcm,kind=constants,section=.dtcm,copy=start", "--pin", "kws:kernel=dtcm"});
   ASSERT_EQ(done.status, 0) << done.output;
-  expect_runs(kBoth, "both.c kws.c exp.c kws_weights.c exp_weights.c");
+  EXPECT_THAT(read("both.h"), HasSubstr("void both_load(void);"));
+  for (const char* load : {"exp_load", "both_load"})
+    expect_runs(kBoth, fmt::format("-DLOAD={} both.c kws.c exp.c kws_weights.c exp_weights.c", load));
 }
 
 TEST_F(Load, IsOfConstantsInC) {
