@@ -69,6 +69,7 @@ CProgram::CProgram(const Lowered& lowered, const MemoryMap& map, const EmitOptio
       upper(upper_case(options.name)),
       pools(pool_identifiers(lifetimes.problem.pools)),
       pool_macros(arenac::pool_macros(lifetimes.problem.pools)),
+      constant_macros(arenac::constant_macros(lifetimes.problem.pools, options.constants.pools)),
       weights(collect_weights(schedule, options)),
       inputs(of_caller(lifetimes, graph.inputs, graph.input_names)),
       outputs(of_caller(lifetimes, graph.outputs, graph.output_names)),
@@ -182,6 +183,15 @@ RunTakes run_takes(const Graph& graph, Io io) {
 
 std::vector<std::string> pool_macros(const std::vector<Pool>& pools) {
   return distinct_capitals(pool_identifiers(pools), "WEIGHTS");  // KWS_WEIGHTS_SIZE is that of the constants
+}
+
+std::vector<std::string> constant_macros(const std::vector<Pool>& pools, const std::vector<Pool>& constants) {
+  std::vector<std::string> all = pool_macros(pools);
+  all.insert(all.begin(), "WEIGHTS");
+  const auto others = static_cast<std::ptrdiff_t>(all.size());
+  for (const Pool& pool : constants) all.push_back(pool.name);
+  all = distinct_capitals(all);
+  return {all.begin() + others, all.end()};
 }
 
 std::vector<std::string> pool_members(const std::vector<Pool>& pools) {

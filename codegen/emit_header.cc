@@ -114,8 +114,9 @@ void status_codes(CText& c, const CProgram& p) {
 
 void load_declaration(CText& c, const CProgram& p) {
   std::vector<std::string> sizes;
-  for (const Blob& blob : p.weights.blobs)
-    if (!blob.copy.empty()) sizes.push_back(fmt::format("{}_{}_SIZE", p.upper, upper_case(blob.copy)));
+  for (size_t k = 0; k < p.weights.blobs.size(); ++k)
+    if (!p.weights.blobs[k].copy.empty())
+      sizes.push_back(fmt::format("{}_{}_SIZE", p.upper, p.constant_macros[k]));
   c.line(
       "/* Copies constants from flash into {2} bytes of RAM, where runs read them: comes before the first\n"
       "   run, and again where that RAM loses its content; no run may go on meanwhile. Earlier runs return\n"
@@ -189,11 +190,11 @@ std::string header_text(const CProgram& p, const std::string& token) {
   for (size_t k = 0; k < p.pools.size(); ++k)
     pool_size_macros(c, p.name, p.upper + "_" + p.pool_macros[k], p.plan.pools[k].size,
                      p.lifetimes.problem.pools[k]);
-  for (size_t k = 0; k < p.options.constants.pools.size(); ++k) {
+  for (size_t k = 0; k < p.constant_macros.size(); ++k) {
     Pool pool = p.options.constants.pools[k];
     const Blob& blob = p.weights.blobs[k];
     if (!blob.copy.empty()) pool.align = blob.align;  // of the array
-    pool_size_macros(c, p.name, p.upper + "_" + upper_case(pool.name), blob.total, pool);
+    pool_size_macros(c, p.name, p.upper + "_" + p.constant_macros[k], blob.total, pool);
   }
   what_it_is(c, p, token);
   if (holds_text(p.graph)) c.put(text_type());

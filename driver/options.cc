@@ -418,6 +418,25 @@ void require_placeable(const CompileOptions& compile, const std::string& weights
       wrong_usage(fmt::format("--pool name={}: the arena has this name", pool.name));
 }
 
+// No pool's member of the workspace, or macro, has the name of what an option adds.
+void require_free_members(const CompileOptions& compile) {
+  struct Row {
+    const char* option;
+    bool given;
+    std::vector<std::string> names;
+  };
+  const Row rows[] = {{"--weights pointer", compile.weights == WeightsForm::kPointer, {"weights"}},
+                      {"--step-cycles", compile.step_cycles.has_value(), {"in", "out", "at", "turn", "done"}},
+                      {"--feed", !compile.fed.empty(), {"in", "out", "row", "done"}},
+                      {"--emit", !compile.emitted.empty(), {"in", "out"}}};
+  for (const Row& row : rows)
+    for (const Pool& pool : compile.pools)
+      if (row.given && (std::ranges::count(row.names, pool.name) > 0 ||
+                        (row.names[0] == "weights" && upper_case(pool.name) == "WEIGHTS_FILE")))
+        wrong_usage(fmt::format("--pool name={}: with {} the C has that name for something else", pool.name,
+                                row.option));
+}
+
 // "image", or "image=2": a name of the model may hold '=', too.
 CallerRows caller_rows_of(const std::string& text) {
   const size_t equals = text.rfind('=');
@@ -516,11 +535,7 @@ void interpret_raw(const Raw& raw, Options& options) {
   if (!compile.constants.pools.empty()) require_placeable(compile, raw.weights);
   if (compile.step_cycles && !compile.fed.empty())
     wrong_usage("--step-cycles and --feed exclude each other: rows divide the run");
-  if (compile.weights == WeightsForm::kPointer)
-    for (const Pool& pool : compile.pools)
-      if (pool.name == "weights")
-        wrong_usage(
-            "--pool name=weights: with --weights pointer that member of the workspace is the constants");
+  require_free_members(compile);
   compile.verbosity = raw.quiet ? Verbosity::kQuiet : raw.verbose ? Verbosity::kVerbose : Verbosity::kNormal;
   options.output = raw.output.value_or(compile.dump_after.empty() ? "." : "");
   if (!options.runner.empty() && words_of(options.runner).empty()) wrong_usage("--runner is blank");

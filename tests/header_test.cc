@@ -207,6 +207,36 @@ TEST_F(Header, ConstantsThatAreReadMostLieInTheFirstMemory) {
   }
 }
 
+TEST_F(Header, NamesOfPoolsOfConstantsAreNotThoseOfItsOwnMacros) {
+  const std::vector<std::string> of_constants = {"kind=constants", "kind=constants,copy=start"};
+  for (const std::string& kind : of_constants)
+    for (const char* name :
+         {"weights", "WEIGHTS", "size", "int", "const", "blob", "NAN", "input_x", "load"}) {
+      SCOPED_TRACE(fmt::format("{} {}", name, kind));
+      compile_text(kConvAndDense, {"--pool", fmt::format("name={},size=64,{}", name, kind), "--pool",
+                                   "name=weights_2,kind=constants", "--pool", "name=weights_2_2"});
+      const Finished done = shell("cc -std=c99 -Wall -Werror -I. -fsyntax-only kws.c kws_weights.c");
+      EXPECT_EQ(done.status, 0) << done.output;
+    }
+  EXPECT_THAT(read("kws.h"), HasSubstr("KWS_LOAD_SIZE"));
+}
+
+TEST_F(Header, NamesOfPoolsAreNotThoseOfOtherMembers) {
+  const std::vector<std::pair<std::string, std::string>> rows = {{"weights", "--weights=pointer"},
+                                                                 {"WEIGHTS_FILE", "--weights=pointer"},
+                                                                 {"at", "--step-cycles=9"},
+                                                                 {"done", "--step-cycles=9"},
+                                                                 {"row", "--feed=x=2"},
+                                                                 {"in", "--step-cycles=9"}};
+  write_model("kws.onnx", kConvAndDense);
+  for (const auto& [name, option] : rows) {
+    const Finished done = arenac({"compile", "kws.onnx", "--pool", "name=" + name, option});
+    EXPECT_EQ(done.status, 2);
+    EXPECT_THAT(done.output, HasSubstr("--pool name=" + name + ": with --"));
+    compile_text(kConvAndDense, {"--pool", "name=" + name});
+  }
+}
+
 TEST_F(Header, APinSaysWhereAConstantLies) {
   compile_text(kConvAndDense, {"--pool", "name=itcm,kind=constants,size=128", "--pool",
                                "name=qspi,kind=constants", "--pin", "dense=itcm"});
