@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "codegen/group_copies.h"
 #include "frontend/error.h"
 #include "scheduler/slab_runs.h"
 
@@ -23,6 +24,17 @@ CallerTensors of_caller(const Lifetimes& lifetimes, const std::vector<TensorId>&
   all.macros = distinct_capitals(distinct);
   all.identifiers = distinct;
   return all;
+}
+
+std::vector<ConstantCopy> copies_of(const Lifetimes& lifetimes, const Graph& graph, const Weights& weights) {
+  std::vector<ConstantCopy> copies;
+  for (size_t b = 0; b < lifetimes.tensor_of.size(); ++b)
+    if (is_copy(graph, lifetimes, b)) {
+      const Buffer& buffer = lifetimes.problem.buffers[b];
+      copies.push_back(
+          {weights.of_tensor.at(lifetimes.tensor_of[b]), static_cast<int>(b), buffer.begin, buffer.end});
+    }
+  return copies;
 }
 
 // The input that comes row by row, if one does.
@@ -71,6 +83,7 @@ CProgram::CProgram(const Lowered& lowered, const MemoryMap& map, const EmitOptio
       pool_macros(arenac::pool_macros(lifetimes.problem.pools)),
       constant_macros(arenac::constant_macros(lifetimes.problem.pools, options.constants.pools)),
       weights(collect_weights(schedule, options)),
+      copies(copies_of(lifetimes, graph, weights)),
       inputs(of_caller(lifetimes, graph.inputs, graph.input_names)),
       outputs(of_caller(lifetimes, graph.outputs, graph.output_names)),
       feed(feed_of(schedule, inputs)) {

@@ -30,6 +30,13 @@ struct Feed {
   int64_t rows, needed, size;  // there are; the run ends after; elements of one
 };
 
+// A constant that the steps [begin, end) read in a copy (group_copies.h).
+struct ConstantCopy {
+  int weight;  // of Weights::all
+  int buffer;
+  int64_t begin, end;
+};
+
 // It refers to what it was made of.
 struct CProgram {
   const Lowered& lowered;
@@ -43,6 +50,7 @@ struct CProgram {
   std::vector<std::string> pools, pool_macros;  // as C identifiers
   std::vector<std::string> constant_macros;     // per pool of constants
   Weights weights;
+  std::vector<ConstantCopy> copies;
   CallerTensors inputs, outputs;
   std::optional<Feed> feed;
   size_t parts = 0;  // of a run in parts (EmitOptions::step_cycles); 0: it is none
@@ -110,6 +118,8 @@ std::string aligned_function(const std::string& name);
 void pool_size_macros(CText& c, const std::string& header, const std::string& macro, int64_t size,
                       const Pool& pool);
 
+// The macro NAME_COPY, by which groups copy constants and which the build may define itself.
+std::string copy_macro(const CProgram& program);
 // Of constants that NAME_load copies, the arrays in RAM and what fills them. Runs return NAME_ELOAD before.
 void constant_copies(CText& c, const CProgram& program);
 // What of NAME.c the caller calls, around `steps`, the statements of a run or the cases of its parts.

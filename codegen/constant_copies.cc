@@ -27,6 +27,16 @@ void copy_blob(CText& c, const CProgram& p, size_t k) {
 
 }  // namespace
 
+std::string copy_macro(const CProgram& p) {
+  return fmt::format(
+      "#ifndef {0}_COPY /* of constants into fast memory, complete when it returns: by DMA, or this loop */\n"
+      "static void {1}_fetch(unsigned char *to, const void *from, size_t size)\n{{\n"
+      "  const unsigned char *bytes = (const unsigned char *)from;\n"
+      "  for (; size > 0; --size) *to++ = *bytes++;\n}}\n"
+      "#define {0}_COPY(to, from, size) {1}_fetch(to, from, size)\n#endif\n",
+      p.upper, p.name);
+}
+
 void constant_copies(CText& c, const CProgram& p) {
   CText calls;
   c.line("/* What {}_load fills, and whether it has. */", p.name);

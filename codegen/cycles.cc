@@ -8,6 +8,7 @@
 #include <set>
 #include <unordered_map>
 
+#include "codegen/group_copies.h"
 #include "codegen/instructions.h"
 #include "frontend/evaluate.h"
 #include "frontend/float_functions.h"
@@ -23,6 +24,12 @@ constexpr int kScalarBytes = 4;      // that cores without vectors take at a tim
 constexpr size_t kTemporaries = 3;   // in an innermost loop, its counter among them
 constexpr double kElementOfCall = 12;  // operations of a C kernel for each element that it reads or writes
 
+// An operand whose reads wait, each so long.
+struct Waiting {
+  int operand = -1;
+  double each = 0;
+};
+
 class KernelCycles {
  public:
   KernelCycles(const Kernel& kernel, const Costs& costs)
@@ -30,6 +37,9 @@ class KernelCycles {
     const auto is_iteration = [](int a) { return a < 0; };
     differs_ = decides(kernel.body, is_iteration);
   }
+
+  // Reads of that operand take so much more; before the first run.
+  void wait_for(const Waiting& waiting) { waiting_ = waiting; }
 
   // iterations[k] is the value of symbol k.
   double run(std::span<const int64_t> iterations) {
@@ -252,7 +262,8 @@ class KernelCycles {
   }
 
   double of_load(const Expr& read) {
-    return (is_float(read->type) ? costs_.float_load : costs_.load) + of_index(read->args[0]);
+    const double wait = read->index == waiting_.operand ? waiting_.each : 0;
+    return (is_float(read->type) ? costs_.float_load : costs_.load) + of_index(read->args[0]) + wait;
   }
 
   double of_value(const Expr& e) {
@@ -326,6 +337,7 @@ class KernelCycles {
 
   const Kernel& kernel_;
   const Costs& costs_;
+  Waiting waiting_ = {};
   std::span<const int64_t> iterations_ = {};
   bool differs_ = false;              // from one iteration of the loops around it to the next
   std::optional<double> known_ = {};  // of the last run
@@ -378,9 +390,10 @@ double cycles_of_run(std::vector<StepNest>& nests, const Costs& costs, int64_t s
 
 // Of a step; of a stage that runs its chunks so often. Of very many, only some are looked at.
 double cycles_of_nests(const std::vector<LoweredNest>& lowered, const Costs& costs, const Stage* stage,
-                       const std::vector<int64_t>& times) {
+                       const std::vector<int64_t>& times, const Waiting& waiting = {}) {
   std::vector<StepNest> nests;
   for (const LoweredNest& nest : lowered) nests.push_back({nest, KernelCycles(nest.kernel, costs)});
+  for (StepNest& nest : nests) nest.cycles.wait_for(waiting);
   if (!stage) return cycles_of_run(nests, costs, 0, 0);
   const auto runs = static_cast<int64_t>(times.size());
   int64_t stride = ceil_div(runs, kMostRuns);
@@ -482,7 +495,59 @@ std::vector<double> cycles_of(const Lowered& lowered, const Target& target) {
   for (size_t s = 0; s < schedule.steps.size(); ++s)
     cycles.push_back(cycles_of_step(schedule, s, lowered.steps[s], times[s], target.costs) *
                      static_cast<double>(iterations[s]));
+  for (size_t b = 0; b < lowered.lifetimes.tensor_of.size(); ++b)
+    if (is_copy(*schedule.graph, lowered.lifetimes, b)) {
+      const Buffer& copy = lowered.lifetimes.problem.buffers[b];
+      const auto begin = static_cast<size_t>(copy.begin);
+      cycles[begin] += cycles_of_copying(copy.size, target.costs) * static_cast<double>(iterations[begin]);
+    }
   return cycles;
+}
+
+double cycles_of_copying(int64_t bytes, const Costs& costs) {
+  return costs.unit * (costs.call + static_cast<double>(ceil_div(bytes, kWordBytes)) *
+                                        (costs.load + costs.store + costs.loop));
+}
+
+namespace {
+
+// Of a layer by CMSIS-NN, which multiplies each word of its weights, the largest constant, with those of two
+// pixels.
+double reads_in_call(const Node& node, size_t operand, const Graph& graph) {
+  const Call* call = std::get_if<Call>(&node.body);
+  const auto bytes = [&](TensorId id) {
+    return graph.tensors[id].constant ? bytes_of(graph.tensors[id]) : 0;
+  };
+  if (!call || !cmsis_nn_row(*call)) return 0;
+  const TensorId largest = *std::ranges::max_element(node.reads, {}, bytes);
+  return largest == node.reads[operand] ? static_cast<double>(call->macs) / (2 * kWordBytes) : 0;
+}
+
+}  // namespace
+
+std::vector<std::vector<double>> waits_for_constants(const Lowered& lowered, const Target& target,
+                                                     const std::function<double(TensorId)>& wait) {
+  const Schedule& schedule = lowered.schedule;
+  const Graph& graph = *schedule.graph;
+  const auto times = runs_per_step(schedule);
+  const std::vector<int64_t> iterations = iterations_of(schedule.steps);
+  std::vector<std::vector<double>> all(schedule.steps.size());
+  for (size_t s = 0; s < schedule.steps.size(); ++s) {
+    const Node& node = *schedule.steps[s].node;
+    if (schedule.steps[s].kind != StepKind::kRun) continue;
+    const auto cycles = [&](const Waiting& waiting) {
+      return target.costs.unit *
+             cycles_of_nests(lowered.steps[s], target.costs, stage_of(schedule, s), times[s], waiting);
+    };
+    for (size_t k = 0; k < node.reads.size(); ++k) {
+      const double each = graph.tensors[node.reads[k]].constant ? wait(node.reads[k]) : 0;
+      double waits = reads_in_call(node, k, graph) * each;
+      if (each > 0 && runs_nests(node, graph))
+        waits += cycles({static_cast<int>(k), each / target.costs.unit}) - cycles({});
+      all[s].push_back(waits * static_cast<double>(iterations[s]));
+    }
+  }
+  return all;
 }
 
 double ScheduleCycles::of(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan) {

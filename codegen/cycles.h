@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -22,8 +23,16 @@ namespace arenac {
 // Of one run of the kernel; iterations[k] is the value of symbol k.
 double cycles_of(const Kernel& kernel, const Costs& costs, std::span<const int64_t> iterations);
 
-// Of each step in one run of the model, in a loop's body those of all its trips.
+// Of each step in one run of the model, in a loop's body those of all its trips; with those of the copies
+// that are made before it.
 std::vector<double> cycles_of(const Lowered& lowered, const Target& target);
+
+// Of a copy of so many bytes.
+double cycles_of_copying(int64_t bytes, const Costs& costs);
+
+// Of each step in one run, per operand, the cycles that its reads of a constant wait: `wait` for each.
+std::vector<std::vector<double>> waits_for_constants(const Lowered& lowered, const Target& target,
+                                                     const std::function<double(TensorId)>& wait);
 
 // Their sum for one schedule of a model after another: what schedules have in common is lowered once. Graphs
 // that schedules only borrow live as long as this.

@@ -76,6 +76,32 @@ class Emitter {
     throw InternalError(fmt::format("tensor '{}' lies nowhere", t.name));
   }
 
+  // The same of what step s reads, which may be a copy of a constant.
+  std::string pointer_to_read(CText& c, size_t s, TensorId id) const {
+    const Tensor& t = graph_.tensors[id];
+    const auto at = weights_.of_tensor.find(id);
+    const auto time = static_cast<int64_t>(s);
+    if (t.constant && at != weights_.of_tensor.end())
+      for (const ConstantCopy& copy : program_.copies)
+        if (copy.weight == at->second && copy.begin <= time && time < copy.end)
+          return fmt::format("(const {} *)(const void *){})", info(t.type).c_name,
+                             program_.bytes_at(c, copy.buffer));
+    return pointer(c, id);
+  }
+
+  // Makes the copies that begin at the step.
+  void copy_constants(CText& c, size_t s) const {
+    for (const ConstantCopy& copy : program_.copies) {
+      if (copy.begin != static_cast<int64_t>(s)) continue;
+      const TensorId id = weights_.all[static_cast<size_t>(copy.weight)].tensor;
+      const std::string to = program_.bytes_at(c, copy.buffer) + ")";
+      call(c,
+           fmt::format("{}_COPY({}, {}, {}u);", upper_, to, pointer(c, id),
+                       lifetimes_.problem.buffers[copy.buffer].size),
+           c_comment(graph_.tensors[id].name));
+    }
+  }
+
   // Storage of another type of the same size may lie in an output's memory.
   std::string typed_output(TensorId id, size_t k, const std::string& shift) const {
     const Type type = graph_.tensors[id].type;
@@ -119,6 +145,7 @@ class Emitter {
         continue;
       }
       const StepKind kind = schedule_.steps[s].kind;
+      copy_constants(c, s);
       depth += kind == StepKind::kIf || kind == StepKind::kLoop;
       depth -= kind == StepKind::kEndIf || kind == StepKind::kEndLoop;
       put_step(c, s++);
@@ -274,6 +301,7 @@ class Emitter {
                       : "{0}");
     for (const char* shared : {"in", "out", "weights"}) c.use(shared);
     for (const std::string& pool : pools_) c.use("pool_" + pool);
+    copy_before_group(c, group, fed ? "y == 0" : in_parts ? "w->turn == 0" : "");
     const auto call = [&](int stage, const std::string& last) {
       const std::string text = fmt::format("{}_step_{}(&g, {})", name_, group.stages[stage].step, last);
       c.put(fed ? fmt::format("if (!{}) return {}_MORE;", text, upper_) : text + ";");
@@ -301,6 +329,16 @@ class Emitter {
     }
     for (int stage : group.completed) call(stage, fmt::format("{}", group.stages[stage].slabs - 1));
     c.close();
+  }
+
+  // The copies that its stages read, made where it begins.
+  void copy_before_group(CText& c, const Group& group, const std::string& begins) const {
+    CText copies;
+    copy_constants(copies, static_cast<size_t>(group.begin));
+    if (copies.text().empty()) return;
+    if (!begins.empty()) c.open("if ({})", begins);
+    c.put(copies);
+    if (!begins.empty()) c.close();
   }
 
   // What one chunk of a stage runs: guests first, those seen through windows by functions of their own.
@@ -424,7 +462,7 @@ class Emitter {
     const auto [kernel, function, numbers] =
         kernels_.use(nest, node.op, [&](const CKernel& kernel) { return comment_on(s, nest, kernel); });
     std::string arguments;
-    for (int operand : kernel.reads) arguments += pointer(c, node.reads[operand]) + ", ";
+    for (int operand : kernel.reads) arguments += pointer_to_read(c, s, node.reads[operand]) + ", ";
     arguments += pointer(c, node.writes[0]);
     for (int symbol : kernel.symbols) {
       const std::string number = fmt::format("t{}", symbol);
@@ -432,7 +470,7 @@ class Emitter {
       c.use(number);
     }
     if (!numbers.empty()) arguments += ", " + numbers;
-    call(c, s, fmt::format("{}({});", function, arguments));
+    call(c, fmt::format("{}({});", function, arguments), fmt::format("{}: {}", s, c_comment(node.origin)));
   }
 
   // What the kernel computes, in the words of the first nest that it is for.
@@ -443,8 +481,8 @@ class Emitter {
   }
 
   // A statement and what it is of: behind it, or above it if the line grew long.
-  void call(CText& c, size_t s, const std::string& statement) const {
-    const std::string comment = fmt::format("/* {}: {} */", s, c_comment(schedule_.steps[s].node->origin));
+  static void call(CText& c, const std::string& statement, const std::string& of) {
+    const std::string comment = fmt::format("/* {} */", of);
     if (statement.size() + comment.size() > kLongLine) {
       c.put(comment);
       c.put(statement);
@@ -455,7 +493,7 @@ class Emitter {
 
   void call_cmsis_nn(CText& c, size_t s, const Node& node, const Call& call) {
     CmsisNnOperands operands{{}, {}, 0, upper_ + "_ELIBRARY"};
-    for (TensorId id : node.reads) operands.reads.push_back(pointer(c, id));
+    for (TensorId id : node.reads) operands.reads.push_back(pointer_to_read(c, s, id));
     for (TensorId id : node.writes) operands.writes.push_back(pointer(c, id));
     if (node.writes.size() > 1) operands.scratch = bytes_of(graph_.tensors[node.writes[1]]);
     c.put(fmt::format("{{ /* {}: {} */", s, c_comment(node.origin)));
@@ -476,7 +514,8 @@ class Emitter {
     c.line("const void *reads[{}];", std::max<size_t>(node.reads.size(), 1));
     c.line("void *writes[{}];", std::max<size_t>(node.writes.size(), 1));
     if (node.reads.empty()) c.line("reads[0] = 0;");
-    for (size_t k = 0; k < node.reads.size(); ++k) c.line("reads[{}] = {};", k, pointer(c, node.reads[k]));
+    for (size_t k = 0; k < node.reads.size(); ++k)
+      c.line("reads[{}] = {};", k, pointer_to_read(c, s, node.reads[k]));
     for (size_t k = 0; k < node.writes.size(); ++k) c.line("writes[{}] = {};", k, pointer(c, node.writes[k]));
     c.line("{}(reads, writes, parameters);", function);
     c.close();
@@ -524,6 +563,7 @@ class Emitter {
         "time */\n"
         "#define {0}_HOOK(step) ((void)0)\n#endif\n",
         upper_);
+    if (!program_.copies.empty()) c.put(copy_macro(program_));
     c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif\n");
     offsets(c);
     if (program_.has_load()) constant_copies(c, program_);

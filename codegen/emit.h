@@ -43,12 +43,24 @@ enum class WeightsForm : uint8_t { kAuto, kC, kIncbin, kBin, kPointer };
 // table.
 enum class Code : uint8_t { kFast, kSmall };
 
+// Fast memory of the workspace into which groups copy constants (group_copies.h).
+struct GroupPool {
+  Pool pool = {};
+  std::string section = {};  // of the linker; "": the compiler's own
+  size_t behind = 0;         // this many of the pools of constants, which are faster
+  int64_t wait = 0;          // cycles of a read of up to kWordBytes bytes, beside those of its instruction
+  std::vector<Pin> pins = {};
+};
+constexpr int64_t kWordBytes = 4, kUsualWait = 4;  // the latter of slower memory that nothing is said of
+
 // Memories for constants, the fastest first; none: with the program's other constant data.
 struct ConstantPools {
   std::vector<Pool> pools = {};
   std::vector<std::string> sections = {};  // of the linker, for each; "": the compiler's own
   std::vector<bool> copied = {};           // for each, whether it is RAM that NAME_load fills from flash
-  std::vector<Pin> pins = {};              // of constants, into pools that there are
+  std::vector<std::optional<int64_t>> waits = {};  // for each, as GroupPool::wait; none: not said
+  std::vector<Pin> pins = {};                      // of constants, into pools that there are
+  std::optional<GroupPool> group = {};
 
   bool any_copied() const { return std::ranges::find(copied, true) != copied.end(); }
 };

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "codegen/emit.h"
+#include "codegen/group_copies.h"
 #include "codegen/weights.h"
 #include "scheduler/cmsis_nn.h"
 #include "scheduler/slab_runs.h"
@@ -107,6 +108,26 @@ void mark_uses(const Schedule& schedule, const Lifetimes& lifetimes, MemoryMap& 
     if (!buffer.writers.empty() && buffer.kind != BufferKind::kInput) buffer.writer = buffer.writers.front();
 }
 
+// Copies of constants, and which steps read them.
+void mark_copies(const Schedule& schedule, const Lifetimes& lifetimes, MemoryMap& map) {
+  const Graph& graph = *schedule.graph;
+  if (!has_copies(graph, lifetimes)) return;
+  const Weights weights = collect_weights(schedule, {});
+  for (size_t b = 0; b < map.buffers.size(); ++b) {
+    MapBuffer& copy = map.buffers[b];
+    if (!is_copy(graph, lifetimes, b)) continue;
+    copy.kind = BufferKind::kCopy;
+    copy.tensors = {graph.tensors[lifetimes.tensor_of[b]].name};
+    const int weight = weights.of_tensor.at(lifetimes.tensor_of[b]);
+    for (int64_t s = copy.begin; s < copy.end; ++s)
+      if (std::ranges::any_of(schedule.steps[static_cast<size_t>(s)].node->reads, [&](TensorId id) {
+            const auto at = weights.of_tensor.find(id);
+            return at != weights.of_tensor.end() && at->second == weight;
+          }))
+        copy.readers.push_back(s);
+  }
+}
+
 // Of a row not all need be there.
 void mark_rings(const Schedule& schedule, const Lifetimes& lifetimes, const std::vector<Rows>& rows,
                 MemoryMap& map) {
@@ -177,6 +198,7 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
     map.constants.push_back({graph.tensors[weight.tensor].name, size, "flash"});
     map.totals.weights += size;
   }
+  mark_copies(schedule, lifetimes, map);
   for (const MapStep& step : map.steps) map.totals.macs += step.macs;
   map.totals.macs_again = work_again(schedule);
   for (const PoolUse& pool : plan.pools) map.totals.arena += pool.size;

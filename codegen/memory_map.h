@@ -21,12 +21,12 @@
 
 namespace arenac {
 
-enum class BufferKind { kActivation, kInput, kOutput, kScratch, kState };
+enum class BufferKind { kActivation, kInput, kOutput, kScratch, kState, kCopy };
 enum class IoKind { kInput, kOutput };
 
 // The words of the file format, indexed by the enumeration.
-inline constexpr std::array<std::string_view, 5> kBufferKindNames = {"activation", "input", "output",
-                                                                     "scratch", "state"};
+inline constexpr std::array<std::string_view, 6> kBufferKindNames = {"activation", "input", "output",
+                                                                     "scratch",    "state", "copy"};
 inline constexpr std::array<std::string_view, 2> kIoKindNames = {"input", "output"};
 
 inline std::string_view name_of(BufferKind kind) { return kBufferKindNames[static_cast<size_t>(kind)]; }
@@ -67,7 +67,8 @@ struct MapBuffer {
   BufferKind kind = BufferKind::kActivation;
   std::vector<std::string> tensors = {};  // the model's names of what lies here, views included
   std::optional<KeptRows> rows = {};      // none: the whole tensor
-  std::optional<int64_t> writer = {};     // the first step that writes here; none: only the caller does
+  std::optional<int64_t> writer =
+      {};  // the first step that writes here; none: only the caller does, or it is a copy of a constant
   std::vector<int64_t> writers = {};  // the steps that write any of it, ascending, in place of an input too
   std::vector<int64_t> readers = {};  // the steps that read any of it, ascending
   std::string type = {};              // ONNX element type of the tensor that it is named after, e.g. "int8"

@@ -80,7 +80,9 @@ void for_each_binding(const std::vector<std::string>& words, const char* option,
   }
 }
 
-constexpr std::string_view kPoolKeys[] = {"name", "size", "align", "section", "kind", "copy"};
+constexpr int64_t kLongestWait = 10'000;
+
+constexpr std::string_view kPoolKeys[] = {"name", "size", "align", "section", "kind", "copy", "wait"};
 
 int64_t size_of_pool(const std::string& text, const std::string& option) {
   const auto bytes = bytes_of_size(text);
@@ -95,10 +97,21 @@ void require_kind(const std::string& kind, const std::string& option) {
   wrong_usage(fmt::format("{}: '{}' is no kind of pool{}", option, kind, did_you_mean_or_all(kind, known)));
 }
 
-void require_copy(const std::string& copy, const std::string& option) {
-  if (copy == "start") return;
-  wrong_usage(fmt::format(
-      "{}: copy is '{}', but only 'start' is known: NAME_load copies constants from flash", option, copy));
+Copied copied_when(const std::string& copy, const std::string& option) {
+  if (copy == "start") return Copied::kAtStart;
+  if (copy == "group") return Copied::kByGroup;
+  wrong_usage(
+      fmt::format("{}: copy is '{}', but only 'start' (NAME_load copies constants from flash) and 'group' "
+                  "(runs do, before each group) are known",
+                  option, copy));
+}
+
+int64_t cycles_of_wait(const std::string& text, const std::string& option) {
+  const auto cycles = integer_of(text);
+  if (!cycles || *cycles < 0 || *cycles > kLongestWait)
+    wrong_usage(fmt::format("{}: wait is '{}', but the cycles that a read waits are 0 to {}", option, text,
+                            kLongestWait));
+  return *cycles;
 }
 
 }  // namespace
@@ -185,14 +198,20 @@ PoolWords pool_of(const std::string& text) {
     else if (key == "kind")
       require_kind(words.kind = value, option);
     else if (key == "copy")
-      require_copy(value, option), words.copied = true;
+      words.copied = copied_when(value, option);
+    else if (key == "wait")
+      words.wait = cycles_of_wait(value, option);
     else
       wrong_usage(fmt::format("{}: '{}' is not {}{}", option, key, fmt::join(kPoolKeys, ", "),
                               did_you_mean(key, {std::begin(kPoolKeys), std::end(kPoolKeys)})));
   }
   if (pool.name.empty()) wrong_usage(option + ": a name is missing");
-  if (words.copied && words.kind != "constants")
-    wrong_usage(option + ": copy=start is for kind=constants: nothing else lies in flash");
+  if (words.kind == "constants") return words;
+  if (words.copied != Copied::kNever)
+    wrong_usage(fmt::format("{}: copy={} is for kind=constants: nothing else lies in flash", option,
+                            words.copied == Copied::kAtStart ? "start" : "group"));
+  if (words.wait)
+    wrong_usage(option + ": wait is for kind=constants: it says which of them copy=group copies");
   return words;
 }
 

@@ -39,11 +39,15 @@ struct BindingWords {
 };
 void bind_inputs(const BindingWords& words, ImportOptions& import);
 
+// When constants are copied there: copy=start, copy=group.
+enum class Copied { kNever, kAtStart, kByGroup };
+
 struct PoolWords {
   Pool pool;
   std::string section;
   std::string kind = "arena";  // one of kPoolKinds
-  bool copied = false;         // copy=start
+  Copied copied = Copied::kNever;
+  std::optional<int64_t> wait = {};  // cycles
 };
 PoolWords pool_of(const std::string& text);
 

@@ -163,8 +163,10 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   section(kMemorySection);
   command.add_flag("--reassociate", raw.reassociate,
                    "sums of several tensors in the order that needs least memory: floats round elsewhere");
-  repeatable("--pool", raw.pools, "a memory, fastest first; copy=start: NAME_load copies its constants there")
-      ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena][,copy=start]");
+  repeatable("--pool", raw.pools,
+             "a memory, fastest first; copy=start: NAME_load copies its constants there; copy=group: each "
+             "group does")
+      ->type_name("name=sram,size=256K[,align=16][,section=.sram][,kind=arena][,copy=start][,wait=4]");
   repeatable("--pin", raw.pins, "put a tensor into a pool")->type_name("TENSOR=POOL");
   section(kModelSection);
   repeatable("--state", raw.states, "an output fed back to an input")->type_name("OUT=IN");
@@ -360,33 +362,52 @@ constexpr int64_t kGreatestAlign = 65536;
 constexpr size_t kLongestPoolName = 63 - kReadByLinkers - std::string_view("__ALIGN").size();
 constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._$-";
 
+std::vector<Pool> pools_so_far(const CompileOptions& compile) {
+  std::vector<Pool> all = compile.pools;
+  all.insert(all.end(), compile.constants.pools.begin(), compile.constants.pools.end());
+  if (compile.constants.group) all.push_back(compile.constants.group->pool);
+  return all;
+}
+
 // The pools of generated C, whose names and sections are in its text, and what lies in them.
 void interpret_pools(const Raw& raw, CompileOptions& compile) {
   for (const std::string& text : raw.pools) {
-    const auto [pool, section, kind, copied] = pool_of(text);
+    const auto [pool, section, kind, copied, wait] = pool_of(text);
     if (c_identifier(pool.name) != pool.name)
       wrong_usage(fmt::format("--pool {}: the name must be a C identifier; '{}' is one", text,
                               c_identifier(pool.name)));
     if (pool.name.size() > kLongestPoolName)
       wrong_usage(fmt::format("--pool {}: the name has {} letters, and {} are the most", text,
                               pool.name.size(), kLongestPoolName));
-    for (const auto* others : {&compile.pools, &compile.constants.pools})
-      for (const Pool& other : *others)
-        if (upper_case(other.name) == upper_case(pool.name))
-          wrong_usage(fmt::format("--pool {}: there is a pool '{}' already", text, other.name));
+    for (const Pool& other : pools_so_far(compile))
+      if (upper_case(other.name) == upper_case(pool.name))
+        wrong_usage(fmt::format("--pool {}: there is a pool '{}' already", text, other.name));
     if (pool.align < 1 || pool.align > kGreatestAlign || (pool.align & (pool.align - 1)) != 0)
       wrong_usage(
           fmt::format("--pool {}: the alignment must be a power of two up to {}", text, kGreatestAlign));
     if (section.find_first_not_of(kSectionLetters) != std::string::npos)
       wrong_usage(fmt::format("--pool {}: a section's name has letters, digits and '._$-'", text));
     const bool constants = kind == "constants";
+    if (copied == Copied::kByGroup) {
+      if (compile.constants.group)
+        wrong_usage(fmt::format("--pool {}: groups copy into pool '{}' already; only one pool has copy=group",
+                                text, compile.constants.group->pool.name));
+      compile.constants.group = {pool, section, compile.constants.pools.size(), wait.value_or(0)};
+      continue;
+    }
     (constants ? compile.constants.pools : compile.pools).push_back(pool);
     (constants ? compile.constants.sections : compile.sections).push_back(section);
-    if (constants) compile.constants.copied.push_back(copied);
+    if (!constants) continue;
+    compile.constants.copied.push_back(copied == Copied::kAtStart);
+    compile.constants.waits.push_back(wait);
   }
   for (const std::string& text : raw.pins) {
     const auto [tensor, pool] = split_binding(text, "--pin", "TENSOR=POOL");
     const bool constants = std::ranges::count(compile.constants.pools, pool, &Pool::name) > 0;
+    if (compile.constants.group && compile.constants.group->pool.name == pool) {
+      compile.constants.group->pins.push_back({tensor, pool});
+      continue;
+    }
     (constants ? compile.constants.pins : compile.pins).push_back({tensor, pool});
   }
   for (const std::string& text : raw.states) {
@@ -409,11 +430,14 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
 // Pools of constants are of constants that the C or its assembler file has, and no pool of the arena is
 // called as one.
 void require_placeable(const CompileOptions& compile, const std::string& weights) {
-  const std::string& name = compile.constants.pools[0].name;
-  if (compile.weights == WeightsForm::kBin || compile.weights == WeightsForm::kPointer)
+  const ConstantPools& constants = compile.constants;
+  if (!constants.pools.empty() &&
+      (compile.weights == WeightsForm::kBin || compile.weights == WeightsForm::kPointer))
     wrong_usage(fmt::format("--pool name={},kind=constants: with --weights {} you place the bytes yourself",
-                            name, weights));
-  for (const Pool& pool : compile.constants.pools)
+                            constants.pools[0].name, weights));
+  std::vector<Pool> pools = constants.pools;
+  if (constants.group) pools.push_back(constants.group->pool);
+  for (const Pool& pool : pools)
     if (compile.pools.empty() && upper_case(pool.name) == "ARENA")
       wrong_usage(fmt::format("--pool name={}: the arena has this name", pool.name));
 }
@@ -429,8 +453,10 @@ void require_free_members(const CompileOptions& compile) {
                       {"--step-cycles", compile.step_cycles.has_value(), {"in", "out", "at", "turn", "done"}},
                       {"--feed", !compile.fed.empty(), {"in", "out", "row", "done"}},
                       {"--emit", !compile.emitted.empty(), {"in", "out"}}};
+  std::vector<Pool> pools = compile.pools;
+  if (compile.constants.group) pools.push_back(compile.constants.group->pool);
   for (const Row& row : rows)
-    for (const Pool& pool : compile.pools)
+    for (const Pool& pool : pools)
       if (row.given && (std::ranges::count(row.names, pool.name) > 0 ||
                         (row.names[0] == "weights" && upper_case(pool.name) == "WEIGHTS_FILE")))
         wrong_usage(fmt::format("--pool name={}: with {} the C has that name for something else", pool.name,
@@ -450,7 +476,7 @@ CallerRows caller_rows_of(const std::string& text) {
 std::vector<Pool> plan_pools_of(const Raw& raw) {
   std::vector<Pool> pools;
   for (const std::string& text : raw.pools) {
-    const auto [pool, section, kind, copied] = pool_of(text);
+    const auto [pool, section, kind, copied, wait] = pool_of(text);
     if (!section.empty()) wrong_usage(fmt::format("--pool {}: a plan has no sections", text));
     if (kind != "arena") wrong_usage(fmt::format("--pool {}: a plan has no {}", text, kind));
     pools.push_back(pool);
@@ -532,7 +558,7 @@ void interpret_raw(const Raw& raw, Options& options) {
       wrong_usage(
           fmt::format("export --weights {}: components have constants as c or take a pointer", raw.weights));
   }
-  if (!compile.constants.pools.empty()) require_placeable(compile, raw.weights);
+  require_placeable(compile, raw.weights);
   if (compile.step_cycles && !compile.fed.empty())
     wrong_usage("--step-cycles and --feed exclude each other: rows divide the run");
   require_free_members(compile);
@@ -599,7 +625,8 @@ void interpret_together(const Raw& raw, Options& options) {
     wrong_usage(fmt::format("{} models: --together exclusive, sequential or concurrent says how they run",
                             options.files.size()));
   for (const std::string& text : raw.pools)
-    if (const PoolWords words = pool_of(text); words.kind == "constants" && words.pool.capacity)
+    if (const PoolWords words = pool_of(text);
+        words.kind == "constants" && words.pool.capacity && words.copied != Copied::kByGroup)
       wrong_usage(fmt::format(
           "--pool {}: of several models, memories of constants have no size; --pin MODEL:TENSOR={} "
           "says what lies there",

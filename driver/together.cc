@@ -169,14 +169,22 @@ void require_in_sequence(const Connection& by, const Turns& turns, const std::ve
                   Exit::kDoesNotFit);
 }
 
+// Those of the arena: a pool of copies of constants, behind them, is no part of it.
+size_t pools_of_arena(const CompileOptions& options) { return std::max<size_t>(options.pools.size(), 1); }
+
+int64_t of_arena(const PoolBytes& bytes, const CompileOptions& options) {
+  return std::accumulate(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(pools_of_arena(options)),
+                         int64_t{0});
+}
+
 // The options of a model that runs while others keep their memory.
 CompileOptions within_the_rest(CompileOptions options, const PoolBytes& used) {
-  int64_t all = 0;
-  for (size_t k = 0; k < used.size(); ++k) {
-    all += used[k];
-    if (k < options.pools.size() && options.pools[k].capacity)
-      *options.pools[k].capacity = std::max<int64_t>(*options.pools[k].capacity - used[k], 0);
-  }
+  const auto shrink = [](Pool& pool, int64_t by) {
+    if (pool.capacity) *pool.capacity = std::max<int64_t>(*pool.capacity - by, 0);
+  };
+  const int64_t all = of_arena(used, options);
+  for (size_t k = 0; k < options.pools.size(); ++k) shrink(options.pools[k], used[k]);
+  if (options.constants.group) shrink(options.constants.group->pool, used.back());
   if (options.ram) *options.ram = std::max<int64_t>(*options.ram - all, 0);
   return options;
 }
@@ -188,14 +196,19 @@ class Planning {
       : options_(options), together_(together), models_(options.size()) {}
 
   std::vector<Compilation> run() {
-    const std::vector<Pool>& pools = options_[0].pools;
-    const PoolBytes sizes = planned_from_0(together_.turns, PoolBytes(std::max<size_t>(pools.size(), 1)));
+    std::vector<Pool> pools = options_[0].pools;
+    if (const auto& group = options_[0].constants.group) {
+      pools.resize(pools_of_arena(options_[0]));
+      pools.push_back(group->pool);
+    }
+    const PoolBytes sizes =
+        planned_from_0(together_.turns, PoolBytes(std::max(pools.size(), pools_of_arena(options_[0]))));
     for (size_t k = 0; k < pools.size(); ++k) {
       if (pools[k].capacity && sizes[k] > *pools[k].capacity)
         does_not_fit(sizes[k], fmt::format("the {} of pool '{}'", *pools[k].capacity, pools[k].name));
       for (Compilation& c : models_) c.lifetimes.problem.pools[k].capacity = pools[k].capacity;
     }
-    const int64_t all = std::accumulate(sizes.begin(), sizes.end(), int64_t{0});
+    const int64_t all = of_arena(sizes, options_[0]);
     if (const auto ram = options_[0].ram; ram && all > *ram) does_not_fit(all, fmt::format("--ram {}", *ram));
     return std::move(models_);
   }

@@ -324,6 +324,17 @@ TEST_F(CmsisNn, ReadsItsConstantsInEveryForm) {
   }
 }
 
+TEST_F(CmsisNn, ReadsItsConstantsInCopies) {
+  write_bundled("ds_cnn_qop");
+  const Compilation own = compiled(LayerKernels::kOwn);
+  const std::vector<Value> inputs = seeded_inputs(own, {}), want = build_and_run(own, inputs, {}).outputs;
+  CompileOptions options = options_for(LayerKernels::kCmsisNn);
+  options.constants.group = GroupPool{.pool = {"dtcm"}};
+  const Compilation called = compile(options);
+  EXPECT_GE(std::ranges::count(called.map.buffers, BufferKind::kCopy, &MapBuffer::kind), 9);
+  EXPECT_EQ(outputs_of(called, inputs, Library::kOneRounding), want);
+}
+
 // What a function refuses ends the run: here by more scratch than the plan has.
 TEST_F(CmsisNn, SaysWhereItRefuses) {
   write_model("net.onnx", network_of(kLayers[0]));

@@ -190,7 +190,7 @@ TEST_F(Load, IsEachModelsOfSeveral) {
 TEST_F(Load, IsOfConstantsInC) {
   write_model("kws.onnx", filter_and_matrix(16));
   const std::vector<std::pair<std::vector<std::string>, std::string>> rows = {
-      {{"--pool", "name=dtcm,kind=constants,copy=now"}, "copy is 'now', but only 'start' is known"},
+      {{"--pool", "name=dtcm,kind=constants,copy=now"}, "copy is 'now', but only 'start' (NAME_load"},
       {{"--pool", "name=dtcm,copy=start"}, "copy=start is for kind=constants"},
       {{"--pool", "name=dtcm,kind=constants,copi=start"}, "did you mean copy"},
       {{"--pool", "name=dtcm,kind=constants,copy=start", "--weights", "pointer"},
