@@ -20,6 +20,7 @@ namespace {
 
 constexpr int64_t kMostPoints = 32;  // of a loop whose iterations differ; those between are taken to be alike
 constexpr int64_t kMostRuns = 128;   // of a stage that are looked at
+constexpr int kOfHalf = 12;          // operations that make a float of a half where there is no instruction
 constexpr int kScalarBytes = 4;      // that cores without vectors take at a time
 constexpr size_t kTemporaries = 3;   // in an innermost loop, its counter among them
 constexpr double kElementOfCall = 12;  // operations of a C kernel for each element that it reads or writes
@@ -289,6 +290,7 @@ class KernelCycles {
       case Op::kInstruction:
         return instructions()[static_cast<size_t>(e->index)].cycles;
       case Op::kCast:
+        if (type == Type::kFloat16 && costs_.vector_bytes <= kScalarBytes) return kOfHalf * costs_.add;
         return floats == is_float(e->type) ? (e->args[0]->op == Op::kRead ? 0 : costs_.add) : costs_.convert;
       case Op::kMul:  // of a product that is added the sum is the operation
         return floats ? costs_.float_multiply : costs_.multiply;

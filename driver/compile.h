@@ -41,6 +41,10 @@ enum class Optimize { kRam, kBalanced, kSpeed };
 // anyhow, kListed all, in the map too.
 enum class Rungs { kUnlisted, kNearby, kListed };
 
+// Constants that a model keeps narrower than it computes with: as they are, as floats, or as the target
+// wants.
+enum class ConstantWidth { kAuto, kNarrow, kWide };
+
 // kReordered: see scheduler/sums.h.
 enum class SumOrder { kAsGiven, kReordered };
 
@@ -68,6 +72,7 @@ struct CompileOptions {
   std::vector<StreamInput> streams;      // none: the model of one stretch of time that it is
   Io io = Io::kExternal;
   WeightsForm weights = WeightsForm::kAuto;
+  ConstantWidth constant_width = ConstantWidth::kAuto;
   std::optional<Code> code;  // none: the target's
   LayerKernels kernels = LayerKernels::kOwn;
   SumOrder sums = SumOrder::kAsGiven;

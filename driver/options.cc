@@ -78,7 +78,7 @@ struct Raw {
   std::optional<int64_t> capacity, moves;
   std::optional<std::string> output;  // compile's
   std::optional<double> rtol, atol, quanta;
-  std::string io = "external", weights, optimize = "balanced", code, kernels = "own", together;
+  std::string io = "external", weights, optimize = "balanced", code, constants, kernels = "own", together;
   bool quiet = false, verbose = false, json = false, reassociate = false, pareto = false;
   std::optional<double> slowdown;              // percent
   std::map<std::string, std::string> reports;  // name -> file
@@ -160,6 +160,12 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
                   "each kernel by itself, or those alike as one with a table of numbers (default: small for "
                   "microcontrollers, else fast)")
       ->check(one_of({"fast", "small"}));
+  command
+      .add_option(
+          "--constants", raw.constants,
+          "weights that the model has as integers or 16-bit floats: as they are, or as the floats they "
+          "are computed with (default: narrow for microcontrollers, else where a cache does not hold them)")
+      ->check(one_of({"narrow", "wide"}));
   section(kMemorySection);
   command.add_flag("--reassociate", raw.reassociate,
                    "sums of several tensors in the order that needs least memory: floats round elsewhere");
@@ -544,6 +550,8 @@ void interpret_raw(const Raw& raw, Options& options) {
   for (const std::string& text : raw.emits) compile.emitted.push_back(caller_rows_of(text));
   compile.sums = raw.reassociate ? SumOrder::kReordered : SumOrder::kAsGiven;
   if (!raw.code.empty()) compile.code = raw.code == "small" ? Code::kSmall : Code::kFast;
+  if (!raw.constants.empty())
+    compile.constant_width = raw.constants == "narrow" ? ConstantWidth::kNarrow : ConstantWidth::kWide;
   compile.kernels = raw.kernels == "cmsis-nn" ? LayerKernels::kCmsisNn : LayerKernels::kOwn;
   compile.io = raw.io == "arena" ? Io::kArena : Io::kExternal;
   static const std::map<std::string, WeightsForm> kWeights = {{"", WeightsForm::kAuto},

@@ -4,6 +4,7 @@
 #include "frontend/inline.h"
 #include "frontend/integer_sums.h"
 #include "frontend/narrow.h"
+#include "frontend/narrow_constants.h"
 #include "frontend/padding.h"
 #include "frontend/products.h"
 #include "frontend/requantize.h"
@@ -30,6 +31,10 @@ Graph fused_loops(Graph graph, const RewriteArguments& arguments) {
   return with_fused_loops(std::move(graph), arguments.loop_constants);
 }
 
+Graph narrow_constants(Graph graph, const RewriteArguments& arguments) {
+  return with_narrow_constants(std::move(graph), arguments.cache);
+}
+
 constexpr Rewrite kRewrites[] = {
     {"free_precision", "16-bit activations that cost no memory as float32 become float32", Rounding::kOther,
      free_precision},
@@ -48,6 +53,8 @@ constexpr Rewrite kRewrites[] = {
      Rounding::kSame, alone<with_zero_points_outside>},
     {"requantized", "quantised results of integers are one product each: the same bits everywhere",
      Rounding::kOther, alone<with_requantization>},
+    {"narrow_constants", "constants of which folding made floats stay as small as the model has them",
+     Rounding::kSame, narrow_constants},
     {"scaled_weights", "what scales a sum by constants goes into the weights: no normalisation at run time",
      Rounding::kOther, alone<with_scaled_weights>},
     {"common_nodes", "what is computed or kept twice is there once", Rounding::kSame,

@@ -5,8 +5,8 @@
 //
 //   free_precision -> early_narrowing -> unflattened_operands -> inlined_elements -> merged_padding
 //                                                    -> integer_sums -> zero_points_outside -> requantized
-//                                                    -> scaled_weights -> common_nodes -> own_factors
-//                                                    -> fused_loops
+//                                                    -> narrow_constants -> scaled_weights -> common_nodes
+//                                                    -> own_factors -> fused_loops
 //
 // What each has to come before:
 //   free_precision        inlined_elements, which leaves alone what a 16-bit type rounds;
@@ -17,8 +17,10 @@
 //   merged_padding        integer_sums: a padded copy hides the integers of which a factor is made;
 //   integer_sums          scaled_weights, which would make floats of integer weights and their scales;
 //   zero_points_outside   common_nodes, which forgets what constants were folded from;
+//   narrow_constants      scaled_weights, which would make new floats of float16 weights; and after
+//                         integer_sums, which reads narrow constants without scales;
 //   common_nodes          nothing: the others make nodes equal, and it forgets what constants were folded
-//                         from, which integer_sums and scaled_weights ask for;
+//                         from, which integer_sums, narrow_constants and scaled_weights ask for;
 //   own_factors           nothing: common_nodes would undo it;
 //   fused_loops           nothing: it moves what the others have made of nodes between loops.
 //
@@ -32,6 +34,7 @@
 
 #include "frontend/graph.h"
 #include "frontend/loop_fusion.h"
+#include "frontend/narrow_constants.h"
 #include "frontend/precision.h"
 
 namespace arenac {
@@ -39,11 +42,12 @@ namespace arenac {
 // What rewrites ask of those who want the graph.
 struct RewriteArguments {
   // NOLINTNEXTLINE(google-explicit-constructor): most want nothing else
-  RewriteArguments(PeakOf peak_of, int64_t loop_constants = kEveryConstant)
-      : peak_of(peak_of), loop_constants(loop_constants) {}
+  RewriteArguments(PeakOf peak_of, int64_t loop_constants = kEveryConstant, int64_t cache = kEndlessCache)
+      : peak_of(peak_of), loop_constants(loop_constants), cache(cache) {}
 
   PeakOf peak_of;
   int64_t loop_constants;  // bytes, see with_fused_loops()
+  int64_t cache;           // bytes, see with_narrow_constants()
 };
 
 struct Rewrite {

@@ -62,6 +62,13 @@ std::optional<std::pair<Expr, ScaledSum>> largest_affine(const Expr& e, const Op
   return std::nullopt;
 }
 
+// Whether the tensor was folded from numbers and their scales, and not from floats of fewer bits alone.
+bool was_scaled(const Tensor& tensor) {
+  if (!tensor.folded_from) return false;
+  const Expr& element = std::get<Nests>(tensor.folded_from->body).front().body;
+  return element->op != Op::kCast || !is_float(element->args[0]->type);
+}
+
 class WeightScaler {
  public:
   explicit WeightScaler(Graph graph) : graph_(std::move(graph)), reads_(times_read(graph_)) {}
@@ -122,7 +129,7 @@ class WeightScaler {
     if (factor->op != Op::kRead || factor->type != scale->type) return std::nullopt;
     const TensorId id = operands.ids[factor->index];
     const Tensor& tensor = graph_.tensors[id];
-    if (!tensor.constant || tensor.folded_from || tensor.type != factor->type || reads_[id] != 1 ||
+    if (!tensor.constant || was_scaled(tensor) || tensor.type != factor->type || reads_[id] != 1 ||
         tensor.constant->count() > kMostWeights)
       return std::nullopt;
     const Expr apart = by_dimension(scale, factor, [](int) { return integer(0); });

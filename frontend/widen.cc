@@ -36,7 +36,11 @@ TensorId widened(Graph& graph, TensorId id, std::map<TensorId, TensorId>& twins)
     const Value& narrow = *graph.tensors[id].constant;
     auto wide = std::make_shared<Value>(Type::kFloat32, narrow.shape);
     for (int64_t k = 0; k < narrow.count(); ++k) store(*wide, k, load(narrow, k));
-    graph.tensors.push_back({graph.tensors[id].name, Type::kFloat32, narrow.shape, std::move(wide)});
+    Nest made = copy_nest(graph.tensors[id].type, narrow.shape);
+    made.body = cast(Type::kFloat32, made.body);
+    Node folded{graph.tensors[id].name, "Cast", {id}, {at->second}, Nests{std::move(made)}};
+    graph.tensors.push_back({graph.tensors[id].name, Type::kFloat32, narrow.shape, std::move(wide),
+                             std::make_shared<const Node>(std::move(folded))});
   }
   return at->second;
 }

@@ -242,7 +242,12 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
     const bool narrow = lanes >= 2 * plan.lanes;
     const int tile = apart ? 1 : narrow ? narrow_tile(flat, target, most_pixels) : most_pixels;
     plan.tile_axis = tile_axis(flat, plan.vector_axis, tile);
-    const int64_t blocks = flat.axes[plan.vector_axis].extent / plan.lanes;
+    const int64_t blocks = extent / plan.lanes;
+    const bool is_apart =
+        blocks > 1 && std::ranges::any_of(reads, [&](const Expr* read) {
+          return constant(*read) && chooses_block(flat, *read, plan.tile_axis, static_cast<int>(extent));
+        });
+    if (is_apart) plan.tile_axis = -1;  // what lies side by side comes first
     if (plan.tile_axis >= 0) {
       plan.tile = tile_for(flat.axes[plan.tile_axis].extent, tile);
     } else if (blocks > 1) {

@@ -6,6 +6,7 @@
 
 #include "frontend/facts.h"
 #include "frontend/merge.h"
+#include "scheduler/flat_nest.h"
 
 namespace arenac {
 namespace {
@@ -37,6 +38,7 @@ std::optional<Channels> channels_of(const Expr& weights, const Expr& other, cons
   return std::nullopt;
 }
 
+constexpr int kConverted = 2;  // times the lanes: sums of converted weights take several vectors at once
 constexpr int64_t kFewestLanes = 4;  // of a vector
 
 // Columns that fill a vector: as many or more. Where constants may have to fit a flash memory, at most a
@@ -59,9 +61,11 @@ class Blocks {
       if (!channels) return;
       const TensorId id = node.reads[channels->read->index];
       const int64_t columns = graph_.tensors[id].shape[channels->dimension];
-      if (columns > target_.lanes && columns % target_.lanes == 0 && !cached(id))
-        divide(node, nests.front(), *channels);
-      else if (1 < columns && columns < target_.lanes && has_pixels(nests.front(), *channels))
+      const int lanes = is_factor(channels->read, nests.front()) ? target_.lanes : kConverted * target_.lanes;
+      if (columns > lanes && columns % lanes == 0 && !cached(id))
+        divide(node, nests.front(), *channels, lanes);
+      else if (1 < columns && columns < target_.lanes && is_factor(channels->read, nests.front()) &&
+               has_pixels(nests.front(), *channels))
         node.reads[channels->read->index] = with_zeros(id, channels->dimension);
     });
     return std::move(graph_);
@@ -72,42 +76,58 @@ class Blocks {
     return static_cast<int64_t>(graph_.tensors[id].constant->bytes.size()) <= target_.costs.cache;
   }
 
+  // Whether what is read is a factor as it is, and not converted.
+  static bool is_factor(const Expr& read, const Nest& nest) {
+    return std::ranges::any_of(nest.body->args, [&](const Expr& e) { return same(e, read); });
+  }
+
   static bool has_pixels(const Nest& nest, const Channels& channels) {
     for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a)
       if (!nest.axes[a].reduced && nest.axes[a].extent > 1 && a != channels.axis) return true;
     return false;
   }
 
+  // The read of the largest operand in a factor: of weights, and not of their scales. Null: there is none.
+  const Expr* most_read(const Expr& factor, const Node& node) const {
+    const Expr* most = nullptr;
+    const auto elements = [&](const Expr& e) {
+      return element_count(graph_.tensors[node.reads[e->index]].shape);
+    };
+    for (const Expr* read : reads_of(factor))
+      if (!most || elements(*read) > elements(*most)) most = read;
+    return most;
+  }
+
   // Constants that alone move along a kept axis, all of which they have.
   std::optional<Channels> weights_of(const Node& node, const Nest& nest) const {
     if (!sums_products(nest) || nest.accumulate || nest.body->type != Type::kFloat32) return std::nullopt;
     for (const size_t side : {0, 1}) {
-      const Expr &weights = nest.body->args[side], &other = nest.body->args[1 - side];
-      if (weights->op != Op::kRead) continue;
-      const TensorId id = node.reads[weights->index];
+      const Expr* weights = most_read(nest.body->args[side], node);
+      if (!weights) continue;
+      const TensorId id = node.reads[(*weights)->index];
       const Tensor& tensor = graph_.tensors[id];
-      if (!tensor.constant || times_read_[id] > 1 || times_read(nest, weights->index) > 1) continue;
-      if (const auto channels = channels_of(weights, other, nest, tensor.shape)) return channels;
+      if (!tensor.constant || times_read_[id] > 1 || times_read(nest, (*weights)->index) > 1) continue;
+      if (const auto channels = channels_of(*weights, nest.body->args[1 - side], nest, tensor.shape))
+        return channels;
     }
     return std::nullopt;
   }
 
   // The channels are those of a block, and a new axis its lanes.
-  void divide(Node& node, Nest& nest, const Channels& channels) {
+  void divide(Node& node, Nest& nest, const Channels& channels, int lanes) {
     const auto& [weights, a, d] = channels;
     const int operand = weights->index, lane = static_cast<int>(nest.axes.size());
     std::vector<Expr> indices = weights->args;
     indices[d] = axis(lane);
     indices.insert(indices.begin(), axis(a));
-    node.reads[operand] = in_blocks(node.reads[operand], d);
-    const Expr blocked = read(operand, weights->type, indices),
-               whole = axis(a) * integer(target_.lanes) + axis(lane);
+    node.reads[operand] = in_blocks(node.reads[operand], d, lanes);
+    const Expr blocked = read(operand, weights->type, indices), whole = axis(a) * integer(lanes) + axis(lane);
     nest = with_substituted(std::move(nest), [&](const Expr& x) {
       if (same(x, weights)) return blocked;
       return x->op == Op::kAxis && x->index == a ? whole : Expr();
     });
-    nest.axes[a].extent /= target_.lanes;
-    nest.axes.push_back({target_.lanes, false});
+    nest.axes[a].extent /= lanes;
+    nest.axes.push_back({lanes, false});
   }
 
   // The constant with as many elements of dimension d as fill a vector, zeros behind.
@@ -129,11 +149,11 @@ class Blocks {
   }
 
   // The constant with dimension d as blocks, which come first, and lanes.
-  TensorId in_blocks(TensorId id, size_t d) {
+  TensorId in_blocks(TensorId id, size_t d, int lanes) {
     const Tensor& tensor = graph_.tensors[id];
-    const int64_t blocks = tensor.shape[d] / target_.lanes;
+    const int64_t blocks = tensor.shape[d] / lanes;
     Shape shape = tensor.shape;
-    shape[d] = target_.lanes;
+    shape[d] = lanes;
     const int64_t around =
         element_count(Shape(shape.begin(), shape.begin() + static_cast<std::ptrdiff_t>(d)));
     shape.insert(shape.begin(), blocks);

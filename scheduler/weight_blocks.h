@@ -16,8 +16,9 @@
 namespace arenac {
 
 // The graph with the constants of sums of products of float32 that nobody else reads: those that take more
-// bytes than the target's cache in blocks of its lanes, where these come out even; those of fewer columns
-// than lanes, read for several pixels, with columns of zeros. The same bits.
+// bytes than the target's cache in blocks of its lanes, where these come out even, or if they are converted,
+// as (float)w[k, m] * s[m], of twice as many; those of fewer columns than lanes, read for several pixels,
+// with columns of zeros. The same bits.
 Graph with_weight_blocks(Graph graph, const Target& target);
 
 }  // namespace arenac
