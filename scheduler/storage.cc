@@ -719,7 +719,8 @@ class Assignment {
     const Nest& nest = std::get<Nests>(view.body).front();
     std::vector<int64_t> paces(nest.axes.size());  // how far the view moves along each axis
     for (size_t d = 0; d < nest.store.size(); ++d)
-      if (nest.store[d]->op == Op::kAxis) paces[nest.store[d]->index] = wanted.strides[d];
+      if (nest.store[d]->op == Op::kAxis && nest.store[d]->index >= 0)  // not the number of an iteration
+        paces[nest.store[d]->index] = wanted.strides[d];
     const Shape& shape = graph_.tensors[view.reads[element->index]].shape;
     Layout layout{wanted.root, wanted.offset, std::vector<int64_t>(shape.size())};
     for (size_t d = 0; d < shape.size(); ++d)

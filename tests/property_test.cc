@@ -186,7 +186,7 @@ std::string rewrite_fault(Graph graph, const std::vector<Value>& inputs, double 
   for (const Rewrite& row : rewrites()) {
     const std::string before = taken.contains(row.name) ? "" : dump(graph);
     const bool was_requantized = requantizes(graph);
-    graph = row.rewrite(std::move(graph), layerwise_peak);
+    graph = row.rewrite(std::move(graph), {layerwise_peak, kEveryConstant, 0});
     verify(graph);
     const double within =
         requantizes(graph) && !was_requantized ? std::max(1.0, integers_within) : integers_within;
@@ -232,7 +232,13 @@ TEST(Rewrites, KeepRandomModels) {
     g (float[4, 1, 2] x, float[1, 3, 2] w, float[1, 3, 3] r, float[1, 3, 3] v) => (float[4, 1, 1, 3] y)
     <int64[1] one = {1}> {
     a = RNN<hidden_size = 3>(x, w, r)  b = Squeeze(a, one)  y = RNN<hidden_size = 3>(b, v, r) })");
-  for (const Graph& graph : {padded, moved, chained})
+  std::string weights = "0";
+  for (int k = 1; k < 128; ++k) weights += fmt::format(", {}", k * 37 % 128);
+  const Graph quantized = import_text(fmt::format(R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[3, 8] x) => (float[3, 16] y) <int8[8, 16] q = {{{}}}, float s = {{0.1}}> {{
+    w = DequantizeLinear(q, s)  y = MatMul(x, w) }})",
+                                                  weights));
+  for (const Graph& graph : {padded, moved, chained, quantized})
     EXPECT_EQ(rewrite_fault(graph, random_inputs(graph, 1, Numbers::kAny), 0, taken), "");
   if (!all_seeds()) return;
   for (const Rewrite& row : rewrites())
