@@ -57,7 +57,8 @@ std::string steps_of(const Compilation& c) {
   for (const Rung* rung : smaller_ones(c)) smaller.emplace_back(rung, written_by_rows(rung->schedule));
   std::string text;
   for (size_t s = 0; s < c.schedule.steps.size(); ++s) {
-    text += fmt::format("step {:>4}  {}: ", s, step_title(c.map, static_cast<int64_t>(s)));
+    text += fmt::format("step {:>4}  {}: {}", s, step_title(c.map, static_cast<int64_t>(s)),
+                        c.schedule.steps[s].node && c.schedule.steps[s].node->is_again ? "again, " : "");
     if (const auto group = group_of(c.schedule, s)) {
       text += fmt::format("row by row in {}\n", group_name(group));
       continue;

@@ -171,6 +171,7 @@ class Scales {
     for (const Node* node : *history) before.insert(node->writes.begin(), node->writes.end());
     std::set<const Node*> late;
     for (const Node& node : graph_.block) {
+      if (!std::holds_alternative<Nests>(node.body)) continue;
       const auto comes_of = [&](const std::set<TensorId>& ids) {
         return std::ranges::any_of(
             node.reads, [&](TensorId id) { return ids.contains(id) && rows_for_a_row(node, id) > 0; });
