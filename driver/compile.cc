@@ -166,12 +166,6 @@ int64_t loop_constants(const Target& target, Optimize optimize) {
   return optimize == Optimize::kSpeed ? 0 : target.costs.cache;
 }
 
-// See with_narrow_constants().
-int64_t constants_cache(const Target& target, ConstantWidth width) {
-  if (width == ConstantWidth::kAuto) return target.costs.cache;
-  return width == ConstantWidth::kNarrow ? 0 : kEndlessCache;
-}
-
 // The graph that is scheduled. Returns when the searches for a schedule end, of whose time those for sums are
 // part.
 Deadline make_graph(Compilation& c, const CompileOptions& options, Progress& progress) {
@@ -183,8 +177,8 @@ Deadline make_graph(Compilation& c, const CompileOptions& options, Progress& pro
   graph_finished("import", imported);
   progress.begins("rewrites");
   const Target& target = target_named(options.target);
-  const RewriteArguments arguments = {layerwise_peak, loop_constants(target, options.optimize),
-                                      constants_cache(target, options.constant_width)};
+  const RewriteArguments arguments = {
+      layerwise_peak, loop_constants(target, options.optimize), {options.constant_width, target.costs.cache}};
   Graph plain = rewritten(std::move(imported), arguments,
                           [&](const Rewrite& row, const Graph& graph) { graph_finished(row.name, graph); });
   Streamed model = streamed(std::move(plain), options.streams);

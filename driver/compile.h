@@ -14,6 +14,7 @@
 #include "codegen/memory_map.h"
 #include "driver/progress.h"
 #include "frontend/import.h"
+#include "frontend/narrow_constants.h"
 #include "frontend/stream.h"
 #include "planner/lifetime.h"
 #include "planner/problem.h"
@@ -40,10 +41,6 @@ enum class Optimize { kRam, kBalanced, kSpeed };
 // Whether a compilation lists the schedules that there are to choose from: kNearby those that it looks at
 // anyhow, kListed all, in the map too.
 enum class Rungs { kUnlisted, kNearby, kListed };
-
-// Constants that a model keeps narrower than it computes with: as they are, as floats, or as the target
-// wants.
-enum class ConstantWidth { kAuto, kNarrow, kWide };
 
 // kReordered: see scheduler/sums.h.
 enum class SumOrder { kAsGiven, kReordered };

@@ -164,7 +164,7 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
       .add_option(
           "--constants", raw.constants,
           "weights that the model has as integers or 16-bit floats: as they are, or as the floats they "
-          "are computed with (default: narrow for microcontrollers, else where a cache does not hold them)")
+          "are computed with (default: integers narrow for microcontrollers, else where no cache holds them)")
       ->check(one_of({"narrow", "wide"}));
   section(kMemorySection);
   command.add_flag("--reassociate", raw.reassociate,

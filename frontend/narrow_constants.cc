@@ -10,6 +10,7 @@
 namespace arenac {
 namespace {
 
+constexpr int64_t kLastCache = 32;     // times the second level of a processor that has one
 constexpr int64_t kFewestBytes = 256;  // saved: fewer are not worth what each read computes
 
 bool is_plain_index(const Expr& e) { return e->op == Op::kAxis || e->op == Op::kConst; }
@@ -41,12 +42,12 @@ bool reads_odd_float(const Expr& e) {
 
 class ConstantNarrower {
  public:
-  ConstantNarrower(Graph graph, int64_t cache) : graph_(std::move(graph)), cache_(cache) {}
+  ConstantNarrower(Graph graph, ConstantWidths widths) : graph_(std::move(graph)), widths_(widths) {}
 
   Graph run() {
     find_reads();
     forms_.resize(graph_.tensors.size());
-    if (streamed_bytes() > cache_ || cache_ == 0)
+    if (takes_all() || widths_.cache == 0 || streamed_bytes() > kLastCache * widths_.cache)
       for (size_t id = 0; id < forms_.size(); ++id)
         if (may_be_narrow(static_cast<TensorId>(id))) forms_[id] = narrow_form(static_cast<TensorId>(id));
     visit_nests(graph_.block, [&](Node& node, Nests&) { rewrite(node); });
@@ -54,6 +55,8 @@ class ConstantNarrower {
   }
 
  private:
+  bool takes_all() const { return widths_.width == ConstantWidth::kNarrow; }
+
   void find_reads() {
     reads_.resize(graph_.tensors.size());
     for (const Node& top : graph_.block)
@@ -82,8 +85,9 @@ class ConstantNarrower {
     const auto& [most_points, by_others] = reads_[id];
     if (!wide.constant || !wide.folded_from || most_points == 0 || by_others) return false;
     const Expr& element = std::get<Nests>(wide.folded_from->body).front().body;
+    const bool is_taken_once = most_points <= element_count(wide.shape);
     return is_cheap(element) &&
-           (cache_ == 0 || (most_points <= element_count(wide.shape) && !reads_odd_float(element)));
+           (takes_all() || (!reads_odd_float(element) && (widths_.cache == 0 || is_taken_once)));
   }
 
   int64_t streamed_bytes() const {
@@ -169,7 +173,7 @@ class ConstantNarrower {
   };
 
   Graph graph_;
-  int64_t cache_;
+  ConstantWidths widths_;
   std::vector<Reads> reads_;
   std::set<TensorId> kept_;                 // narrow constants that are read from now on
   std::vector<std::optional<Node>> forms_;  // per tensor; none: it is read as it is
@@ -177,8 +181,9 @@ class ConstantNarrower {
 
 }  // namespace
 
-Graph with_narrow_constants(Graph graph, int64_t cache) {
-  return cache == kEndlessCache ? graph : ConstantNarrower(std::move(graph), cache).run();
+Graph with_narrow_constants(Graph graph, ConstantWidths widths) {
+  if (widths.width == ConstantWidth::kWide) return graph;
+  return ConstantNarrower(std::move(graph), widths).run();
 }
 
 }  // namespace arenac

@@ -32,7 +32,7 @@ Graph fused_loops(Graph graph, const RewriteArguments& arguments) {
 }
 
 Graph narrow_constants(Graph graph, const RewriteArguments& arguments) {
-  return with_narrow_constants(std::move(graph), arguments.cache);
+  return with_narrow_constants(std::move(graph), arguments.constants);
 }
 
 constexpr Rewrite kRewrites[] = {

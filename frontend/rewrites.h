@@ -42,12 +42,12 @@ namespace arenac {
 // What rewrites ask of those who want the graph.
 struct RewriteArguments {
   // NOLINTNEXTLINE(google-explicit-constructor): most want nothing else
-  RewriteArguments(PeakOf peak_of, int64_t loop_constants = kEveryConstant, int64_t cache = kEndlessCache)
-      : peak_of(peak_of), loop_constants(loop_constants), cache(cache) {}
+  RewriteArguments(PeakOf peak_of, int64_t loop_constants = kEveryConstant, ConstantWidths constants = {})
+      : peak_of(peak_of), loop_constants(loop_constants), constants(constants) {}
 
   PeakOf peak_of;
-  int64_t loop_constants;  // bytes, see with_fused_loops()
-  int64_t cache;           // bytes, see with_narrow_constants()
+  int64_t loop_constants;    // bytes, see with_fused_loops()
+  ConstantWidths constants;  // see with_narrow_constants()
 };
 
 struct Rewrite {

@@ -23,8 +23,10 @@ Graph graph_of(const std::string& model) {
   return import_text(R"(<ir_version: 10, opset_import: ["" : 21]> g )" + model);
 }
 
-Graph with_cache(const Graph& graph, int64_t cache) {
-  return rewritten(graph, {layerwise_peak, kEveryConstant, cache});
+constexpr ConstantWidths kWide = {ConstantWidth::kWide}, kNarrow = {ConstantWidth::kNarrow};
+
+Graph with_widths(const Graph& graph, const ConstantWidths& widths) {
+  return rewritten(graph, {layerwise_peak, kEveryConstant, widths});
 }
 
 // Of the constants that are read.
@@ -132,7 +134,7 @@ TEST_P(KeptConstants, AreSmallerAndKeepEveryBit) {
                          std::string_view(use.nodes).find("Reshape") != std::string_view::npos;
     const Graph imported =
         graph_of(fmt::format("{} <{}> {{ {}  {} }}", use.interface, initializers, node, use.nodes));
-    const Graph wide = with_cache(imported, kEndlessCache), narrow = with_cache(imported, 0);
+    const Graph wide = with_widths(imported, kWide), narrow = with_widths(imported, kNarrow);
     for (unsigned seed = 0; seed < 3; ++seed) assert_same_bits(wide, narrow, seed, Numbers::kWhole);
     const int64_t floats = 4 * element_count(use.weights);
     EXPECT_GE(constant_bytes(wide), floats);
@@ -150,12 +152,12 @@ TEST_P(KeptConstants, KeepEveryBitInC) {
     Target target = *row;
     target.costs.cache = std::min<int64_t>(target.costs.cache, 256);
     for (const Use& use : kUses)
-      for (const int64_t cache : {kEndlessCache, int64_t{0}}) {
+      for (const ConstantWidths& widths : {kWide, kNarrow}) {
         const auto& [initializers, node] = weights(GetParam(), use.weights);
         auto graph = std::make_unique<const Graph>(with_weight_blocks(
-            with_cache(
+            with_widths(
                 graph_of(fmt::format("{} <{}> {{ {}  {} }}", use.interface, initializers, node, use.nodes)),
-                cache),
+                widths),
             target));
         const auto inputs = random_inputs(*graph, 1, Numbers::kWhole);
         Schedule schedule = scheduler_named("layerwise").schedule(*graph, target, kNoDeadline);
@@ -192,23 +194,28 @@ std::string product(const std::string& outputs, const Shape& shape, int64_t rows
 
 TEST(NarrowConstants, StayFloatsWhereFewBytesAreSaved) {
   const Graph tiny = graph_of(product("float[{}, {}] y", {8, 8}, 1));
-  EXPECT_EQ(constant_bytes(with_cache(tiny, 0)), 8 * 8 * 4);
+  EXPECT_EQ(constant_bytes(with_widths(tiny, kNarrow)), 8 * 8 * 4);
 }
 
 // A graph output is computed of them in each run.
 TEST(NarrowConstants, ArePassedOnAsFloats) {
   const Graph graph = graph_of(product("float[{0}, {1}] y, float[24, 40] w", {24, 40}, 1));
-  const Graph narrow = with_cache(graph, 0);
-  assert_same_bits(with_cache(graph, kEndlessCache), narrow, 1, Numbers::kWhole);
+  const Graph narrow = with_widths(graph, kNarrow);
+  assert_same_bits(with_widths(graph, kWide), narrow, 1, Numbers::kWhole);
   EXPECT_EQ(constant_bytes(narrow), 24 * 40);
 }
 
+// As floats these have 3,840 bytes: a last cache of so many holds them.
 TEST(NarrowConstants, AreReadOncePerRunWhereACacheHoldsOthers) {
   const Graph once = graph_of(product("float[{}, {}] y", {24, 40}, 1)),
               again = graph_of(product("float[{}, {}] y", {24, 40}, 5));
-  EXPECT_EQ(constant_bytes(with_cache(once, 3839)), 24 * 40);
-  EXPECT_EQ(constant_bytes(with_cache(once, 3840)), 24 * 40 * 4);  // they are near
-  EXPECT_EQ(constant_bytes(with_cache(again, 3839)), 24 * 40 * 4);
+  const auto bytes = [](const Graph& graph, int64_t cache) {
+    return constant_bytes(with_widths(graph, {ConstantWidth::kAuto, cache}));
+  };
+  EXPECT_EQ(bytes(once, 3840 / 32 - 1), 24 * 40);
+  EXPECT_EQ(bytes(once, 3840 / 32), 24 * 40 * 4);
+  EXPECT_EQ(bytes(again, 3840 / 32 - 1), 24 * 40 * 4);
+  EXPECT_EQ(bytes(again, 0), 24 * 40);
 }
 
 // The weights of a model of 16-bit floats, whose operators compute in float32.
@@ -216,10 +223,11 @@ TEST(NarrowConstants, AreHalvesOfModelsOfHalves) {
   const Graph graph = graph_of("(float16[1, 24] x) => (float16[1, 40] y) <" +
                                numbers("float", "f", {24, 40}, -50, 50, 0.0625) +
                                "> { w = Cast<to = 10>(f)  y = MatMul(x, w) }");
-  const Graph wide = with_cache(graph, kEndlessCache), narrow = with_cache(graph, 0);
+  const Graph wide = with_widths(graph, kWide), narrow = with_widths(graph, kNarrow);
   assert_same_bits(wide, narrow, 1, Numbers::kWhole);
   EXPECT_EQ(constant_bytes(wide), 24 * 40 * 4);
   EXPECT_EQ(constant_bytes(narrow), 24 * 40 * 2);
+  EXPECT_EQ(constant_bytes(with_widths(graph, {ConstantWidth::kAuto, 0})), 24 * 40 * 4);
 }
 
 }  // namespace

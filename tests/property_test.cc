@@ -186,7 +186,7 @@ std::string rewrite_fault(Graph graph, const std::vector<Value>& inputs, double 
   for (const Rewrite& row : rewrites()) {
     const std::string before = taken.contains(row.name) ? "" : dump(graph);
     const bool was_requantized = requantizes(graph);
-    graph = row.rewrite(std::move(graph), {layerwise_peak, kEveryConstant, 0});
+    graph = row.rewrite(std::move(graph), {layerwise_peak, kEveryConstant, {ConstantWidth::kNarrow}});
     verify(graph);
     const double within =
         requantizes(graph) && !was_requantized ? std::max(1.0, integers_within) : integers_within;
