@@ -113,8 +113,9 @@ class Scales {
     for (const Node& node : graph_.block) {
       double scale = 0;
       for (TensorId id : node.reads)
-        scale = std::max(scale, scales_.contains(id) ? scales_[id] * rows_for_a_row(node, id) : 1);
-      for (TensorId id : node.writes) scales_[id] = scale;
+        if (!graph_.tensors[id].constant)
+          scale = std::max(scale, (scales_.contains(id) ? scales_[id] : 1) * rows_for_a_row(node, id));
+      for (TensorId id : node.writes) scales_[id] = scale > 0 ? scale : 1;
     }
   }
 
@@ -189,7 +190,7 @@ class Scales {
   const std::vector<Layout>& layouts_;
   const StepFacts facts_;
   std::map<const Node*, int> step_of_;
-  std::map<TensorId, double> scales_;  // rows for each of the inputs'
+  std::map<TensorId, double> scales_;  // rows for each of the inputs', or of what is made of whole tensors
 };
 
 }  // namespace
