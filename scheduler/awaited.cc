@@ -134,18 +134,18 @@ class Scales {
   int64_t bytes(TensorId id) const { return bytes_of(graph_.tensors[id]); }
 
   // Rows of a node's result for each row of the operand; 1 where rows of both cannot be compared, 0 where one
-  // takes all rows of the operand.
+  // takes most rows of the operand.
   double rows_for_a_row(const Node& node, TensorId operand) const {
     const auto step = step_of_.find(&node);
     if (step == step_of_.end()) return 1;  // a view
     const Slabs& slabs = facts_.steps[step->second].slabs;
     const int64_t rows = facts_.rows[layouts_[operand].root].count;
     if (rows == 1) return 1;
-    const auto takes_all = [&](const RowAccess& read) {
+    const auto takes_most = [&](const RowAccess& read) {
       return facts_.source[read.tensor] == facts_.source[operand] &&
-             std::ranges::any_of(read.rows, [&](Interval i) { return i.end - i.begin == rows; });
+             std::ranges::any_of(read.rows, [&](Interval i) { return 4 * (i.end - i.begin) > 3 * rows; });
     };
-    if (slabs.count <= 1 || std::ranges::any_of(slabs.reads, takes_all)) return 0;
+    if (slabs.count <= 1 || std::ranges::any_of(slabs.reads, takes_most)) return 0;
     return static_cast<double>(slabs.count) / static_cast<double>(rows);
   }
 
