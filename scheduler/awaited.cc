@@ -10,25 +10,55 @@ namespace arenac {
 namespace {
 
 constexpr int64_t kSmaller = 2;         // so many times at least: rows across scales, sums of parts
+constexpr double kMostRows = 0.75;      // of an operand, of what takes these one by one
 constexpr size_t kMostSkips = 4;        // that are told of
 constexpr size_t kMostCandidates = 64;  // that are looked at for these
 constexpr size_t kLongestHistory = 24;  // nodes
 constexpr int64_t kSmallestSkip = 16;   // of the largest the least part that counts; what is less is kept
 
+bool reads_any(const Node& node, const std::set<TensorId>& ids) {
+  return std::ranges::any_of(node.reads, [&](TensorId id) { return ids.contains(id); });
+}
+
+// The nodes of a schedule of whole layers, and which rows they touch.
+struct NodeRows {
+  explicit NodeRows(const Schedule& whole)
+      : graph(*whole.graph), layouts(whole.layouts), facts(step_facts(graph, whole.steps, layouts)) {
+    for (size_t s = 0; s < whole.steps.size(); ++s)
+      slabs_by_node[whole.steps[s].node] = &facts.steps[s].slabs;
+  }
+
+  // Null: of a view.
+  const Slabs* slabs(const Node& node) const {
+    const auto at = slabs_by_node.find(&node);
+    return at == slabs_by_node.end() ? nullptr : at->second;
+  }
+  int64_t rows(TensorId id) const { return facts.rows[layouts[id].root].count; }
+  int64_t bytes(TensorId id) const { return bytes_of(graph.tensors[id]); }
+
+  // Whether a slab takes more than `part` of the operand's rows.
+  bool takes_more(const Slabs& slabs, TensorId operand, double part) const {
+    const auto most = part * static_cast<double>(rows(operand));
+    return std::ranges::any_of(slabs.reads, [&](const RowAccess& read) {
+      const auto is_more = [&](Interval i) { return static_cast<double>(i.end - i.begin) > most; };
+      return facts.source[read.tensor] == facts.source[operand] && std::ranges::any_of(read.rows, is_more);
+    });
+  }
+
+  const Graph& graph;
+  const std::vector<Layout>& layouts;
+  const StepFacts facts;
+  std::map<const Node*, const Slabs*> slabs_by_node;
+};
+
 class Reductions {
  public:
-  explicit Reductions(const Schedule& whole)
-      : graph_(*whole.graph),
-        layouts_(whole.layouts),
-        facts_(step_facts(graph_, whole.steps, whole.layouts)) {
-    for (size_t s = 0; s < whole.steps.size(); ++s) step_of_[whole.steps[s].node] = static_cast<int>(s);
-  }
+  explicit Reductions(const NodeRows& nodes) : nodes_(nodes) {}
 
   std::vector<Awaited> all() const {
     std::vector<Awaited> found;
-    for (const Node& node : graph_.block)
-      if (const auto at = step_of_.find(&node);
-          at != step_of_.end() && facts_.steps[at->second].slabs.count > 0)
+    for (const Node& node : nodes_.graph.block)
+      if (const Slabs* slabs = nodes_.slabs(node); slabs && slabs->count > 0)
         if (auto readers = waiting(node.writes[0]); !readers.empty())
           found.push_back({node.writes[0], std::move(readers)});
     return found;
@@ -37,16 +67,15 @@ class Reductions {
  private:
   // Whether the step makes nothing that is ready before it has read all of the tensor: each of its slabs
   // writes what the first one writes.
-  bool reduces(int step, TensorId source) const {
-    const Slabs& slabs = facts_.steps[step].slabs;
+  bool reduces(const Slabs& slabs, TensorId tensor) const {
     if (slabs.count == 0) return true;
     if (slabs.count > 1) {
       const Interval first = slabs.write.rows.front(), last = slabs.write.rows.back();
       return first.begin < last.end && last.begin < first.end;
     }
     return std::ranges::any_of(slabs.reads, [&](const RowAccess& read) {
-      return facts_.source[read.tensor] == source &&
-             read.rows[0].end - read.rows[0].begin == facts_.rows[layouts_[read.tensor].root].count;
+      return nodes_.facts.source[read.tensor] == nodes_.facts.source[tensor] &&
+             read.rows[0].end - read.rows[0].begin == nodes_.rows(read.tensor);
     });
   }
 
@@ -56,16 +85,12 @@ class Reductions {
     std::set<TensorId> partial;  // sums and the like of parts of it
     std::set<TensorId> reduced;  // what depends on a reduction of all of it
   };
-  static bool reads(const Node& node, const std::set<TensorId>& ids) {
-    return std::ranges::any_of(node.reads, [&](TensorId id) { return ids.contains(id); });
-  }
-  bool reduces_any(const Node& node, int step, const std::set<TensorId>& ids) const {
-    return std::ranges::any_of(
-        node.reads, [&](TensorId id) { return ids.contains(id) && reduces(step, facts_.source[id]); });
+  bool reduces_any(const Node& node, const Slabs& slabs, const std::set<TensorId>& ids) const {
+    return std::ranges::any_of(node.reads,
+                               [&](TensorId id) { return ids.contains(id) && reduces(slabs, id); });
   }
   bool is_partial(const Node& node, TensorId tensor) const {
-    return multiply_accumulates(node) == 0 &&
-           bytes_of(graph_.tensors[node.writes[0]]) <= bytes_of(graph_.tensors[tensor]) / kSmaller;
+    return multiply_accumulates(node) == 0 && nodes_.bytes(node.writes[0]) <= nodes_.bytes(tensor) / kSmaller;
   }
 
   // The readers of a tensor that read what a reduction of it goes into, too.
@@ -73,24 +98,23 @@ class Reductions {
     Made made = {{tensor}, {}, {}};
     std::set<const Node*> readers;
     bool seen = false;
-    for (const Node& node : graph_.block) {
+    for (const Node& node : nodes_.graph.block) {
       const bool writes = std::ranges::count(node.writes, tensor) > 0;
       seen |= writes;
       if (!seen || writes) continue;
-      const bool of_it = reads(node, made.views), of_parts = reads(node, made.partial),
-                 depends = reads(node, made.reduced);
+      const bool of_it = reads_any(node, made.views), of_parts = reads_any(node, made.partial),
+                 depends = reads_any(node, made.reduced);
       if (!of_it && !of_parts && !depends) continue;
       if (!std::holds_alternative<Nests>(node.body)) return {};
-      const auto at = step_of_.find(&node);
-      const bool is_view = at == step_of_.end();
+      const Slabs* slabs = nodes_.slabs(node);  // null: a view
       const auto reduces_all = [&] {
-        return reduces_any(node, at->second, made.views) || reduces_any(node, at->second, made.partial);
+        return reduces_any(node, *slabs, made.views) || reduces_any(node, *slabs, made.partial);
       };
-      if (depends && !is_view && std::ranges::count(node.reads, tensor) > 0) readers.insert(&node);
+      if (depends && slabs && std::ranges::count(node.reads, tensor) > 0) readers.insert(&node);
       std::set<TensorId>* kind = nullptr;
-      if (depends || (!is_view && reduces_all()))
+      if (depends || (slabs && reduces_all()))
         kind = &made.reduced;
-      else if (is_view)
+      else if (!slabs)
         kind = of_it ? &made.views : &made.partial;
       else if (is_partial(node, tensor))
         kind = &made.partial;
@@ -99,17 +123,12 @@ class Reductions {
     return readers;
   }
 
-  const Graph& graph_;
-  const std::vector<Layout>& layouts_;
-  const StepFacts facts_;
-  std::map<const Node*, int> step_of_;
+  const NodeRows& nodes_;
 };
 
 class Scales {
  public:
-  explicit Scales(const Schedule& whole)
-      : graph_(*whole.graph), layouts_(whole.layouts), facts_(step_facts(graph_, whole.steps, layouts_)) {
-    for (size_t s = 0; s < whole.steps.size(); ++s) step_of_[whole.steps[s].node] = static_cast<int>(s);
+  explicit Scales(const NodeRows& nodes) : nodes_(nodes), graph_(nodes.graph) {
     for (const Node& node : graph_.block) {
       double scale = 0;
       for (TensorId id : node.reads)
@@ -123,7 +142,7 @@ class Scales {
     std::vector<Awaited> found;
     for (const TensorId id : candidates()) {
       if (found.size() == kMostSkips ||
-          (!found.empty() && bytes(id) < bytes(found.front().tensor) / kSmallestSkip))
+          (!found.empty() && nodes_.bytes(id) < nodes_.bytes(found.front().tensor) / kSmallestSkip))
         break;
       if (auto readers = late_readers(id); !readers.empty()) found.push_back({id, std::move(readers)});
     }
@@ -131,22 +150,14 @@ class Scales {
   }
 
  private:
-  int64_t bytes(TensorId id) const { return bytes_of(graph_.tensors[id]); }
-
   // Rows of a node's result for each row of the operand; 1 where rows of both cannot be compared, 0 where one
   // takes most rows of the operand.
   double rows_for_a_row(const Node& node, TensorId operand) const {
-    const auto step = step_of_.find(&node);
-    if (step == step_of_.end()) return 1;  // a view
-    const Slabs& slabs = facts_.steps[step->second].slabs;
-    const int64_t rows = facts_.rows[layouts_[operand].root].count;
-    if (rows == 1) return 1;
-    const auto takes_most = [&](const RowAccess& read) {
-      return facts_.source[read.tensor] == facts_.source[operand] &&
-             std::ranges::any_of(read.rows, [&](Interval i) { return 4 * (i.end - i.begin) > 3 * rows; });
-    };
-    if (slabs.count <= 1 || std::ranges::any_of(slabs.reads, takes_most)) return 0;
-    return static_cast<double>(slabs.count) / static_cast<double>(rows);
+    const Slabs* slabs = nodes_.slabs(node);
+    const int64_t rows = nodes_.rows(operand);
+    if (!slabs || rows == 1) return 1;
+    if (slabs->count <= 1 || nodes_.takes_more(*slabs, operand, kMostRows)) return 0;
+    return static_cast<double>(slabs->count) / static_cast<double>(rows);
   }
 
   // What is read beside something else, the largest first.
@@ -158,7 +169,7 @@ class Scales {
       if (activations.size() > 1) joined.insert(activations.begin(), activations.end());
     }
     std::vector<TensorId> all(joined.begin(), joined.end());
-    std::ranges::stable_sort(all, std::greater<>(), [&](TensorId id) { return bytes(id); });
+    std::ranges::stable_sort(all, std::greater<>(), [&](TensorId id) { return nodes_.bytes(id); });
     all.resize(std::min(all.size(), kMostCandidates));
     return all;
   }
@@ -186,10 +197,8 @@ class Scales {
     return late;
   }
 
+  const NodeRows& nodes_;
   const Graph& graph_;
-  const std::vector<Layout>& layouts_;
-  const StepFacts facts_;
-  std::map<const Node*, int> step_of_;
   std::map<TensorId, double> scales_;  // rows for each of the inputs', or of what is made of whole tensors
 };
 
@@ -214,8 +223,8 @@ std::optional<std::vector<const Node*>> history_of(TensorId tensor, const Graph&
   return history;
 }
 
-std::vector<Awaited> behind_reductions(const Schedule& whole) { return Reductions(whole).all(); }
+std::vector<Awaited> behind_reductions(const Schedule& whole) { return Reductions(NodeRows(whole)).all(); }
 
-std::vector<Awaited> across_scales(const Schedule& whole) { return Scales(whole).largest(); }
+std::vector<Awaited> across_scales(const Schedule& whole) { return Scales(NodeRows(whole)).largest(); }
 
 }  // namespace arenac

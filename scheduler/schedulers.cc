@@ -183,6 +183,8 @@ Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& t
   return plain;
 }
 
+constexpr int64_t kMostStepsAgain = 2000;  // of a schedule of which second passes are looked for
+
 // In the file's order with what is awaited computed again.
 std::vector<Schedule> second_passes(const Schedule& whole, const Target& target, Deadline deadline) {
   std::vector<Schedule> all;
@@ -370,7 +372,9 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
   const std::vector<std::shared_ptr<const Graph>> bases = bases_of(graph, freedom, target);
   Plain whole = plain_schedules(bases.front(), target, deadline);
   std::vector<Schedule>& plain = whole.schedules;
-  if (freedom > Freedom::kWholeLayers)
+  const bool may_repeat = freedom > Freedom::kWholeLayers,
+             is_long = std::ssize(plain.back().steps) > kMostStepsAgain;
+  if (may_repeat && !is_long)
     for (Schedule& schedule : second_passes(plain.back(), target, deadline))
       if (work_again(schedule) <= work_allowed(graph, freedom)) plain.push_back(std::move(schedule));
   for (Schedule& schedule : plain) schedule.io = io;
@@ -379,6 +383,7 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
   std::vector<Schedule> all = std::move(found.schedules);
   for (const Schedule& schedule : plain)
     found.limits_hit.insert(schedule.limits_hit.begin(), schedule.limits_hit.end());
+  if (may_repeat && is_long) found.limits_hit.insert({"tensors to compute again", kMostStepsAgain, "step"});
   const bool cut_off = has_passed(deadline);
   for (Schedule& schedule : plain)
     if (freedom > Freedom::kWholeLayers || schedule.graph == bases.front())
