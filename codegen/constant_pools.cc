@@ -64,23 +64,14 @@ std::vector<int> pinned(const Weights& weights, const Schedule& schedule, const 
   for (const Pin& pin : pools.pins) {
     const int pool =
         static_cast<int>(std::ranges::find(pools.pools, pin.pool, &Pool::name) - pools.pools.begin());
-    bool found = false;
-    std::vector<std::string> names;
-    for (const auto& [id, weight] : weights.of_tensor) {
-      names.push_back(schedule.graph->tensors[id].name);
-      if (names.back() != pin.tensor) continue;
+    for (const int weight : named_by(pin, weights, *schedule.graph)) {
       int& own = pool_of[static_cast<size_t>(weight)];
       if (own >= 0 && own != pool)
         throw UserError(fmt::format("--pin {}={}: its bytes are also those of a constant pinned to {}",
                                     pin.tensor, pin.pool, pools.pools[static_cast<size_t>(own)].name),
                         Exit::kUsage);
       own = pool;
-      found = true;
     }
-    if (!found)
-      throw UserError(fmt::format("--pin {}={}: no constant of the compiled model has this name{}",
-                                  pin.tensor, pin.pool, did_you_mean(pin.tensor, names)),
-                      Exit::kUsage);
   }
   return pool_of;
 }
@@ -117,6 +108,20 @@ void choose_blobs(Weights& weights, const Schedule& schedule, const ConstantPool
 }
 
 }  // namespace
+
+std::set<int> named_by(const Pin& pin, const Weights& weights, const Graph& graph) {
+  std::set<int> found;
+  std::vector<std::string> names;
+  for (const auto& [id, weight] : weights.of_tensor) {
+    names.push_back(graph.tensors[id].name);
+    if (names.back() == pin.tensor) found.insert(weight);
+  }
+  if (found.empty())
+    throw UserError(fmt::format("--pin {}={}: no constant of the compiled model has this name{}", pin.tensor,
+                                pin.pool, did_you_mean(pin.tensor, names)),
+                    Exit::kUsage);
+  return found;
+}
 
 void place_constants(Weights& weights, const Schedule& schedule, const ConstantPools& pools) {
   weights.blobs = blobs_of(pools);

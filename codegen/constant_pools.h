@@ -8,6 +8,8 @@
 //   dense.weight   40,960                          1   qspi
 #pragma once
 
+#include <set>
+
 #include "codegen/weights.h"
 
 namespace arenac {
@@ -16,5 +18,9 @@ namespace arenac {
 // often, where no pin says otherwise. Without pools one blob has them all. UserError with Exit::kUsage for a
 // pin of what is no constant, with Exit::kDoesNotFit where one finds no room.
 void place_constants(Weights& weights, const Schedule& schedule, const ConstantPools& pools);
+
+// The constants that a pin names, as numbers of Weights::all. UserError with Exit::kUsage where there are
+// none.
+std::set<int> named_by(const Pin& pin, const Weights& weights, const Graph& graph);
 
 }  // namespace arenac

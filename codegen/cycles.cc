@@ -33,14 +33,11 @@ struct Waiting {
 
 class KernelCycles {
  public:
-  KernelCycles(const Kernel& kernel, const Costs& costs)
-      : kernel_(kernel), costs_(costs), ints_(kInts + kernel.ints.size()) {
+  KernelCycles(const Kernel& kernel, const Costs& costs, const Waiting& waiting = {})
+      : kernel_(kernel), costs_(costs), waiting_(waiting), ints_(kInts + kernel.ints.size()) {
     const auto is_iteration = [](int a) { return a < 0; };
     differs_ = decides(kernel.body, is_iteration);
   }
-
-  // Reads of that operand take so much more; before the first run.
-  void wait_for(const Waiting& waiting) { waiting_ = waiting; }
 
   // iterations[k] is the value of symbol k.
   double run(std::span<const int64_t> iterations) {
@@ -339,7 +336,7 @@ class KernelCycles {
 
   const Kernel& kernel_;
   const Costs& costs_;
-  Waiting waiting_ = {};
+  const Waiting waiting_;
   std::span<const int64_t> iterations_ = {};
   bool differs_ = false;              // from one iteration of the loops around it to the next
   std::optional<double> known_ = {};  // of the last run
@@ -394,8 +391,7 @@ double cycles_of_run(std::vector<StepNest>& nests, const Costs& costs, int64_t s
 double cycles_of_nests(const std::vector<LoweredNest>& lowered, const Costs& costs, const Stage* stage,
                        const std::vector<int64_t>& times, const Waiting& waiting = {}) {
   std::vector<StepNest> nests;
-  for (const LoweredNest& nest : lowered) nests.push_back({nest, KernelCycles(nest.kernel, costs)});
-  for (StepNest& nest : nests) nest.cycles.wait_for(waiting);
+  for (const LoweredNest& nest : lowered) nests.push_back({nest, KernelCycles(nest.kernel, costs, waiting)});
   if (!stage) return cycles_of_run(nests, costs, 0, 0);
   const auto runs = static_cast<int64_t>(times.size());
   int64_t stride = ceil_div(runs, kMostRuns);
@@ -541,11 +537,14 @@ std::vector<std::vector<double>> waits_for_constants(const Lowered& lowered, con
       return target.costs.unit *
              cycles_of_nests(lowered.steps[s], target.costs, stage_of(schedule, s), times[s], waiting);
     };
+    std::optional<double> without;
     for (size_t k = 0; k < node.reads.size(); ++k) {
       const double each = graph.tensors[node.reads[k]].constant ? wait(node.reads[k]) : 0;
       double waits = reads_in_call(node, k, graph) * each;
-      if (each > 0 && runs_nests(node, graph))
-        waits += cycles({static_cast<int>(k), each / target.costs.unit}) - cycles({});
+      if (each > 0 && runs_nests(node, graph)) {
+        if (!without) without = cycles({});
+        waits += cycles({static_cast<int>(k), each / target.costs.unit}) - *without;
+      }
       all[s].push_back(waits * static_cast<double>(iterations[s]));
     }
   }

@@ -7,10 +7,9 @@
 #include <numeric>
 
 #include "codegen/c_text.h"
+#include "codegen/constant_pools.h"
 #include "codegen/cycles.h"
-#include "codegen/weights.h"
 #include "frontend/error.h"
-#include "frontend/nearest.h"
 #include "planner/packing.h"
 #include "planner/planners.h"
 
@@ -48,7 +47,9 @@ class Chooser {
         costs_(target.costs),
         pinned_(weights.all.size()),
         iterations_(iterations_of(schedule.steps)) {
-    for (const Pin& pin : group_.pins) apply(pin);
+    for (const Pin& pin : group_.pins)
+      for (const int weight : named_by(pin, weights, *schedule.graph))
+        pinned_[static_cast<size_t>(weight)] = true;
   }
 
   // Those that pay or are pinned; `waits` as waits_for_constants() returns them. The best of each unit first.
@@ -103,20 +104,6 @@ class Chooser {
            (cycles_of_copying(bytes_of(weight), costs_) +
             static_cast<double>(ceil_div(bytes_of(weight), kWordBytes) *
                                 std::max<int64_t>(wait_of(weight), 0)));
-  }
-
-  void apply(const Pin& pin) {
-    bool found = false;
-    std::vector<std::string> names;
-    for (const auto& [id, weight] : weights_.of_tensor) {
-      names.push_back(schedule_.graph->tensors[id].name);
-      if (names.back() != pin.tensor) continue;
-      pinned_[static_cast<size_t>(weight)] = found = true;
-    }
-    if (!found)
-      throw UserError(fmt::format("--pin {}={}: no constant of the compiled model has this name{}",
-                                  pin.tensor, pin.pool, did_you_mean(pin.tensor, names)),
-                      Exit::kUsage);
   }
 
   const Schedule& schedule_;
@@ -194,12 +181,6 @@ WithCopies with_group_copies(const Schedule& schedule, Lifetimes lifetimes, Plan
     all.plan.placements.push_back({number, placed.placements[b].offset});
   }
   return all;
-}
-
-bool has_copies(const Graph& graph, const Lifetimes& lifetimes) {
-  for (size_t b = 0; b < lifetimes.tensor_of.size(); ++b)
-    if (is_copy(graph, lifetimes, b)) return true;
-  return false;
 }
 
 bool is_copy(const Graph& graph, const Lifetimes& lifetimes, size_t buffer) {

@@ -34,8 +34,7 @@ struct WithCopies {
 WithCopies with_group_copies(const Schedule& schedule, Lifetimes lifetimes, Plan plan,
                              const EmitOptions& options, const Target& target);
 
-// Whether a buffer of such a plan is the copy of a constant; whether any is.
-bool has_copies(const Graph& graph, const Lifetimes& lifetimes);
+// Whether a buffer of such a plan is the copy of a constant.
 bool is_copy(const Graph& graph, const Lifetimes& lifetimes, size_t buffer);
 
 }  // namespace arenac

@@ -109,10 +109,9 @@ void mark_uses(const Schedule& schedule, const Lifetimes& lifetimes, MemoryMap& 
 }
 
 // Copies of constants, and which steps read them.
-void mark_copies(const Schedule& schedule, const Lifetimes& lifetimes, MemoryMap& map) {
+void mark_copies(const Schedule& schedule, const Lifetimes& lifetimes, const Weights& weights,
+                 MemoryMap& map) {
   const Graph& graph = *schedule.graph;
-  if (!has_copies(graph, lifetimes)) return;
-  const Weights weights = collect_weights(schedule, {});
   for (size_t b = 0; b < map.buffers.size(); ++b) {
     MapBuffer& copy = map.buffers[b];
     if (!is_copy(graph, lifetimes, b)) continue;
@@ -193,12 +192,13 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   for (const Group& group : schedule.groups) map.groups.push_back({group.begin, group.end});
   map.order = map_order(schedule.order);
   map.cut_off = schedule.cut_off;
-  for (const Weight& weight : collect_weights(schedule, {}).all) {
+  const Weights weights = collect_weights(schedule, {});
+  for (const Weight& weight : weights.all) {
     const auto size = static_cast<int64_t>(weight.bytes.size());
     map.constants.push_back({graph.tensors[weight.tensor].name, size, "flash"});
     map.totals.weights += size;
   }
-  mark_copies(schedule, lifetimes, map);
+  mark_copies(schedule, lifetimes, weights, map);
   for (const MapStep& step : map.steps) map.totals.macs += step.macs;
   map.totals.macs_again = work_again(schedule);
   for (const PoolUse& pool : plan.pools) map.totals.arena += pool.size;

@@ -67,8 +67,7 @@ struct MapBuffer {
   BufferKind kind = BufferKind::kActivation;
   std::vector<std::string> tensors = {};  // the model's names of what lies here, views included
   std::optional<KeptRows> rows = {};      // none: the whole tensor
-  std::optional<int64_t> writer =
-      {};  // the first step that writes here; none: only the caller does, or it is a copy of a constant
+  std::optional<int64_t> writer = {};     // the first step that writes here; none: only the caller, or a copy
   std::vector<int64_t> writers = {};  // the steps that write any of it, ascending, in place of an input too
   std::vector<int64_t> readers = {};  // the steps that read any of it, ascending
   std::string type = {};              // ONNX element type of the tensor that it is named after, e.g. "int8"

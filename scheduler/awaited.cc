@@ -9,7 +9,7 @@
 namespace arenac {
 namespace {
 
-constexpr int64_t kSmaller = 2;         // so many times at least: rows across scales, sums of parts
+constexpr int64_t kTimesFewer = 2;      // so many times at least: rows across scales, sums of parts
 constexpr double kMostRows = 0.75;      // of an operand, of what takes these one by one
 constexpr size_t kMostSkips = 4;        // that are told of
 constexpr size_t kMostCandidates = 64;  // that are looked at for these
@@ -90,7 +90,8 @@ class Reductions {
                                [&](TensorId id) { return ids.contains(id) && reduces(slabs, id); });
   }
   bool is_partial(const Node& node, TensorId tensor) const {
-    return multiply_accumulates(node) == 0 && nodes_.bytes(node.writes[0]) <= nodes_.bytes(tensor) / kSmaller;
+    return multiply_accumulates(node) == 0 &&
+           nodes_.bytes(node.writes[0]) <= nodes_.bytes(tensor) / kTimesFewer;
   }
 
   // The readers of a tensor that read what a reduction of it goes into, too.
@@ -126,6 +127,24 @@ class Reductions {
   const NodeRows& nodes_;
 };
 
+// The nodes that compute the tensor, in their order; none where it waits across scales to no avail.
+std::vector<const Node*> history_of(TensorId tensor, const Graph& graph) {
+  const int64_t kept = bytes_of(graph.tensors[tensor]) / kSmallestSkip;
+  std::vector<const Node*> history;
+  std::set<TensorId> needed = {tensor};
+  for (const Node& node : graph.block | std::views::reverse) {
+    if (std::ranges::none_of(node.writes, [&](TensorId id) { return needed.contains(id); })) continue;
+    const bool is_fed =
+        std::ranges::any_of(node.reads, [&](TensorId id) { return graph.by_rows.contains(id); });
+    if (is_fed || !std::holds_alternative<Nests>(node.body) || history.size() == kLongestHistory) return {};
+    history.push_back(&node);
+    for (TensorId id : node.reads)
+      if (bytes_of(graph.tensors[id]) > kept) needed.insert(id);
+  }
+  std::ranges::reverse(history);
+  return history;
+}
+
 class Scales {
  public:
   explicit Scales(const NodeRows& nodes) : nodes_(nodes), graph_(nodes.graph) {
@@ -144,7 +163,9 @@ class Scales {
       if (found.size() == kMostSkips ||
           (!found.empty() && nodes_.bytes(id) < nodes_.bytes(found.front().tensor) / kSmallestSkip))
         break;
-      if (auto readers = late_readers(id); !readers.empty()) found.push_back({id, std::move(readers)});
+      std::vector<const Node*> history = history_of(id, graph_);
+      if (auto readers = late_readers(id, history); !readers.empty())
+        found.push_back({id, std::move(readers), std::move(history)});
     }
     return found;
   }
@@ -176,11 +197,10 @@ class Scales {
 
   // The readers that read beside the tensor what comes row by row, but of fewer rows, of the nodes that it is
   // made of.
-  std::set<const Node*> late_readers(TensorId tensor) const {
-    const auto history = history_of(tensor, graph_);
-    if (!history) return {};
+  std::set<const Node*> late_readers(TensorId tensor, const std::vector<const Node*>& history) const {
+    if (history.empty()) return {};
     std::set<TensorId> before, made, narrow;
-    for (const Node* node : *history) before.insert(node->writes.begin(), node->writes.end());
+    for (const Node* node : history) before.insert(node->writes.begin(), node->writes.end());
     std::set<const Node*> late;
     for (const Node& node : graph_.block) {
       if (!std::holds_alternative<Nests>(node.body)) continue;
@@ -191,7 +211,7 @@ class Scales {
       const bool of_narrow = comes_of(narrow);
       if (of_narrow && std::ranges::count(node.reads, tensor) > 0) late.insert(&node);
       if (before.contains(node.writes[0]) || (!of_narrow && !comes_of(before) && !comes_of(made))) continue;
-      const bool is_narrow = of_narrow || scales_.at(node.writes[0]) <= scales_.at(tensor) / kSmaller;
+      const bool is_narrow = of_narrow || scales_.at(node.writes[0]) <= scales_.at(tensor) / kTimesFewer;
       (is_narrow ? narrow : made).insert(node.writes.begin(), node.writes.end());
     }
     return late;
@@ -204,27 +224,9 @@ class Scales {
 
 }  // namespace
 
-std::optional<std::vector<const Node*>> history_of(TensorId tensor, const Graph& graph) {
-  const int64_t kept = bytes_of(graph.tensors[tensor]) / kSmallestSkip;
-  std::vector<const Node*> history;
-  std::set<TensorId> needed = {tensor};
-  for (const Node& node : graph.block | std::views::reverse) {
-    if (std::ranges::none_of(node.writes, [&](TensorId id) { return needed.contains(id); })) continue;
-    const bool is_fed =
-        std::ranges::any_of(node.reads, [&](TensorId id) { return graph.by_rows.contains(id); });
-    if (is_fed || !std::holds_alternative<Nests>(node.body) || history.size() == kLongestHistory)
-      return std::nullopt;
-    history.push_back(&node);
-    for (TensorId id : node.reads)
-      if (bytes_of(graph.tensors[id]) > kept) needed.insert(id);
-  }
-  std::ranges::reverse(history);
-  if (history.empty()) return std::nullopt;
-  return history;
+AwaitedTensors awaited_tensors(const Schedule& whole) {
+  const NodeRows nodes(whole);
+  return {Reductions(nodes).all(), Scales(nodes).largest()};
 }
-
-std::vector<Awaited> behind_reductions(const Schedule& whole) { return Reductions(NodeRows(whole)).all(); }
-
-std::vector<Awaited> across_scales(const Schedule& whole) { return Scales(NodeRows(whole)).largest(); }
 
 }  // namespace arenac

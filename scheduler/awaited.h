@@ -8,7 +8,6 @@
 //                                   are there when the first row of the result is
 #pragma once
 
-#include <optional>
 #include <set>
 #include <vector>
 
@@ -18,18 +17,20 @@ namespace arenac {
 
 struct Awaited {
   TensorId tensor;
-  std::set<const Node*> readers;  // nodes of the graph's block: those that wait
+  std::set<const Node*> readers;          // nodes of the graph's block: those that wait
+  std::vector<const Node*> made_by = {};  // of what waits across scales, the nodes that compute it
 };
 
-// Of a schedule of whole layers, those that wait for a reduction of the tensor.
-std::vector<Awaited> behind_reductions(const Schedule& whole);
+struct AwaitedTensors {
+  // Those that wait for a reduction of the tensor.
+  std::vector<Awaited> behind_reductions;
+  // Those that wait for what is made of the tensor, or of what it is made of, in at most half of its rows:
+  // the few largest, the largest first, of those that few nodes compute from inputs, constants and tensors
+  // that are far smaller, without control flow and what the caller passes row by row.
+  std::vector<Awaited> across_scales;
+};
 
-// Those that wait for what is made of the tensor, or of what it is made of, in at most half of its rows: the
-// few largest that have a history, the largest first.
-std::vector<Awaited> across_scales(const Schedule& whole);
-
-// The nodes that compute the tensor, in their order, from inputs, constants and tensors that are far smaller.
-// Nothing where these are none or many, or of control flow, or read what the caller passes row by row.
-std::optional<std::vector<const Node*>> history_of(TensorId tensor, const Graph& graph);
+// Of a schedule of whole layers.
+AwaitedTensors awaited_tensors(const Schedule& whole);
 
 }  // namespace arenac

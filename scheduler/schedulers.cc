@@ -374,9 +374,10 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
   std::vector<Schedule>& plain = whole.schedules;
   const bool may_repeat = freedom > Freedom::kWholeLayers,
              is_long = std::ssize(plain.back().steps) > kMostStepsAgain;
+  const int64_t allowed = work_allowed(graph, freedom);
   if (may_repeat && !is_long)
     for (Schedule& schedule : second_passes(plain.back(), target, deadline))
-      if (work_again(schedule) <= work_allowed(graph, freedom)) plain.push_back(std::move(schedule));
+      if (work_again(schedule) <= allowed) plain.push_back(std::move(schedule));
   for (Schedule& schedule : plain) schedule.io = io;
   Grouped found;
   if (freedom > Freedom::kWholeLayers) found = grouped(graph, whole, freedom, target, deadline);

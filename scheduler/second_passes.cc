@@ -140,10 +140,8 @@ void add_if_new(Graph graph, std::vector<Graph>& graphs) {
 }
 
 // Of what waits for a reduction: of all, of the larger ones, of the largest.
-void add_behind_reductions(const Schedule& whole, std::vector<Graph>& graphs) {
-  const Graph& graph = *whole.graph;
+void add_behind_reductions(std::vector<Awaited> all, const Graph& graph, std::vector<Graph>& graphs) {
   const Writers writers = writers_of(graph);
-  std::vector<Awaited> all = behind_reductions(whole);
   int64_t largest = 0;
   for (const Awaited& awaited : all) largest = std::max(largest, bytes_of(graph.tensors[awaited.tensor]));
   for (const int64_t part : kParts) {
@@ -161,13 +159,12 @@ void add_behind_reductions(const Schedule& whole, std::vector<Graph>& graphs) {
 }
 
 // Of what waits across scales: of the largest, of the two largest, ..., from the inputs on.
-void add_across_scales(const Schedule& whole, std::vector<Graph>& graphs) {
-  const std::vector<Awaited> all = across_scales(whole);
+void add_across_scales(const std::vector<Awaited>& all, const Graph& graph, std::vector<Graph>& graphs) {
   std::vector<Pass> passes;
   std::vector<Graph> found;
   for (const Awaited& awaited : all) {
-    passes.push_back({&awaited, *history_of(awaited.tensor, *whole.graph)});
-    add_if_new(SecondPasses(*whole.graph, Common::kOnce).with(passes), found);
+    passes.push_back({&awaited, awaited.made_by});
+    add_if_new(SecondPasses(graph, Common::kOnce).with(passes), found);
   }
   std::ranges::move(found | std::views::reverse, std::back_inserter(graphs));
 }
@@ -175,9 +172,10 @@ void add_across_scales(const Schedule& whole, std::vector<Graph>& graphs) {
 }  // namespace
 
 std::vector<Graph> with_second_passes(const Schedule& whole) {
+  const AwaitedTensors awaited = awaited_tensors(whole);
   std::vector<Graph> graphs;
-  add_behind_reductions(whole, graphs);
-  add_across_scales(whole, graphs);
+  add_behind_reductions(awaited.behind_reductions, *whole.graph, graphs);
+  add_across_scales(awaited.across_scales, *whole.graph, graphs);
   return graphs;
 }
 

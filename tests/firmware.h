@@ -44,6 +44,13 @@ class Firmware : public testing::Test {
   Finished shell(const std::string& command) const {
     return run_process({"sh", "-c", command}, scratch_.path(), 120);
   }
+  // What the C compiler takes of a model's constants; of an assembler file, the object.
+  std::string weights_of(const std::string& name, const std::string& form) const {
+    if (form != "incbin") return name + "_weights.c ";
+    const Finished assembled = shell(fmt::format("cc -c -I. {}_weights.S", name));
+    EXPECT_EQ(assembled.status, 0) << assembled.output;
+    return fmt::format("-Wl,{}_weights.o ", name);
+  }
   // Builds main.c and the sources, with options beside them, by each of the compilers that there is, and runs
   // it.
   void expect_runs(const std::string& main, const std::string& sources,
@@ -65,5 +72,29 @@ class Firmware : public testing::Test {
 
   TemporaryFolder scratch_;
 };
+
+// A program of two models, of an input x and an output y each: `plain` has written y[0], and the rest of main
+// runs `kws` on the same x.
+inline std::string beside_plain(const std::string& rest) {
+  return R"(
+#include <kws.h>
+#include <plain.h>
+#include <string.h>
+int main(void)
+{
+    static float x[KWS_INPUT_X_COUNT];
+    static float y[3][KWS_OUTPUT_Y_COUNT];
+    kws_workspace w;
+    kws_inputs in;
+    kws_outputs out;
+    plain_inputs plain_in;
+    plain_outputs plain_out;
+    size_t k;
+    for (k = 0; k < KWS_INPUT_X_COUNT; ++k) x[k] = (float)(k * 7 % 11) - 5.0f;
+    plain_in.x = x, plain_out.y = y[0];
+    if (plain_invoke(&plain_in, &plain_out) != PLAIN_OK) return 1;
+)" + rest +
+         "}\n";
+}
 
 }  // namespace arenac

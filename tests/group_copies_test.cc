@@ -50,23 +50,7 @@ std::vector<std::string> copies_in(const MemoryMap& map) {
 }
 
 // `plain` reads its constants where they lie. Both compute twice, on memory that was something else's.
-constexpr const char* kSame = R"(
-#include <kws.h>
-#include <plain.h>
-#include <string.h>
-int main(void)
-{
-    static float x[KWS_INPUT_X_COUNT];
-    static float y[2][KWS_OUTPUT_Y_COUNT];
-    kws_workspace w;
-    kws_inputs in;
-    kws_outputs out;
-    plain_inputs plain_in;
-    plain_outputs plain_out;
-    size_t k;
-    for (k = 0; k < KWS_INPUT_X_COUNT; ++k) x[k] = (float)(k * 7 % 11) - 5.0f;
-    plain_in.x = x, plain_out.y = y[0];
-    if (plain_invoke(&plain_in, &plain_out) != PLAIN_OK) return 1;
+const std::string kSame = beside_plain(R"(
     w.arena = kws_static_arena(), w.dtcm = kws_static_dtcm();
     in.x = x, out.y = y[1];
     for (k = 0; k < 2; ++k) {
@@ -76,8 +60,7 @@ int main(void)
     }
     w.dtcm = 0;
     return kws_run(&w, &in, &out) == KWS_ENULL && kws_invoke(&in, &out) == KWS_OK ? 0 : 3;
-}
-)";
+)");
 
 TEST_F(GroupCopies, AreReadForTheConstants) {
   // Readable arrays, strings, an assembler file; whole layers and rows.
@@ -89,13 +72,8 @@ TEST_F(GroupCopies, AreReadForTheConstants) {
                  {"--name", "plain", "--weights", form, "--optimize", optimize, "--target", "cortex-m4"});
     compile_text(network(n), copying({"--name", "kws", "--weights", form, "--optimize", optimize}));
     EXPECT_THAT(read("kws.c"), HasSubstr("KWS_COPY((pool_dtcm"));
-    std::string sources = "-fsanitize=address kws.c plain.c kws_weights.c plain_weights.c";
-    if (std::string(form) == "incbin") {
-      const Finished assembled = shell("cc -c -I. kws_weights.S && cc -c -I. plain_weights.S");
-      ASSERT_EQ(assembled.status, 0) << assembled.output;
-      sources = "kws.c plain.c -Wl,kws_weights.o,plain_weights.o";
-    }
-    expect_runs(kSame, sources);
+    const std::string sanitized = std::string(form) == "incbin" ? "" : "-fsanitize=address ";
+    expect_runs(kSame, sanitized + "kws.c plain.c " + weights_of("kws", form) + weights_of("plain", form));
   }
 }
 

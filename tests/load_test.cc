@@ -37,23 +37,7 @@ std::vector<std::string> copying(std::vector<std::string> words) {
 }
 
 // `plain` has its constants in flash.
-constexpr const char* kSame = R"(
-#include <kws.h>
-#include <plain.h>
-#include <string.h>
-int main(void)
-{
-    static float x[KWS_INPUT_X_COUNT];
-    static float y[3][4];
-    kws_workspace w;
-    kws_inputs in;
-    kws_outputs out;
-    plain_inputs plain_in;
-    plain_outputs plain_out;
-    size_t k;
-    for (k = 0; k < KWS_INPUT_X_COUNT; ++k) x[k] = (float)(k * 7 % 11) - 5.0f;
-    plain_in.x = x, plain_out.y = y[0];
-    if (plain_invoke(&plain_in, &plain_out) != PLAIN_OK) return 1;
+const std::string kSame = beside_plain(R"(
     w.arena = kws_static_arena();
     in.x = x, out.y = y[1];
 #ifdef ITSELF
@@ -69,8 +53,7 @@ int main(void)
         kws_load();
     }
     return 0;
-}
-)";
+)");
 
 TEST_F(Load, RunsComputeWithCopiesWhatTheyDoWithTheConstants) {
   // Readable arrays, strings, an assembler file.
@@ -78,12 +61,7 @@ TEST_F(Load, RunsComputeWithCopiesWhatTheyDoWithTheConstants) {
     SCOPED_TRACE(fmt::format("{} rows, {}", rows, form));
     compile_text(filter_and_matrix(rows), {"--name", "plain", "--weights", form});
     compile_text(filter_and_matrix(rows), copying({"--name", "kws", "--weights", form}));
-    std::string sources = "kws.c plain.c kws_weights.c plain_weights.c";
-    if (std::string(form) == "incbin") {
-      const Finished assembled = shell("cc -c -I. kws_weights.S && cc -c -I. plain_weights.S");
-      ASSERT_EQ(assembled.status, 0) << assembled.output;
-      sources = "kws.c plain.c -Wl,kws_weights.o,plain_weights.o";
-    }
+    const std::string sources = "kws.c plain.c " + weights_of("kws", form) + weights_of("plain", form);
     expect_runs(kSame, sources);
     expect_runs(kSame, sources + " -DITSELF", {"cc -std=c99"});
     EXPECT_EQ(arenac(copying({"run", "kws.onnx", "--quiet", "--weights", form})).status, 0);
