@@ -28,7 +28,7 @@ class LanesToScalars {
     for (const Stmt& s : body) {
       if (const Lanes* lanes = std::get_if<Lanes>(&s.is); lanes && stores_all_lanes(*lanes)) {
         for (int number : registers_of(s))
-          if (gathered.insert(number).second) gather(number, made);
+          if (!is_array(number) && gathered.insert(number).second) gather(number, made);
         made.push_back(s);
       } else if (lanes) {
         for (int l = 0; l < lanes->count; ++l)
@@ -36,8 +36,11 @@ class LanesToScalars {
       } else if (const Declare* declare = std::get_if<Declare>(&s.is)) {
         Declare scalars{{}, declare->initial};
         for (int number : declare->registers)
-          for (int l = 0; l < kernel_.registers[static_cast<size_t>(number)].lanes; ++l)
-            scalars.registers.push_back(scalar(number, l));
+          if (is_array(number))
+            scalars.registers.push_back(number);
+          else
+            for (int l = 0; l < kernel_.registers[static_cast<size_t>(number)].lanes; ++l)
+              scalars.registers.push_back(scalar(number, l));
         made.push_back({std::move(scalars)});
       } else {
         made.push_back(with_bodies(s, [&](const Stmts& inner) { return changed(inner); }));
@@ -55,6 +58,18 @@ class LanesToScalars {
       return set && set->value->op == Op::kInstruction &&
              instructions()[static_cast<size_t>(set->value->index)].lane_operands > 0;
     });
+  }
+
+  // Elements in memory, which have indices of their own and instructions store to: no scalars.
+  bool is_array(int number) const {
+    const Register& is = kernel_.registers[static_cast<size_t>(number)];
+    return is.holds == Register::Holds::kElements && is.lanes > 1;
+  }
+
+  // Whether the formula is a register that becomes a scalar per lane.
+  bool reads_lane(const Expr& e) const {
+    return e->op == Op::kRead && e->index >= kRegisters && !e->args.empty() &&
+           !is_array(e->index - kRegisters);
   }
 
   // Those of several lanes that a statement's formulas read.
@@ -83,9 +98,9 @@ class LanesToScalars {
   // Registers outside of loops over lanes: at certain ones.
   Expr at_fixed_lanes(const Expr& e) {
     return substitute(e, [&](const Expr& x) {
-      const bool lane = x->op == Op::kRead && x->index >= kRegisters && !x->args.empty();
-      return lane ? register_at(kernel_, scalar(x->index - kRegisters, static_cast<int>(x->args[0]->value.i)))
-                  : Expr();
+      return reads_lane(x)
+                 ? register_at(kernel_, scalar(x->index - kRegisters, static_cast<int>(x->args[0]->value.i)))
+                 : Expr();
     });
   }
 
@@ -94,8 +109,7 @@ class LanesToScalars {
       return substitute(e, [&](const Expr& x) {
         if (x->op == Op::kAxis && x->index == kLane) return integer(l);
         const int number = x->index - kRegisters;
-        const bool lane =
-            x->op == Op::kRead && number >= 0 && (!x->args.empty() || defined_.contains(number));
+        const bool lane = reads_lane(x) || (x->op == Op::kRead && number >= 0 && defined_.contains(number));
         return lane ? register_at(kernel_, scalar(number, l)) : Expr();
       });
     })[0];

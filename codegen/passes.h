@@ -5,7 +5,7 @@
 
 namespace arenac {
 
-// Lanes as scalars with names, which every compiler keeps in registers:
+// Lanes as scalars with names, which every compiler keeps in registers; arrays of elements stay arrays:
 //
 //   float acc0[2];                                       float acc0_0, acc0_1;
 //   for (int l = 0; l < 2; ++l) {                        acc0_0 += v0 * x1[i4];

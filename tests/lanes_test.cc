@@ -27,15 +27,15 @@ size_t row_of(const std::string& target) {
 }
 
 // The C of the graph for vectors. That for a processor without vectors gives the same bits.
-std::string text_of(const std::string& model) {
+std::string text_of(const std::string& model, const std::string& target = "portable") {
   const Graph graph =
       rewritten(import_text(R"(<ir_version: 8, opset_import: ["" : 17]> g )" + model), layerwise_peak);
   std::vector<Emitted> ways;
-  for (const std::string target : {"portable", "cortex-m0"}) {
+  for (const std::string& each : {target, std::string("cortex-m0")}) {
     Way way;
-    way.target = row_of(target);
+    way.target = row_of(each);
     ways.push_back(Emitted{
-        compile_graph(with_weight_blocks(graph, target_named(target)), fmt::format("m{}", way.target), way)});
+        compile_graph(with_weight_blocks(graph, target_named(each)), fmt::format("m{}", way.target), way)});
     ways.back().inputs = random_inputs(graph, 1, Numbers::kAny);
   }
   run_emitted(ways, compilers()[0]);
@@ -44,7 +44,7 @@ std::string text_of(const std::string& model) {
     if (!e.fault.empty()) continue;
     EXPECT_EQ(e.outputs[0].bytes, ways[0].outputs[0].bytes);
   }
-  return file_named(ways[0].compilation, "m0.c");
+  return file_named(ways[0].compilation, ways[0].compilation.name + ".c");
 }
 
 // An initializer of small numbers.
@@ -99,16 +99,26 @@ TEST(Lanes, OfRowsFindTheGreatest) {
   EXPECT_THAT(text_of("(float[6, 31] x) => (z) { z = ReduceMax<axes = [1]>(x) }"), Not(HasSubstr("acc[16]")));
 }
 
-// Codes are vectors; what a table has for them is looked up one by one.
-TEST(Lanes, OfCodesAreLookedUpApart) {
-  const std::string model = fmt::format(
-      R"((int8[1, 8, 6, 6] x) => (int8[1, 16, 6, 6] z)
+// A quantised convolution from so many channels, and a table of its codes.
+std::string with_table(int channels) {
+  return fmt::format(
+      R"((int8[1, {}, 6, 6] x) => (int8[1, 16, 6, 6] z)
       <float s = {{0.03}}, int8 o = {{-5}}, float[16] t = {{{}}}, int8[16] p = {{{}}}, {}> {{
       a = DequantizeLinear(x, s, o)  v = DequantizeLinear<axis = 0>(w, t, p)  b = Conv(a, v)
       c = QuantizeLinear(b, s, o)  d = DequantizeLinear(c, s, o)  e = HardSwish(d)  z = QuantizeLinear(e, s, o) }})",
-      fmt::join(std::vector<double>(16, 0.002), ", "), fmt::join(std::vector<int>(16, 0), ", "),
-      weights("w", {16, 8, 1, 1}, "int8"));
-  EXPECT_THAT(text_of(model), AllOf(HasSubstr("int8_t codes["), HasSubstr("codes[l")));
+      channels, fmt::join(std::vector<double>(16, 0.002), ", "), fmt::join(std::vector<int>(16, 0), ", "),
+      weights("w", {16, channels, 1, 1}, "int8"));
+}
+
+// Codes are vectors; what a table has for them is looked up one by one.
+TEST(Lanes, OfCodesAreLookedUpApart) {
+  EXPECT_THAT(text_of(with_table(8)), AllOf(HasSubstr("int8_t codes["), HasSubstr("codes[l")));
+}
+
+// An instruction stores codes of all lanes; the sums of these are scalars.
+TEST(Lanes, OfCodesAreReadWhereInstructionsStoreThem) {
+  EXPECT_THAT(text_of(with_table(24), "cortex-m55"), AllOf(HasSubstr("requantized_s8_lanes(codes, 1,"),
+                                                           HasSubstr("codes[3]"), Not(HasSubstr("codes_3"))));
 }
 
 }  // namespace
