@@ -198,11 +198,12 @@ std::vector<std::string> pool_macros(const std::vector<Pool>& pools) {
   return distinct_capitals(pool_identifiers(pools), "WEIGHTS");  // KWS_WEIGHTS_SIZE is that of the constants
 }
 
-std::vector<std::string> constant_macros(const std::vector<Pool>& pools, const std::vector<Pool>& constants) {
+std::vector<std::string> constant_macros(const std::vector<Pool>& pools,
+                                         const std::vector<ConstantPool>& constants) {
   std::vector<std::string> all = pool_macros(pools);
   all.insert(all.begin(), "WEIGHTS");
   const auto others = static_cast<std::ptrdiff_t>(all.size());
-  for (const Pool& pool : constants) all.push_back(pool.name);
+  for (const ConstantPool& each : constants) all.push_back(each.name());
   all = distinct_capitals(all);
   return {all.begin() + others, all.end()};
 }

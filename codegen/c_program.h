@@ -105,7 +105,8 @@ void io_functions(CText& c, const CProgram& program);
 // Of pools, as C identifiers.
 std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools);
 // What stands for each pool of constants in its macros, beside these: KWS_ITCM_SIZE.
-std::vector<std::string> constant_macros(const std::vector<Pool>& pools, const std::vector<Pool>& constants);
+std::vector<std::string> constant_macros(const std::vector<Pool>& pools,
+                                         const std::vector<ConstantPool>& constants);
 // The macros NAME_ALIGNED and NAME_SECTION, which place static arrays and which the build may define itself;
 // the array of a pool whose macros begin with `macro`, in a section of the linker if there is one; a function
 // that returns the first aligned byte of one.

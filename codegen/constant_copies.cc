@@ -43,8 +43,8 @@ void constant_copies(CText& c, const CProgram& p) {
   for (size_t k : p.weights.used_blobs()) {
     const Blob& blob = p.weights.blobs[k];
     if (blob.copy.empty()) continue;
-    c.put(
-        pool_array(p.name, blob.copy, p.upper + "_" + p.constant_macros[k], p.options.constants.sections[k]));
+    c.put(pool_array(p.name, blob.copy, p.upper + "_" + p.constant_macros[k],
+                     p.options.constants.pools[k].section));
     copy_blob(calls, p, k);
   }
   c.line("static int {}_loaded; /* in .bss */", p.name);

@@ -47,10 +47,11 @@ std::vector<double> reads_of(const Weights& weights, const Schedule& schedule) {
   return reads;
 }
 
-[[noreturn]] void no_room(const Weight& weight, const Schedule& schedule, const std::vector<Pool>& allowed) {
+[[noreturn]] void no_room(const Weight& weight, const Schedule& schedule,
+                          const std::vector<ConstantPool>& allowed) {
   std::string pools;
-  for (const Pool& pool : allowed)
-    pools += fmt::format("{}{} ({} bytes)", pools.empty() ? "" : ", ", pool.name, *pool.capacity);
+  for (const ConstantPool& each : allowed)
+    pools += fmt::format("{}{} ({} bytes)", pools.empty() ? "" : ", ", each.name(), *each.pool.capacity);
   throw UserError(fmt::format("{}: constant '{}' of {} bytes finds no room in {}\n"
                               "  a --pool of kind=constants without a size takes what the others cannot",
                               schedule.graph->name, c_comment(schedule.graph->tensors[weight.tensor].name),
@@ -63,12 +64,12 @@ std::vector<int> pinned(const Weights& weights, const Schedule& schedule, const 
   std::vector<int> pool_of(weights.all.size(), -1);
   for (const Pin& pin : pools.pins) {
     const int pool =
-        static_cast<int>(std::ranges::find(pools.pools, pin.pool, &Pool::name) - pools.pools.begin());
+        static_cast<int>(std::ranges::find(pools.pools, pin.pool, &ConstantPool::name) - pools.pools.begin());
     for (const int weight : named_by(pin, weights, *schedule.graph)) {
       int& own = pool_of[static_cast<size_t>(weight)];
       if (own >= 0 && own != pool)
         throw UserError(fmt::format("--pin {}={}: its bytes are also those of a constant pinned to {}",
-                                    pin.tensor, pin.pool, pools.pools[static_cast<size_t>(own)].name),
+                                    pin.tensor, pin.pool, pools.pools[static_cast<size_t>(own)].name()),
                         Exit::kUsage);
       own = pool;
     }
@@ -79,11 +80,10 @@ std::vector<int> pinned(const Weights& weights, const Schedule& schedule, const 
 std::vector<Blob> blobs_of(const ConstantPools& in) {
   if (in.pools.empty()) return {{.align = kConstantAlign}};
   std::vector<Blob> blobs;
-  for (size_t k = 0; k < in.pools.size(); ++k) {
-    const std::string& name = in.pools[k].name;
-    blobs.push_back({"weights_" + name, "CONST_" + upper_case(name), in.copied[k] ? "" : in.sections[k],
-                     in.copied[k] ? name : "", std::max<int64_t>(in.pools[k].align, kConstantAlign)});
-  }
+  for (const ConstantPool& each : in.pools)
+    blobs.push_back({"weights_" + each.name(), "CONST_" + upper_case(each.name()),
+                     each.copied ? "" : each.section, each.copied ? each.name() : "",
+                     std::max<int64_t>(each.pool.align, kConstantAlign)});
   return blobs;
 }
 
@@ -95,7 +95,7 @@ void choose_blobs(Weights& weights, const Schedule& schedule, const ConstantPool
   std::iota(order.begin(), order.end(), 0);
   std::ranges::stable_sort(order, {}, [&](size_t k) { return std::pair(pins[k] < 0, -reads[k]); });
   std::vector<int64_t> left;
-  for (const Pool& pool : in.pools) left.push_back(pool.capacity.value_or(INT64_MAX));
+  for (const ConstantPool& each : in.pools) left.push_back(each.pool.capacity.value_or(INT64_MAX));
   for (size_t k : order) {
     Weight& weight = weights.all[k];
     const size_t first = pins[k] < 0 ? 0 : static_cast<size_t>(pins[k]),

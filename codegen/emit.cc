@@ -583,9 +583,8 @@ class Emitter {
   // Of static arrays.
   std::vector<std::string> sections_in_ram() const {
     std::vector<std::string> sections = options_.sections;
-    const ConstantPools& constants = options_.constants;
-    for (size_t k = 0; k < constants.pools.size(); ++k)
-      if (constants.copied[k]) sections.push_back(constants.sections[k]);
+    for (const ConstantPool& each : options_.constants.pools)
+      if (each.copied) sections.push_back(each.section);
     return sections;
   }
 

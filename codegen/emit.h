@@ -53,16 +53,23 @@ struct GroupPool {
 };
 constexpr int64_t kWordBytes = 4, kUsualWait = 4;  // the latter of slower memory that nothing is said of
 
-// Memories for constants, the fastest first; none: with the program's other constant data.
+// A memory in which constants lie.
+struct ConstantPool {
+  Pool pool = {};
+  std::string section = {};          // of the linker; "": the compiler's own
+  bool copied = false;               // whether it is RAM that NAME_load fills from flash
+  std::optional<int64_t> wait = {};  // as GroupPool::wait; none: not said
+
+  const std::string& name() const { return pool.name; }
+};
+
+// All of them, the fastest first; none: with the program's other constant data.
 struct ConstantPools {
-  std::vector<Pool> pools = {};
-  std::vector<std::string> sections = {};  // of the linker, for each; "": the compiler's own
-  std::vector<bool> copied = {};           // for each, whether it is RAM that NAME_load fills from flash
-  std::vector<std::optional<int64_t>> waits = {};  // for each, as GroupPool::wait; none: not said
-  std::vector<Pin> pins = {};                      // of constants, into pools that there are
+  std::vector<ConstantPool> pools = {};
+  std::vector<Pin> pins = {};  // of constants, into pools that there are
   std::optional<GroupPool> group = {};
 
-  bool any_copied() const { return std::ranges::find(copied, true) != copied.end(); }
+  bool any_copied() const { return std::ranges::any_of(pools, &ConstantPool::copied); }
 };
 
 struct EmitOptions {

@@ -191,7 +191,7 @@ std::string header_text(const CProgram& p, const std::string& token) {
     pool_size_macros(c, p.name, p.upper + "_" + p.pool_macros[k], p.plan.pools[k].size,
                      p.lifetimes.problem.pools[k]);
   for (size_t k = 0; k < p.constant_macros.size(); ++k) {
-    Pool pool = p.options.constants.pools[k];
+    Pool pool = p.options.constants.pools[k].pool;
     const Blob& blob = p.weights.blobs[k];
     if (!blob.copy.empty()) pool.align = blob.align;  // of the array
     pool_size_macros(c, p.name, p.upper + "_" + p.constant_macros[k], blob.total, pool);

@@ -95,7 +95,7 @@ class Chooser {
   int64_t wait_of(int weight) const {
     const size_t home = weights_.all[static_cast<size_t>(weight)].blob;
     const bool faster = !constants_.pools.empty() && home < group_.behind;
-    const auto said = constants_.pools.empty() ? std::nullopt : constants_.waits[home];
+    const auto said = constants_.pools.empty() ? std::nullopt : constants_.pools[home].wait;
     return said.value_or(faster ? 0 : kUsualWait) - group_.wait;
   }
 

@@ -216,9 +216,9 @@ MemoryMap with_constant_pools(MemoryMap map, const Schedule& schedule, const Emi
   if (options.constants.pools.empty()) return map;
   const Weights weights = collect_weights(schedule, options);
   for (size_t k = 0; k < map.constants.size(); ++k) {
-    const size_t pool = weights.all[k].blob;
-    if (options.constants.copied[pool]) map.constants[k].copied_from = map.constants[k].pool;
-    map.constants[k].pool = options.constants.pools[pool].name;
+    const ConstantPool& pool = options.constants.pools[weights.all[k].blob];
+    if (pool.copied) map.constants[k].copied_from = map.constants[k].pool;
+    map.constants[k].pool = pool.name();
   }
   return map;
 }

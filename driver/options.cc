@@ -370,7 +370,7 @@ constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklm
 
 std::vector<Pool> pools_so_far(const CompileOptions& compile) {
   std::vector<Pool> all = compile.pools;
-  all.insert(all.end(), compile.constants.pools.begin(), compile.constants.pools.end());
+  for (const ConstantPool& each : compile.constants.pools) all.push_back(each.pool);
   if (compile.constants.group) all.push_back(compile.constants.group->pool);
   return all;
 }
@@ -393,7 +393,6 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
           fmt::format("--pool {}: the alignment must be a power of two up to {}", text, kGreatestAlign));
     if (section.find_first_not_of(kSectionLetters) != std::string::npos)
       wrong_usage(fmt::format("--pool {}: a section's name has letters, digits and '._$-'", text));
-    const bool constants = kind == "constants";
     if (copied == Copied::kByGroup) {
       if (compile.constants.group)
         wrong_usage(fmt::format("--pool {}: groups copy into pool '{}' already; only one pool has copy=group",
@@ -401,15 +400,16 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
       compile.constants.group = {pool, section, compile.constants.pools.size(), wait.value_or(0)};
       continue;
     }
-    (constants ? compile.constants.pools : compile.pools).push_back(pool);
-    (constants ? compile.constants.sections : compile.sections).push_back(section);
-    if (!constants) continue;
-    compile.constants.copied.push_back(copied == Copied::kAtStart);
-    compile.constants.waits.push_back(wait);
+    if (kind == "constants") {
+      compile.constants.pools.push_back({pool, section, copied == Copied::kAtStart, wait});
+    } else {
+      compile.pools.push_back(pool);
+      compile.sections.push_back(section);
+    }
   }
   for (const std::string& text : raw.pins) {
     const auto [tensor, pool] = split_binding(text, "--pin", "TENSOR=POOL");
-    const bool constants = std::ranges::count(compile.constants.pools, pool, &Pool::name) > 0;
+    const bool constants = std::ranges::count(compile.constants.pools, pool, &ConstantPool::name) > 0;
     if (compile.constants.group && compile.constants.group->pool.name == pool) {
       compile.constants.group->pins.push_back({tensor, pool});
       continue;
@@ -440,11 +440,10 @@ void require_placeable(const CompileOptions& compile, const std::string& weights
   if (!constants.pools.empty() &&
       (compile.weights == WeightsForm::kBin || compile.weights == WeightsForm::kPointer))
     wrong_usage(fmt::format("--pool name={},kind=constants: with --weights {} you place the bytes yourself",
-                            constants.pools[0].name, weights));
-  std::vector<Pool> pools = constants.pools;
-  if (constants.group) pools.push_back(constants.group->pool);
-  for (const Pool& pool : pools)
-    if (compile.pools.empty() && upper_case(pool.name) == "ARENA")
+                            constants.pools[0].name(), weights));
+  if (!compile.pools.empty()) return;
+  for (const Pool& pool : pools_so_far(compile))
+    if (upper_case(pool.name) == "ARENA")
       wrong_usage(fmt::format("--pool name={}: the arena has this name", pool.name));
 }
 
