@@ -28,7 +28,7 @@ class LanesToScalars {
     for (const Stmt& s : body) {
       if (const Lanes* lanes = std::get_if<Lanes>(&s.is); lanes && stores_all_lanes(*lanes)) {
         for (int number : registers_of(s))
-          if (!is_array(number) && gathered.insert(number).second) gather(number, made);
+          if (gathered.insert(number).second) gather(number, made);
         made.push_back(s);
       } else if (lanes) {
         for (int l = 0; l < lanes->count; ++l)
@@ -60,26 +60,25 @@ class LanesToScalars {
     });
   }
 
-  // Elements in memory, which have indices of their own and instructions store to: no scalars.
+  // Elements of several lanes: instructions store them as a whole and a table is asked for one of them.
   bool is_array(int number) const {
     const Register& is = kernel_.registers[static_cast<size_t>(number)];
     return is.holds == Register::Holds::kElements && is.lanes > 1;
   }
 
-  // Whether the formula is a register that becomes a scalar per lane.
+  // Whether the formula reads a lane of a register that becomes a scalar per lane.
   bool reads_lane(const Expr& e) const {
     return e->op == Op::kRead && e->index >= kRegisters && !e->args.empty() &&
            !is_array(e->index - kRegisters);
   }
 
-  // Those of several lanes that a statement's formulas read.
+  // Those that become scalars, of which a statement's formulas read a lane.
   std::set<int> registers_of(const Stmt& s) const {
     std::set<int> all;
     visit_statements({s}, [&](const Stmt& inner) {
       visit_formulas(inner, [&](const Expr& root) {
         any_of(root, [&](const Expr& e) {
-          if (e->op == Op::kRead && e->index >= kRegisters && !e->args.empty())
-            all.insert(e->index - kRegisters);
+          if (reads_lane(e)) all.insert(e->index - kRegisters);
           return false;
         });
       });

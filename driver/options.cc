@@ -368,7 +368,7 @@ constexpr int64_t kGreatestAlign = 65536;
 constexpr size_t kLongestPoolName = 63 - kReadByLinkers - std::string_view("__ALIGN").size();
 constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._$-";
 
-std::vector<Pool> pools_so_far(const CompileOptions& compile) {
+std::vector<Pool> pools_of_all_kinds(const CompileOptions& compile) {
   std::vector<Pool> all = compile.pools;
   for (const ConstantPool& each : compile.constants.pools) all.push_back(each.pool);
   if (compile.constants.group) all.push_back(compile.constants.group->pool);
@@ -385,7 +385,7 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
     if (pool.name.size() > kLongestPoolName)
       wrong_usage(fmt::format("--pool {}: the name has {} letters, and {} are the most", text,
                               pool.name.size(), kLongestPoolName));
-    for (const Pool& other : pools_so_far(compile))
+    for (const Pool& other : pools_of_all_kinds(compile))
       if (upper_case(other.name) == upper_case(pool.name))
         wrong_usage(fmt::format("--pool {}: there is a pool '{}' already", text, other.name));
     if (pool.align < 1 || pool.align > kGreatestAlign || (pool.align & (pool.align - 1)) != 0)
@@ -442,7 +442,7 @@ void require_placeable(const CompileOptions& compile, const std::string& weights
     wrong_usage(fmt::format("--pool name={},kind=constants: with --weights {} you place the bytes yourself",
                             constants.pools[0].name(), weights));
   if (!compile.pools.empty()) return;
-  for (const Pool& pool : pools_so_far(compile))
+  for (const Pool& pool : pools_of_all_kinds(compile))
     if (upper_case(pool.name) == "ARENA")
       wrong_usage(fmt::format("--pool name={}: the arena has this name", pool.name));
 }
