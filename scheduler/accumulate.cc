@@ -16,37 +16,80 @@ namespace {
 constexpr int64_t kLeastReduced = 8;  // elements a result
 constexpr int64_t kSmallestPart = 8;  // of the operand's bytes: the sums that all of it goes into
 
-// Whether the nest reduces elements of one operand and does nothing else with it: each for one result
-// (pooling), or all for every one of few results (fully connected layers), if it has rows.
-bool accumulates(const Node& node, const Graph& graph) {
-  const Nests* nests = std::get_if<Nests>(&node.body);
-  if (!nests || nests->size() != 1 || node.writes.size() != 1) return false;
-  const Nest& nest = nests->front();
-  if (nest.combine == Combine::kNone || nest.accumulate || !nest.where.empty()) return false;
+// The elements that the nest takes for each result, and its results.
+struct Counts {
   int64_t kept = 1, reduced = 1;
-  for (const Axis& a : nest.axes) (a.reduced ? reduced : kept) *= a.extent;
-  const Expr* operand = nullptr;
-  int operands = 0, constants = 0;
+};
+
+Counts counts_of(const Nest& nest) {
+  Counts counts;
+  for (const Axis& a : nest.axes) (a.reduced ? counts.reduced : counts.kept) *= a.extent;
+  return counts;
+}
+
+// Whether one of the read's indices names the axis.
+bool is_read_along(const Expr& operand, int a) {
+  return std::ranges::any_of(operand->args, [&](const Expr& index) { return names_axis(index, a); });
+}
+
+// The reads of what is computed and more than one element, and how many are of constants.
+struct Operands {
+  std::vector<Expr> computed;
+  int constants = 0;
+};
+
+Operands operands_of(const Nest& nest, const Node& node, const Graph& graph) {
+  Operands operands;
   any_of(nest.body, [&](const Expr& e) {
     if (e->op != Op::kRead) return false;
     const Tensor& t = graph.tensors[node.reads[e->index]];
     if (element_count(t.shape) <= 1) return false;
     if (t.constant)
-      ++constants;
+      ++operands.constants;
     else
-      ++operands, operand = &e;
+      operands.computed.push_back(e);
     return false;
   });
-  if (operands != 1 || kept == 0 || reduced < kLeastReduced) return false;
-  const Tensor& tensor = graph.tensors[node.reads[(*operand)->index]];
+  return operands;
+}
+
+// Whether all elements of the operand are reduced: each for one result, without constants (pooling), or all
+// for every one of few results, if it has rows (fully connected layers).
+bool accumulates_one(const Nest& nest, const Expr& operand, const Tensor& tensor, bool has_constants) {
+  const auto [kept, reduced] = counts_of(nest);
   bool by_result = false;
   for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a)
-    for (const Expr& index : (*operand)->args)
-      by_result |= !nest.axes[a].reduced && nest.axes[a].extent > 1 && names_axis(index, a);
-  if (by_result) return constants == 0 && element_count(tensor.shape) == kept * reduced;
+    by_result |= !nest.axes[a].reduced && nest.axes[a].extent > 1 && is_read_along(operand, a);
+  if (by_result) return !has_constants && element_count(tensor.shape) == kept * reduced;
   const auto dims = std::count_if(tensor.shape.begin(), tensor.shape.end(), [](int64_t n) { return n > 1; });
   return dims > 1 && element_count(tensor.shape) == reduced &&
          bytes_of(tensor) >= kSmallestPart * kept * size_of(nest.body->type);
+}
+
+// Whether the operand is one of a product of two that both have all elements that are reduced, for few
+// results: keys and values of an attention without softmax, of all tokens.
+bool accumulates_product(const Nest& nest, const Expr& operand, const Tensor& tensor) {
+  for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a)
+    if (nest.axes[a].reduced && nest.axes[a].extent > 1 && !is_read_along(operand, a)) return false;
+  return bytes_of(tensor) >= kSmallestPart * counts_of(nest).kept * size_of(nest.body->type);
+}
+
+// Whether the nest reduces all of large operands to few results and does nothing else with them.
+bool accumulates(const Node& node, const Graph& graph) {
+  const Nests* nests = std::get_if<Nests>(&node.body);
+  if (!nests || nests->size() != 1 || node.writes.size() != 1) return false;
+  const Nest& nest = nests->front();
+  if (nest.combine == Combine::kNone || nest.accumulate || !nest.where.empty()) return false;
+  const auto [kept, reduced] = counts_of(nest);
+  if (kept == 0 || reduced < kLeastReduced) return false;
+  const Operands operands = operands_of(nest, node, graph);
+  const auto tensor_of = [&](const Expr& e) -> const Tensor& { return graph.tensors[node.reads[e->index]]; };
+  const auto& computed = operands.computed;
+  if (computed.size() == 1)
+    return accumulates_one(nest, computed[0], tensor_of(computed[0]), operands.constants > 0);
+  return computed.size() == 2 && operands.constants == 0 && std::ranges::all_of(computed, [&](const Expr& e) {
+           return accumulates_product(nest, e, tensor_of(e));
+         });
 }
 
 // out[i...] at the place that `nest` writes, without the reduced axes.

@@ -20,6 +20,10 @@ bool reads_any(const Node& node, const std::set<TensorId>& ids) {
   return std::ranges::any_of(node.reads, [&](TensorId id) { return ids.contains(id); });
 }
 
+bool writes_any(const Node& node, const std::set<TensorId>& ids) {
+  return std::ranges::any_of(node.writes, [&](TensorId id) { return ids.contains(id); });
+}
+
 // The nodes of a schedule of whole layers, and which rows they touch.
 struct NodeRows {
   explicit NodeRows(const Schedule& whole)
@@ -127,6 +131,81 @@ class Reductions {
   const NodeRows& nodes_;
 };
 
+// Of one tensor: what is made of it row by row, up to steps that mix its rows, and what depends on these.
+class Mixing {
+ public:
+  Mixing(TensorId tensor, const NodeRows& nodes) : nodes_(nodes), tensor_(tensor), made_{tensor} {
+    bool seen = false;
+    for (const Node& node : nodes_.graph.block) {
+      const bool writes = std::ranges::count(node.writes, tensor) > 0;
+      if (seen && !writes) follow(node);
+      seen |= writes;
+    }
+  }
+
+  // The tensor with the readers that do not mix it nor make what is mixed, but what is read beside the result
+  // of that, and with these and the nodes between to put off.
+  Awaited awaited() const {
+    std::set<TensorId> mixed, late;
+    for (const auto& [node, id] : mixed_) mixed.insert(id);
+    Awaited found = {tensor_, {}};
+    for (const Node& node : nodes_.graph.block | std::views::reverse) {
+      const bool depends = writes_any(node, depends_);
+      if (!depends && writes_any(node, mixed)) {
+        mixed.insert(node.reads.begin(), node.reads.end());
+        continue;
+      }
+      if (!depends && !writes_any(node, late)) continue;
+      for (const TensorId id : node.reads)
+        if (made_.contains(id) && !mixed_.contains({&node, id})) {
+          late.insert(id);
+          if (id == tensor_) found.readers.insert(&node);
+        }
+      if (!depends) found.put_off.insert(&node);
+    }
+    return found;
+  }
+
+  // Whether it is read when the mixing is done, as the tensor would be.
+  bool keeps(TensorId id) const {
+    return std::ranges::any_of(nodes_.graph.block, [&](const Node& node) {
+      return writes_any(node, depends_) && std::ranges::count(node.reads, id) > 0;
+    });
+  }
+
+ private:
+  // Whether each slab of a node takes all rows of the operand, or adds to the same result.
+  bool mixes(const Node& node, TensorId operand) const {
+    if (!std::holds_alternative<Nests>(node.body)) return true;
+    const Slabs* slabs = nodes_.slabs(node);
+    if (!slabs) return false;  // a view
+    if (slabs->count <= 1) return true;
+    const Interval first = slabs->write.rows.front(), last = slabs->write.rows.back();
+    return (first.begin < last.end && last.begin < first.end) ||
+           (nodes_.rows(operand) > 1 && nodes_.takes_more(*slabs, operand, kMostRows));
+  }
+
+  void follow(const Node& node) {
+    bool depends = reads_any(node, depends_);
+    for (const TensorId id : node.reads)
+      if (made_.contains(id) && mixes(node, id)) depends = true, mixed_.emplace(&node, id);
+    if (depends || reads_any(node, made_))
+      (depends ? depends_ : made_).insert(node.writes.begin(), node.writes.end());
+  }
+
+  const NodeRows& nodes_;
+  const TensorId tensor_;
+  std::set<TensorId> made_;                           // of the tensor row by row, and itself
+  std::set<std::pair<const Node*, TensorId>> mixed_;  // nodes with what of these they mix
+  std::set<TensorId> depends_;                        // results of these nodes, and what is made of such
+};
+
+// Whether the tensor is read again after the node.
+bool is_read_after(const Node& node, TensorId id, const Block& block) {
+  return std::any_of(&node + 1, block.data() + block.size(),
+                     [&](const Node& later) { return std::ranges::count(later.reads, id) > 0; });
+}
+
 // The nodes that compute the tensor, in their order; none where it waits across scales to no avail.
 std::vector<const Node*> history_of(TensorId tensor, const Graph& graph) {
   const int64_t kept = bytes_of(graph.tensors[tensor]) / kSmallestSkip;
@@ -227,6 +306,26 @@ class Scales {
 AwaitedTensors awaited_tensors(const Schedule& whole) {
   const NodeRows nodes(whole);
   return {Reductions(nodes).all(), Scales(nodes).largest()};
+}
+
+std::vector<Awaited> awaited_behind_mixing(const Schedule& whole) {
+  const NodeRows nodes(whole);
+  std::vector<Awaited> found;
+  for (const Node& node : nodes.graph.block) {
+    const Slabs* slabs = nodes.slabs(node);
+    if (!slabs || slabs->count <= 1 || node.writes.size() != 1 || multiply_accumulates(node) > 0) continue;
+    std::vector<TensorId> large = node.reads;  // no less than what is made of it
+    std::erase_if(large, [&](TensorId id) {
+      return nodes.graph.tensors[id].constant || nodes.bytes(id) * kTimesFewer <= nodes.bytes(node.writes[0]);
+    });
+    if (large.size() != 1 || !is_read_after(node, large[0], nodes.graph.block)) continue;
+    const Mixing mixing(node.writes[0], nodes);
+    if (Awaited awaited = mixing.awaited(); !awaited.readers.empty() && mixing.keeps(large[0])) {
+      awaited.made_by = {&node};
+      found.push_back(std::move(awaited));
+    }
+  }
+  return found;
 }
 
 }  // namespace arenac

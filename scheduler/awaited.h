@@ -18,7 +18,8 @@ namespace arenac {
 struct Awaited {
   TensorId tensor;
   std::set<const Node*> readers;          // nodes of the graph's block: those that wait
-  std::vector<const Node*> made_by = {};  // of what waits across scales, the nodes that compute it
+  std::vector<const Node*> made_by = {};  // but behind reductions, the nodes that compute it
+  std::set<const Node*> put_off = {};     // of what is read for these, by readers: as late as can be
 };
 
 struct AwaitedTensors {
@@ -32,5 +33,13 @@ struct AwaitedTensors {
 
 // Of a schedule of whole layers.
 AwaitedTensors awaited_tensors(const Schedule& whole);
+
+// Those that a node without products makes of one tensor that is kept all the same, and that wait for steps
+// that mix their rows, of which what is made of them, too, has a part to play:
+//
+//   x -+-> norm -+-> keys, values (of all tokens) -+
+//      |         +-> query (of a token) ---------> attention -> add
+//      +---------------------------------------------------------+
+std::vector<Awaited> awaited_behind_mixing(const Schedule& whole);
 
 }  // namespace arenac

@@ -133,10 +133,10 @@ int64_t peak_of(const Schedule& schedule) {
 }
 
 // Schedules of whole layers. Those from `accumulating` on take pooling and dense layers by rows, where that
-// is another graph; else 0.
+// is another graph, else 0; those from `again` on compute some of it again.
 struct Plain {
   std::vector<Schedule> schedules;
-  size_t accumulating = 0;
+  size_t accumulating = 0, again = 0;
 };
 
 // What storage is tried with, beside no choice at all.
@@ -185,15 +185,20 @@ Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& t
 
 constexpr int64_t kMostStepsAgain = 2000;  // of a schedule of which second passes are looked for
 
-// In the file's order with what is awaited computed again.
-std::vector<Schedule> second_passes(const Schedule& whole, const Target& target, Deadline deadline) {
+// In the file's order with what is awaited computed again, as storage of one choice or another shows it.
+std::vector<Schedule> second_passes(const std::shared_ptr<const Graph>& graph, const Target& target,
+                                    Deadline deadline) {
+  const auto whole = [&](const std::shared_ptr<const Graph>& g, const StorageChoice& choice) {
+    return whole_layers(in_storage(*g, in_order(*g, file_order, deadline), choice), g, target);
+  };
   std::vector<Schedule> all;
-  for (Graph& graph : with_second_passes(whole)) {
-    if (has_passed(deadline)) break;
-    const auto g = std::make_shared<const Graph>(std::move(graph));
-    all.push_back(
-        whole_layers(in_storage(*g, in_order(*g, file_order, deadline), {Moves::kUnshared}), g, target));
-  }
+  const auto add = [&](std::vector<Graph> (*passes)(const Schedule&), const StorageChoice& choice) {
+    for (Graph& g : passes(whole(graph, choice)))
+      if (!has_passed(deadline)) all.push_back(whole(std::make_shared<const Graph>(std::move(g)), choice));
+  };
+  add(with_second_passes, {Moves::kUnshared});
+  add(with_passes_behind_mixing, {Moves::kFirst, Products::kRows});
+  add(with_passes_behind_mixing, {.products = Products::kRows, .factors = Factors::kAsWritten});
   return all;
 }
 
@@ -243,7 +248,7 @@ struct Least {
 // searched, too, or where that takes long the counterpart of the smallest alone.
 Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const Target& target,
                 Deadline deadline) {
-  const auto& [plain, accumulating] = whole;
+  const auto& [plain, accumulating, again] = whole;
   Collected all(plain, target);
   FormedGroups known;
   std::map<size_t, GroupSearch> searches;  // by the number of the plain schedule
@@ -255,10 +260,11 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
     return result;
   };
   const int64_t allowed_work = work_allowed(graph, Freedom::kSomeAgain);
-  Least some, any;  // of the plain schedules that do as much again, and of all
+  Least once, some, any;  // of the plain schedules that do nothing again, those that do as much, and of all
   const auto note = [&](const Schedule& schedule, size_t k) {
     const int64_t peak = peak_of(schedule);
     if (peak < any.peak) any = {peak, k};
+    if (peak < once.peak && k < again) once = {peak, k};
     if (peak < some.peak && work_again(plain[k]) <= allowed_work) some = {peak, k};
   };
   for (size_t k = 0; k < plain.size(); ++k) note(plain[k], k);
@@ -277,7 +283,7 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
   for (size_t k = 0; k < accumulating; ++k)
     if (work < kMuchWork || k == std::min(other, accumulating - 1)) search(k);
   for (auto& [k, search] : searches) all.add_all(k, search.without_windows());
-  for (const size_t k : std::set<size_t>{some.schedule, any.schedule})
+  for (const size_t k : std::set<size_t>{once.schedule, some.schedule, any.schedule})
     for (const int64_t turns : kTurns)
       all.add_all(k, in_turns.emplace_back(plain[k], turns, count, deadline, known).without_windows());
   if (freedom < Freedom::kSomeAgain) return done();
@@ -375,8 +381,9 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
   const bool may_repeat = freedom > Freedom::kWholeLayers,
              is_long = std::ssize(plain.back().steps) > kMostStepsAgain;
   const int64_t allowed = work_allowed(graph, freedom);
+  whole.again = plain.size();
   if (may_repeat && !is_long)
-    for (Schedule& schedule : second_passes(plain.back(), target, deadline))
+    for (Schedule& schedule : second_passes(plain.back().graph, target, deadline))
       if (work_again(schedule) <= allowed) plain.push_back(std::move(schedule));
   for (Schedule& schedule : plain) schedule.io = io;
   Grouped found;

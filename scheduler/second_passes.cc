@@ -1,6 +1,7 @@
 #include "scheduler/second_passes.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <ranges>
 
@@ -83,21 +84,40 @@ class SecondPasses {
   }
 
   Graph with(const std::vector<Pass>& passes) {
+    const std::vector<const Node*> order = with_put_off(passes);
     std::map<const Node*, std::vector<const Pass*>> before;  // the node
     for (const Pass& pass : passes) {
-      const auto first = std::ranges::find_if(
-          graph_.block, [&](const Node& node) { return pass.awaited->readers.contains(&node); });
-      before[&*first].push_back(&pass);
+      const auto first =
+          std::ranges::find_if(order, [&](const Node* node) { return pass.awaited->readers.contains(node); });
+      before[*first].push_back(&pass);
     }
-    for (const Node& node : graph_.block) {
-      if (const auto at = before.find(&node); at != before.end())
+    for (const Node* node : order) {
+      if (const auto at = before.find(node); at != before.end())
         for (const Pass* pass : at->second) repeat(*pass);
-      result_.block.push_back(of_seconds(node));
+      result_.block.push_back(of_seconds(*node));
     }
     return without_dead_code(std::move(result_));
   }
 
  private:
+  // The nodes in their order, but for those that are put off: each pass's before what reads these.
+  std::vector<const Node*> with_put_off(const std::vector<Pass>& passes) const {
+    std::vector<const Node*> order;
+    for (const Node& node : graph_.block) order.push_back(&node);
+    for (const Pass& pass : passes) {
+      const auto& late = pass.awaited->put_off;
+      std::set<TensorId> made;
+      for (const Node* node : late) made.insert(node->writes.begin(), node->writes.end());
+      const auto is_late = [&](const Node* node) { return late.contains(node); };
+      const auto first = std::ranges::find_if(order, [&](const Node* node) {
+        return !is_late(node) &&
+               std::ranges::any_of(node->reads, [&](TensorId id) { return made.contains(id); });
+      });
+      std::stable_partition(order.begin(), first, std::not_fn(is_late));
+    }
+    return order;
+  }
+
   // The node with the second of what it waits for.
   Node of_seconds(const Node& node) const {
     Node copy = node;
@@ -177,6 +197,14 @@ std::vector<Graph> with_second_passes(const Schedule& whole) {
   add_behind_reductions(awaited.behind_reductions, *whole.graph, graphs);
   add_across_scales(awaited.across_scales, *whole.graph, graphs);
   return graphs;
+}
+
+std::vector<Graph> with_passes_behind_mixing(const Schedule& whole) {
+  const std::vector<Awaited> all = awaited_behind_mixing(whole);
+  std::vector<Pass> passes;
+  for (const Awaited& awaited : all) passes.push_back({&awaited, awaited.made_by});
+  if (passes.empty()) return {};
+  return {SecondPasses(*whole.graph, Common::kForEach).with(passes)};
 }
 
 }  // namespace arenac

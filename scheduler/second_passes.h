@@ -19,4 +19,8 @@ namespace arenac {
 //     these have in common once.
 std::vector<Graph> with_second_passes(const Schedule& whole);
 
+// The graph with what waits behind steps that mix rows (awaited.h) computed again, all of it, and as late as
+// can be what is made of that; nothing where nothing does.
+std::vector<Graph> with_passes_behind_mixing(const Schedule& whole);
+
 }  // namespace arenac

@@ -519,6 +519,50 @@ TEST(SecondPasses, AreNotOfShortcuts) {
   }
 }
 
+// An attention without softmax: a sum of all keys and values, which queries are multiplied by. What keys,
+// values and queries are made of is normalized before, or the sum of all after.
+Graph linear_attention(bool norm_first) {
+  const auto matrix = [](const std::string& name) {
+    std::string values = "1";
+    for (int n = 1; n < 64; ++n) values += (n * static_cast<int>(name.back())) % 7 < 3 ? ", -1" : ", 1";
+    return fmt::format("float[8, 8] {} = {{{}}}", name, values);
+  };
+  return import_text(fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+      "g (float[1, 256, 8] x) => (float[1, 256, 8] y) <{}, {}, {}, {}, float[8] s = {{1, 1, 1, 1, 1, 1, 1, "
+      "1}}, "
+      "float[1, 1, 8] half = {{2, 2, 2, 2, 2, 2, 2, 2}}> {{\n"
+      "  a = MatMul(x, w)\n  n = {}\n"
+      "  q = MatMul(n, wq)  k = MatMul(n, wk)  v = MatMul(n, wv)\n"
+      "  t = Transpose<perm = [0, 2, 1]>(k)  m = MatMul(t, v)  o = MatMul(q, m)\n  y = Add({}, o)\n}}\n",
+      matrix("w"), matrix("wq"), matrix("wk"), matrix("wv"),
+      norm_first ? "LayerNormalization(a, s)" : "Div(a, half)", norm_first ? "a" : "n"));
+}
+
+// Keys and values go into sums token by token; what was normalized for them is normalized again for queries.
+TEST(SecondPasses, AreOfWhatQueriesWaitWith) {
+  const Graph graph = linear_attention(true);
+  const auto graphs = with_passes_behind_mixing(scheduled_by("layerwise", with_accumulators(graph)));
+  ASSERT_EQ(graphs.size(), 1u);
+  EXPECT_EQ(std::ranges::count(graphs[0].block, true, &Node::is_again), 1) << dump(graphs[0]);
+  EXPECT_EQ(graphs[0].tensors[graphs[0].block.back().reads[1]].name, "o");
+  Way way;
+  way.scheduler = "fused";
+  const Compilation made = compile_graph(graph, "m", way);
+  const int64_t token = 8 * 4, tokens = 256, sums = 8 * token;
+  EXPECT_LE(made.map.totals.arena, tokens * token + sums + 32 * token) << dump(made.schedule);
+  EXPECT_EQ(work_again(made.schedule), 0);
+  const auto inputs = random_inputs(graph, 1, Numbers::kWhole);
+  std::mt19937 random(1);
+  EXPECT_EQ(shadow_fault(made, inputs, random), "");
+}
+
+// What is added to the result would wait all the same.
+TEST(SecondPasses, AreNotOfWhatIsAddedAfterMixing) {
+  EXPECT_TRUE(with_passes_behind_mixing(scheduled_by("layerwise", with_accumulators(linear_attention(false))))
+                  .empty());
+}
+
 // Softmax and normalization of rows wait for reductions of their own row.
 TEST(SecondPasses, AreNotOfRowsThatWaitForThemselves) {
   EXPECT_TRUE(with_second_passes(scheduled_by("layerwise", encoder(1, 16, 2, 4))).empty());
