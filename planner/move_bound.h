@@ -1,12 +1,11 @@
-// What no plan with moves can beat, by Lagrangian relaxation (Fisher 1981).
+// What no plan with moves can beat, by prices of room in the fast pool and of copying (lagrangian.h):
 //
 //   least slow bytes  >=  sum over buffers of the cheapest (slow bytes + prices of what its sequence takes)
 //                         - sum over slots of (price of room * capacity + price of copying * bandwidth)
 //
-// for any prices from 0: a plan that keeps to capacity and bandwidth pays no more than is taken off. Each
-// buffer alone is solved by best_sequence(), which keeps to the turns of copies (none before the write, each
-// as long as it takes with all of the bandwidth). Prices that make the bound great are found by subgradients,
-// with Polyak's steps; at such prices, what a buffer pays tells who should have the room.
+// Each buffer alone is solved by best_sequence(), which keeps to the turns of copies (none before the write,
+// each as long as it takes with all of the bandwidth). At prices that make the bound great, what a buffer
+// pays tells who should have the room.
 #pragma once
 
 #include "planner/cutoff.h"
