@@ -38,8 +38,15 @@ struct Summary {
   std::vector<PeakLoad> peaks;                      // per pool
   double seconds = 0;
   std::string_view stopped;  // why the search did
+  // Of pools; nothing where buffers have none.
+  struct Cost {
+    int64_t cost = 0, bound = 0;
+    bool is_optimal() const { return cost == bound; }
+  };
+  std::optional<Cost> cost;
 
   bool is_optimal() const { return makespan == lower_bound; }
+  bool is_proven() const { return is_optimal() && (!cost || cost->is_optimal()); }
   double ratio() const { return load > 0 ? double(makespan) / double(load) : 1; }
 };
 
@@ -55,11 +62,12 @@ Summary summary_of(const Problem& problem, const Plan& plan) {
     s.peaks.push_back(peak_load(problem, members));
     s.load += s.peaks.back().bytes;
   }
+  if (has_costs(problem)) s.cost = {plan.cost, plan.cost_bound};
   return s;
 }
 
 std::string_view why_stopped(const Summary& s, const Search& search) {
-  if (s.is_optimal()) return "optimal";
+  if (s.is_proven()) return "optimal";
   if (search.goal == Goal::kFits) return "fits";
   return s.seconds >= search.seconds ? "time" : "effort";
 }
@@ -79,10 +87,15 @@ Result timed_plan(const Problem& problem, std::string_view planner, const Search
   return result;
 }
 
+std::string cost_words(const Summary::Cost& cost) {
+  if (cost.is_optimal()) return fmt::format("cost {}, no plan costs less (proved); ", cost.cost);
+  return fmt::format("cost {}, every plan at least {}; ", cost.cost, cost.bound);
+}
+
 std::string to_text(const Summary& s) {
-  return fmt::format("{} buffers: makespan {}, {:.4f} of the load {}; {}; {}, {:.3f} s\n", s.buffers,
-                     s.makespan, s.ratio(), s.load, placement_words(s.makespan, s.lower_bound, s.pools),
-                     s.planner, s.seconds);
+  return fmt::format("{} buffers: {}makespan {}, {:.4f} of the load {}; {}; {}, {:.3f} s\n", s.buffers,
+                     s.cost ? cost_words(*s.cost) : "", s.makespan, s.ratio(), s.load,
+                     placement_words(s.makespan, s.lower_bound, s.pools), s.planner, s.seconds);
 }
 
 std::string to_json(const Problem& problem, const Result& result) {
@@ -95,15 +108,19 @@ std::string to_json(const Problem& problem, const Result& result) {
     const PeakLoad& peak = s.peaks[i];
     if (peak.bytes > 0) pools.back().update({{"load", peak.bytes}, {"peak", {peak.begin, peak.end}}});
   }
-  const nlohmann::ordered_json json = {{"buffers", s.buffers},
-                                       {"load", s.load},
-                                       {"makespan", s.makespan},
-                                       {"lower_bound", s.lower_bound},
-                                       {"proof", s.is_optimal() ? "optimal" : "gap"},
-                                       {"planner", s.planner},
-                                       {"seconds", s.seconds},
-                                       {"stopped", s.stopped},
-                                       {"pools", pools}};
+  nlohmann::ordered_json json = {{"buffers", s.buffers},
+                                 {"load", s.load},
+                                 {"makespan", s.makespan},
+                                 {"lower_bound", s.lower_bound},
+                                 {"proof", s.is_optimal() ? "optimal" : "gap"},
+                                 {"planner", s.planner},
+                                 {"seconds", s.seconds},
+                                 {"stopped", s.stopped},
+                                 {"pools", pools}};
+  if (s.cost)
+    json.update({{"cost", s.cost->cost},
+                 {"cost_bound", s.cost->bound},
+                 {"cost_proof", s.cost->is_optimal() ? "optimal" : "gap"}});
   return json.dump() + "\n";
 }
 

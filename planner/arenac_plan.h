@@ -63,6 +63,11 @@ typedef struct {
   int64_t offset;
 } arenac_placement;
 
+/* What the choice of pools costs; no plan within the capacities costs less than lower_bound. */
+typedef struct {
+  int64_t cost, lower_bound;
+} arenac_plan_cost;
+
 typedef struct {
   /* sizeof(arenac_plan_options): fields that the caller's version of this file lacks are taken as zero, and
    * fields that the library's lacks are not looked at. 0: the fields up to `user`, which every version has.
@@ -84,6 +89,10 @@ typedef struct {
    * one was. NULL: it begins from nothing. */
   const arenac_placement* warm_start;
   int threads; /* of the search, for the same plan sooner; 0: 1 */
+  /* What it costs, from 0, that buffer k lies in pool p: pool_costs[k * pool_count + p], not looked at where
+   * it may not. The least cost is sought first, then small pools. NULL: it costs nothing anywhere. */
+  const int64_t* pool_costs;
+  arenac_plan_cost* cost; /* filled as placements are; or NULL */
 } arenac_plan_options;
 
 /* No plan with the same choice of pools is smaller than lower_bound. */

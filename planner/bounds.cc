@@ -129,6 +129,25 @@ std::vector<std::vector<int>> members_by_pool(const Problem& problem,
   return members;
 }
 
+Problem pool_alone(const Problem& whole, int pool, const std::vector<int>& members) {
+  Problem alone{.pools = {whole.pools[pool]}, .buffers = {}};
+  std::vector<int> at(whole.buffers.size(), -1);
+  for (int id : members) {
+    at[id] = int(alone.buffers.size());
+    alone.buffers.push_back(whole.buffers[id]);
+    alone.buffers.back().pools = {0};
+  }
+  for (const Overlap& o : whole.overlaps)
+    if (at[o.above] >= 0 && at[o.below] >= 0)
+      alone.overlaps.push_back({at[o.above], at[o.below], o.distance});
+  for (const std::vector<int>& group : whole.same_offset) {
+    if (at[group[0]] < 0) continue;
+    alone.same_offset.emplace_back();
+    for (int id : group) alone.same_offset.back().push_back(at[id]);
+  }
+  return alone;
+}
+
 Plan make_plan(const Problem& problem, const std::vector<Placement>& placements) {
   Plan plan{placements, {}};
   auto members = members_by_pool(problem, placements);

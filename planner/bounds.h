@@ -27,6 +27,9 @@ int64_t lower_bound(const Problem& problem, int pool, const std::vector<int>& me
 // The plan that puts the buffers at these places, with each pool's size and lower bound.
 Plan make_plan(const Problem& problem, const std::vector<Placement>& placements);
 
+// A pool with these members as a problem of its own; all members of a same-offset group or none.
+Problem pool_alone(const Problem& whole, int pool, const std::vector<int>& members);
+
 // Ids of the buffers per pool.
 std::vector<std::vector<int>> members_by_pool(const Problem& problem,
                                               const std::vector<Placement>& placements);

@@ -58,6 +58,16 @@ Problem problem_from(const arenac_problem& from) {
   return problem;
 }
 
+// Per buffer and pool, as arenac_plan_options has them.
+void set_costs(Problem& problem, const int64_t* pool_costs) {
+  const size_t pools = problem.pools.size();
+  for (size_t id = 0; pool_costs && id < problem.buffers.size(); ++id)
+    for (const int pool : problem.buffers[id].pools) {
+      const bool is_known = pool >= 0 && static_cast<size_t>(pool) < pools;  // else check() says so
+      problem.buffers[id].costs.push_back(is_known ? pool_costs[id * pools + static_cast<size_t>(pool)] : 0);
+    }
+}
+
 // The caller's options in this version's form.
 arenac_plan_options options_from(const arenac_plan_options* from) {
   constexpr size_t kFirst = offsetof(arenac_plan_options, user) + sizeof from->user;
@@ -99,11 +109,12 @@ void say(const char* text, char* message, size_t size) {
   message[length] = '\0';
 }
 
-void give(const Plan& plan, arenac_placement* placements, arenac_pool_use* uses) {
+void give(const Plan& plan, arenac_placement* placements, arenac_pool_use* uses, arenac_plan_cost* cost) {
   for (size_t id = 0; id < plan.placements.size(); ++id)
     placements[id] = {plan.placements[id].pool, plan.placements[id].offset};
   for (size_t pool = 0; pool < plan.pools.size(); ++pool)
     uses[pool] = {plan.pools[pool].size, plan.pools[pool].lower_bound};
+  if (cost) *cost = {plan.cost, plan.cost_bound};
 }
 
 // Runs what an entry does; what it throws becomes a status and a message.
@@ -131,12 +142,14 @@ int arenac_plan(const arenac_problem* problem, const arenac_plan_options* option
   const auto entry = [&] {
     require(problem && uses && (placements || problem->buffer_count == 0), "arenac_plan: a pointer is null");
     const arenac_plan_options chosen = options_from(options);
+    Problem own = problem_from(*problem);
+    set_costs(own, chosen.pool_costs);
     try {
-      give(plan(problem_from(*problem), chosen.planner ? chosen.planner : kDefaultPlanner,
+      give(plan(own, chosen.planner ? chosen.planner : kDefaultPlanner,
                 search_from(chosen, problem->buffer_count)),
-           placements, uses);
+           placements, uses, chosen.cost);
     } catch (const PassesCapacity& passes) {
-      if (passes.status == Exit::kNotFound) give(passes.best, placements, uses);
+      if (passes.status == Exit::kNotFound) give(passes.best, placements, uses, chosen.cost);
       throw;
     }
     return ARENAC_DONE;

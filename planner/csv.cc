@@ -28,8 +28,8 @@ bool is_given(const char* cell) { return cell != nullptr && *cell != '\0'; }
 
 // One line of the file; a cell is null where the file lacks the column.
 struct Row {
-  const char *id, *lower, *upper, *end, *size, *align, *gaps, *pool, *fixed, *group, *overlap, *uses, *offset,
-      *ready;
+  const char *id, *lower, *upper, *end, *size, *align, *gaps, *pool, *fixed, *group, *overlap, *uses, *cost,
+      *offset, *ready;
   std::string where;  // "file:line"
 
   [[noreturn]] void fail(const std::string& what) const {
@@ -84,8 +84,8 @@ constexpr std::array kSpellings = {
     Spelling{"upper", &Row::upper},     Spelling{"end", &Row::end},         Spelling{"size", &Row::size},
     Spelling{"align", &Row::align},     Spelling{"alignment", &Row::align}, Spelling{"gaps", &Row::gaps},
     Spelling{"pool", &Row::pool},       Spelling{"fixed", &Row::fixed},     Spelling{"group", &Row::group},
-    Spelling{"overlap", &Row::overlap}, Spelling{"uses", &Row::uses},       Spelling{"offset", &Row::offset},
-    Spelling{"ready", &Row::ready},
+    Spelling{"overlap", &Row::overlap}, Spelling{"uses", &Row::uses},       Spelling{"cost", &Row::cost},
+    Spelling{"offset", &Row::offset},   Spelling{"ready", &Row::ready},
 };
 
 using Reader = io::CSVReader<kSpellings.size(), io::trim_chars<' ', '\t'>, io::double_quote_escape<',', '"'>,
@@ -172,6 +172,23 @@ std::vector<int64_t> uses_in(const Row& row, const Buffer& b) {
   return uses;
 }
 
+// A word "name:number".
+struct NamedNumber {
+  std::string name;
+  int64_t number = 0;
+};
+
+std::vector<NamedNumber> named_numbers(const Row& row, const char* cell, const char* column,
+                                       const char* form) {
+  std::vector<NamedNumber> all;
+  for (std::string_view word : words(cell)) {
+    const size_t colon = word.rfind(':');
+    if (colon == std::string_view::npos) row.fail(fmt::format("{} '{:.40}' is not {}", column, word, form));
+    all.push_back({std::string(word.substr(0, colon)), row.number(word.substr(colon + 1), column)});
+  }
+  return all;
+}
+
 // Names become ids: of pools at once, of groups and of overlapping buffers once all lines are read.
 struct Builder {
   Problem problem;
@@ -182,6 +199,12 @@ struct Builder {
     int64_t distance;
   };
   std::vector<Reference> references;
+  struct Priced {
+    std::string where;
+    int id;
+    std::vector<NamedNumber> costs;  // by pool
+  };
+  std::vector<Priced> priced;
 
   int pool_id(std::string_view name) {
     auto at = std::find_if(problem.pools.begin(), problem.pools.end(),
@@ -214,13 +237,10 @@ struct Builder {
       problem.same_offset[at->second].push_back(id);
     }
     if (is_given(row.overlap))
-      for (std::string_view word : words(row.overlap)) {
-        const size_t colon = word.rfind(':');
-        if (colon == std::string_view::npos)
-          row.fail(fmt::format("overlap '{:.40}' is not id:distance", word));
-        references.push_back({row.where, std::string(word.substr(0, colon)), id,
-                              row.number(word.substr(colon + 1), "overlap")});
-      }
+      for (const auto& [below, distance] : named_numbers(row, row.overlap, "overlap", "id:distance"))
+        references.push_back({row.where, below, id, distance});
+    if (is_given(row.cost))
+      priced.push_back({row.where, id, named_numbers(row, row.cost, "cost", "pool:cost")});
     problem.buffers.push_back(std::move(b));
   }
 
@@ -236,7 +256,30 @@ struct Builder {
     for (size_t pool = 0; pool < problem.pools.size(); ++pool) every.push_back(int(pool));
     for (Buffer& b : problem.buffers)
       if (b.pools.empty()) b.pools = every;
+    for (const Priced& one : priced) set_costs(one);
     return std::move(problem);
+  }
+
+  void set_costs(const Priced& one) {
+    Buffer& b = problem.buffers[one.id];
+    const auto fail = [&](const std::string& what) {
+      throw UserError(fmt::format("{}: buffer '{}' has {}", one.where, b.name, what));
+    };
+    std::vector<std::string> names;
+    for (const int pool : b.pools) names.push_back(problem.pools[pool].name);
+    std::vector<std::optional<int64_t>> costs(b.pools.size());
+    for (const auto& [name, cost] : one.costs) {
+      const auto at = std::ranges::find(names, name);
+      if (at == names.end())
+        fail(fmt::format(
+            "a cost in '{:.40}', which is none of its pools; name it in column pool, or one of: {}", name,
+            fmt::join(names, ", ")));
+      if (cost < 0) fail(fmt::format("a cost of {} in '{}': costs are whole numbers from 0", cost, name));
+      std::optional<int64_t>& known = costs[at - names.begin()];
+      if (known) fail(fmt::format("two costs in '{}': one is needed", name));
+      known = cost;
+    }
+    for (const std::optional<int64_t>& cost : costs) b.costs.push_back(cost.value_or(0));
   }
 };
 
@@ -254,6 +297,17 @@ std::optional<int> pool_named(const Problem& problem, const char* name) {
 
 // Buffers and pools that the problem does not have.
 enum class Unknown { kRefused, kPassedOver };
+
+// A cost that the solution says of a buffer is the problem's.
+void check_cost(const Row& row, const Problem& problem, int id, int pool) {
+  const std::vector<NamedNumber> costs = named_numbers(row, row.cost, "cost", "pool:cost");
+  const auto said = std::ranges::find(costs, problem.pools[pool].name, &NamedNumber::name);
+  const int64_t cost = said == costs.end() ? 0 : said->number, known = cost_in(problem.buffers[id], pool);
+  if (cost != known)
+    throw UserError(fmt::format("{}: buffer '{}' is said to cost {} in pool '{}', and costs {}", row.where,
+                                problem.buffers[id].name, cost, problem.pools[pool].name, known),
+                    Exit::kDifference);
+}
 
 // Per buffer, where the solution has it.
 WarmStart places_from_csv(const std::string& text, const std::string& file, const Problem& problem,
@@ -276,6 +330,7 @@ WarmStart places_from_csv(const std::string& text, const std::string& file, cons
       place.pool = *pool;
     }
     places[at->second] = place;
+    if (unknown == Unknown::kRefused && is_given(row.cost)) check_cost(row, problem, at->second, place.pool);
   });
   return places;
 }

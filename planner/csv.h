@@ -14,6 +14,7 @@
 //   fixed    the offset that the plan must use
 //   group    buffers of one group lie at one offset
 //   overlap  id:distance, separated by spaces: may share bytes with that buffer from that distance above it
+//   cost     pool:cost, separated by spaces: what it costs that the buffer lies there; default 0
 //   uses     times of the life, separated by spaces: the first writes, the rest read; default first and last
 //
 // A plan with moves (stays.h) has a line per stay: with the times of the stay, its pool and its offset, and
@@ -37,9 +38,9 @@ namespace arenac {
 // in the end, one called "arena". Throws UserError naming `file` and the missing columns, or the line.
 Problem problem_from_csv(const std::string& text, const std::string& file, std::vector<Pool> pools = {});
 
-// The plan whose buffers are matched by id. Pool sizes are those that the placements come to; no bound is
-// claimed. Throws UserError for a buffer without a line, a line without a buffer, and a missing or wrong
-// offset.
+// The plan whose buffers are matched by id. Pool sizes and the cost are those that the placements come to; no
+// bound is claimed. Throws UserError for a buffer without a line, a line without a buffer, a missing or wrong
+// offset, and a cost that is not the problem's.
 Plan plan_from_csv(const std::string& text, const std::string& file, const Problem& problem);
 
 // The same as a start for a problem like the one that it solves: buffers are matched by id, and what this one

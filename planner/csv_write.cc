@@ -41,6 +41,15 @@ std::string pools_cell(const Problem& problem, const Buffer& b) {
   return text;
 }
 
+// Of the pools that are named; empty for a buffer without costs.
+std::string costs_cell(const Problem& problem, const Buffer& b, const std::vector<int>& pools) {
+  std::string text;
+  for (size_t k = 0; k < pools.size() && !b.costs.empty(); ++k)
+    fmt::format_to(std::back_inserter(text), "{}{}:{}", k == 0 ? "" : " ", problem.pools[pools[k]].name,
+                   cost_in(b, pools[k]));
+  return text;
+}
+
 // One column of the file: its name and a buffer's cell.
 struct Column {
   const char* name;
@@ -85,6 +94,9 @@ std::vector<Column> placed_columns(const Problem& p, const Plan& plan) {
   std::vector<Column> columns = columns_of(p);
   if (p.pools.size() > 1)
     columns.push_back({"pool", [&](int id) { return cell(p.pools[plan.placements[id].pool].name); }});
+  if (has_costs(p))
+    columns.push_back(
+        {"cost", [&](int id) { return cell(costs_cell(p, p.buffers[id], {plan.placements[id].pool})); }});
   columns.push_back({"offset", [&plan](int id) { return fmt::to_string(plan.placements[id].offset); }});
   return columns;
 }
@@ -107,6 +119,9 @@ std::string to_csv(const Problem& p) {
   std::vector<Column> columns = columns_of(p);
   if (p.pools.size() > 1)
     columns.push_back({"pool", [&p](int id) { return cell(pools_cell(p, p.buffers[id])); }});
+  if (has_costs(p))
+    columns.push_back(
+        {"cost", [&p](int id) { return cell(costs_cell(p, p.buffers[id], p.buffers[id].pools)); }});
   return table(columns, p.buffers.size());
 }
 

@@ -52,10 +52,10 @@ class ExactSearch {
 Exact search_exactly(const Problem& problem, int pool, const std::vector<int>& members, int64_t upper,
                      int64_t lower, const Effort& effort, int64_t goal = 0);
 
-// The best plan over all choices of pools: the fewest bytes above capacities, then the fewest bytes away from
-// their first choice (at least one for each buffer), then the smallest pools in total. For problems of about
-// ten buffers; nothing if the effort was spent before the proof. Takes a checked problem without same-offset
-// groups that has a plan.
+// The best plan over all choices of pools: the fewest bytes above capacities, then the least cost, then the
+// fewest bytes away from their first choice (at least one for each buffer), then the smallest pools in total.
+// For problems of about ten buffers; nothing if the effort was spent before the proof. Takes a checked
+// problem without same-offset groups that has a plan.
 std::optional<Plan> search_pools_exactly(const Problem& problem, const Effort& effort);
 
 }  // namespace arenac

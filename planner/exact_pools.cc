@@ -1,5 +1,6 @@
 // The choice of pools, exactly: a tree over the buffers, each in turn put into one of its pools, cut where
-// even the bounds of what is already there cost as much as the best plan.
+// even the bounds of what is already there, and the least that the rest costs, are no better than the best
+// plan.
 #include <algorithm>
 #include <limits>
 #include <map>
@@ -13,15 +14,34 @@ namespace {
 
 constexpr size_t kMostBuffers = 16;
 
-using Cost = std::tuple<int64_t, int64_t, int64_t>;  // bytes: above capacities, strayed, in total
+// Bytes above capacities, what pools cost, bytes strayed, bytes in total.
+using Cost = std::tuple<int64_t, int64_t, int64_t, int64_t>;
+
+// What a choice of pools costs by itself.
+struct Chosen {
+  int64_t cost = 0, strayed = 0;
+};
+
+// Per buffer, what it and those after it cost at least.
+std::vector<int64_t> least_costs(const Problem& problem) {
+  std::vector<int64_t> least(problem.buffers.size() + 1);
+  for (size_t id = problem.buffers.size(); id-- > 0;) {
+    const std::vector<int64_t>& costs = problem.buffers[id].costs;
+    least[id] = least[id + 1] + (costs.empty() ? 0 : std::ranges::min(costs));
+  }
+  return least;
+}
 
 class PoolSearch {
  public:
   PoolSearch(const Problem& problem, const Effort& effort)
-      : problem_(problem), effort_(effort), members_(problem.pools.size()) {}
+      : problem_(problem),
+        effort_(effort),
+        least_costs_(least_costs(problem)),
+        members_(problem.pools.size()) {}
 
   std::optional<Plan> run() {
-    assign(0, 0);
+    assign(0, {});
     if (is_spent_ || best_members_.empty()) return {};
     Plan plan{std::vector<Placement>(problem_.buffers.size()), {}};
     for (int pool = 0; pool < int(problem_.pools.size()); ++pool) {
@@ -34,13 +54,13 @@ class PoolSearch {
   }
 
  private:
-  Cost cost(const std::vector<int64_t>& sizes, int64_t strayed) const {
+  Cost cost(const std::vector<int64_t>& sizes, const Chosen& chosen) const {
     int64_t above = 0, total = 0;
     for (size_t pool = 0; pool < sizes.size(); ++pool) {
       above += std::max<int64_t>(0, sizes[pool] - problem_.pools[pool].capacity.value_or(sizes[pool]));
       total += sizes[pool];
     }
-    return {above, strayed, total};
+    return {above, chosen.cost, chosen.strayed, total};
   }
 
   // The smallest size of this pool, kept for all choices that put the same buffers there; nothing if they
@@ -67,7 +87,7 @@ class PoolSearch {
     return exact.size;
   }
 
-  void assign(int id, int64_t strayed) {
+  void assign(int id, const Chosen& chosen) {
     if (is_spent_) return;
     std::vector<int64_t> sizes;
     const bool is_complete = id == int(problem_.buffers.size());
@@ -80,7 +100,7 @@ class PoolSearch {
       if (!size || is_spent_) return;
       sizes.push_back(*size);
     }
-    const Cost now = cost(sizes, strayed);
+    const Cost now = cost(sizes, {chosen.cost + least_costs_[id], chosen.strayed});
     if (!best_members_.empty() && now >= best_) return;
     if (is_complete) {
       best_ = now;
@@ -90,13 +110,15 @@ class PoolSearch {
     const Buffer& b = problem_.buffers[id];
     for (int pool : b.pools) {
       members_[pool].push_back(id);
-      assign(id + 1, strayed + (pool == b.pools.front() ? 0 : std::max<int64_t>(1, b.size)));
+      const int64_t strayed = pool == b.pools.front() ? 0 : std::max<int64_t>(1, b.size);
+      assign(id + 1, {chosen.cost + cost_in(b, pool), chosen.strayed + strayed});
       members_[pool].pop_back();
     }
   }
 
   const Problem& problem_;
   Effort effort_;
+  std::vector<int64_t> least_costs_;
   int64_t work_ = 0;
   bool is_spent_ = false;
   std::vector<std::vector<int>> members_, best_members_;  // per pool

@@ -56,6 +56,18 @@ std::vector<Gap> gaps_of(const Problem& problem, const std::vector<int>& group, 
   return gaps;
 }
 
+// Of all members in each of these pools; none if none has any.
+std::vector<int64_t> costs_of(const Problem& problem, const std::vector<int>& group,
+                              const std::vector<int>& pools) {
+  std::vector<int64_t> costs(pools.size());
+  bool any = false;
+  for (int id : group) {
+    any = any || !problem.buffers[id].costs.empty();
+    for (size_t k = 0; k < pools.size(); ++k) costs[k] += cost_in(problem.buffers[id], pools[k]);
+  }
+  return any ? costs : std::vector<int64_t>();
+}
+
 Buffer merged(const Problem& problem, const std::vector<int>& group) {
   Buffer all = problem.buffers[group.front()];
   for (int id : group) {
@@ -71,6 +83,7 @@ Buffer merged(const Problem& problem, const std::vector<int>& group) {
     if (b.fixed_offset && *b.fixed_offset != *all.fixed_offset) fail(problem, id, "other fixed offsets");
   }
   all.gaps = gaps_of(problem, group, all.end);
+  all.costs = costs_of(problem, group, all.pools);
   return all;
 }
 

@@ -21,8 +21,8 @@ class Ascent {
       : ascending_(ascending),
         scale_(scale),
         weight_(weight),
-        prices_(ascending.prices),
-        direction_(ascending.prices),
+        prices_(ascending.kinds * ascending.slots),
+        direction_(prices_.size()),
         best_{0, prices_} {}
 
   const std::vector<double>& prices() const { return prices_; }
@@ -45,9 +45,7 @@ class Ascent {
     // A little towards the excess: single ones jump (Camerini, Fratta and Maffioli 1975).
     for (size_t k = 0; k < direction_.size(); ++k)
       direction_[k] += weight_ * (relaxed.excess[k] - direction_[k]);
-    double square = 0;
-    for (size_t k = 0; k < prices_.size(); ++k)
-      if (!is_idle(k)) square += direction_[k] * direction_[k];
+    const double square = direction_square();
     if (double(best_.bound) >= ascending_.best_known || square == 0 || scale_ < kShortest) return false;
     const double length = scale_ * std::max(ascending_.best_known - relaxed.bound, 1.0) / square;
     for (size_t k = 0; k < prices_.size(); ++k)
@@ -56,6 +54,18 @@ class Ascent {
   }
 
  private:
+  // Summed kind by kind: they may differ by orders of magnitude.
+  double direction_square() const {
+    double square = 0;
+    for (size_t kind = 0; kind < ascending_.kinds; ++kind) {
+      double own = 0;
+      for (size_t k = kind * ascending_.slots; k < (kind + 1) * ascending_.slots; ++k)
+        if (!is_idle(k)) own += direction_[k] * direction_[k];
+      square += own;
+    }
+    return square;
+  }
+
   // What costs nothing and is to spare stays as it is.
   bool is_idle(size_t k) const { return prices_[k] == 0 && direction_[k] < 0; }
 
@@ -71,7 +81,7 @@ class Ascent {
 
 PricedBound ascend(const Ascending& ascending, const Cutoff& cutoff,
                    const std::function<Relaxed(const std::vector<double>&)>& relax) {
-  PricedBound best{0, std::vector<double>(ascending.prices)};
+  PricedBound best{0, std::vector<double>(ascending.kinds * ascending.slots)};
   // Steady for many buffers, agile for few: which of the two is better differs.
   for (Ascent ascent : {Ascent(ascending, 0.1, 0.06), Ascent(ascending, 1, 0.5)}) {
     for (int round = 0; round < ascending.rounds && !cutoff.has_passed(); ++round)

@@ -6,8 +6,8 @@
 // for any prices from 0: who keeps to the constraints pays no more than is taken off. Prices that make the
 // bound great are found by subgradients, with Polyak's steps.
 //
-//   ascend({.prices = slots, .best_known = 700, .rounds = 400}, cutoff, [&](const std::vector<double>&
-//   prices) {
+//   ascend({.kinds = 1, .slots = slots, .best_known = 700, .rounds = 400}, cutoff, [&](const
+//   std::vector<double>& prices) {
 //     return Relaxed{...};
 //   }).bound
 #pragma once
@@ -28,10 +28,10 @@ struct Relaxed {
 };
 
 struct Ascending {
-  size_t prices = 0;      // how many
-  double best_known = 0;  // the cost of a solution
-  int rounds = 0;         // of new prices at most, from each of two starts
-  int64_t unit = 1;       // costs are multiples of it; 0: all are 0
+  size_t kinds = 0, slots = 0;  // of constraints: each kind has one per slot, and that a price
+  double best_known = 0;        // the cost of a solution
+  int rounds = 0;               // of new prices at most, from each of two starts
+  int64_t unit = 1;             // costs are multiples of it; 0: all are 0
 };
 
 struct PricedBound {

@@ -159,7 +159,7 @@ MoveBound move_bound(const MoveSlots& slots, double best_known, int rounds, cons
   const int64_t unit = unit_of(slots);
   const std::vector<int64_t> room_for = fillable(loads, slots.count(), slots.fast, unit);
   PricedBound best =
-      ascend({size_t(2 * slots.count()), best_known, rounds, unit}, cutoff,
+      ascend({2, size_t(slots.count()), best_known, rounds, unit}, cutoff,
              [&](const std::vector<double>& prices) { return relax(slots, room_for, prices); });
   best.prices.resize(slots.count());
   return {best.bound, std::move(best.prices)};

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "frontend/error.h"
+#include "planner/neighbourhoods.h"
 #include "planner/random.h"
 #include "planner/range_maximum.h"
 
@@ -99,9 +100,12 @@ class RoomLeft : public MoveRoom {
   std::vector<double> paid_;    // for a byte of the fast pool, up to each slot
 };
 
-class Placing {
+class StayPlacing {
  public:
-  explicit Placing(const MoveSlots& slots) : slots_(slots), room_(slots), stays_(slots.items.size()) {}
+  using State = std::vector<SlotStay>;
+  using Cost = MoveCost;
+
+  explicit StayPlacing(const MoveSlots& slots) : slots_(slots), room_(slots), stays_(slots.items.size()) {}
 
   void set_prices(const std::vector<double>& prices, double factor) { room_.set_prices(prices, factor); }
 
@@ -132,7 +136,7 @@ class Placing {
   MoveCost cost(int id) const {
     return stays_[id].empty() ? MoveCost{kImpossible, kImpossible} : cost_of(slots_.items[id], stays_[id]);
   }
-  const std::vector<std::vector<SlotStay>>& stays() const { return stays_; }
+  const std::vector<State>& states() const { return stays_; }
 
   MoveCost total() const {
     MoveCost sum;
@@ -140,10 +144,50 @@ class Placing {
     return sum;
   }
 
+  // A buffer with a use of the slow pool, and those that lie in the fast one then.
+  std::vector<int> neighbours(Random& random) const {
+    const int id = in_slow(random);
+    if (id < 0) return {};
+    const int slot = slow_use(id, random);
+    std::vector<int> ids = {id};
+    for (int other = 0; other < int(slots_.items.size()); ++other) {
+      const MoveItem& item = slots_.items[other];
+      if (other != id && item.begin <= slot && slot < item.end && is_fast_at(other, slot))
+        ids.push_back(other);
+    }
+    for (size_t k = ids.size(); k > 2; --k) std::swap(ids[k - 1], ids[1 + random.below(k - 1)]);
+    return ids;
+  }
+
  private:
+  bool is_fast_at(int id, int slot) const {
+    return std::ranges::any_of(stays_[id], [&](const SlotStay& s) {
+      return s.pool == kFastPool && s.begin <= slot && slot < s.end;
+    });
+  }
+
+  // A buffer whose cost is not 0, or -1.
+  int in_slow(Random& random) const {
+    constexpr int kDraws = 64;
+    for (int draw = 0; draw < kDraws; ++draw) {
+      const int id = int(random.below(slots_.items.size()));
+      if (slots_.items[id].may_be_fast && MoveCost() < cost(id)) return id;
+    }
+    return -1;
+  }
+
+  // A slot at which the fast pool could spare the buffer costs; where there is none, of its copies.
+  int slow_use(int id, Random& random) const {
+    std::vector<int> found;
+    for (const int slot : slots_.items[id].uses)
+      if (!is_fast_at(id, slot)) found.push_back(slot);
+    if (found.empty()) return slots_.items[id].uses[random.below(slots_.items[id].uses.size())];
+    return found[random.below(found.size())];
+  }
+
   const MoveSlots& slots_;
   RoomLeft room_;
-  std::vector<std::vector<SlotStay>> stays_;
+  std::vector<State> stays_;
 };
 
 // Slow bytes that a byte of room for one slot saves at most, if it is in the fast pool all its life.
@@ -158,104 +202,6 @@ std::vector<int> sorted_ids(const MoveSlots& slots, auto&& key) {
   return ids;
 }
 
-// Places all in this order. What finds no room goes first in the next try (squeaky wheel optimisation, Joslin
-// and Clements 1999).
-Placed place_in_order(const MoveSlots& slots, std::vector<int> order, const std::vector<double>& prices,
-                      double factor) {
-  constexpr int kTries = 20;
-  for (int tries = 0;; ++tries) {
-    Placing placing(slots);
-    if (factor > 0) placing.set_prices(prices, factor);
-    std::vector<char> without(slots.items.size());
-    bool all = true;
-    for (const int id : order)
-      if (!placing.place(id)) without[id] = 1, all = false;
-    if (all || tries == kTries) return {placing.stays(), placing.total()};
-    std::ranges::stable_partition(order, [&](int id) { return without[id] != 0; });
-  }
-}
-
-// Takes out a buffer with a use of the slow pool and some of those that lie in the fast one then, and places
-// them again.
-class Neighbourhoods {
- public:
-  Neighbourhoods(const MoveSlots& slots, const Placed& from, uint64_t seed)
-      : slots_(slots), placing_(slots), random_(seed), cost_(from.cost), best_(from) {
-    for (size_t id = 0; id < from.stays.size(); ++id) placing_.restore(int(id), from.stays[id]);
-  }
-
-  // Changes nothing if that would cost more than so many bytes of uses more.
-  void try_one(double threshold) {
-    const int id = in_slow();
-    if (id < 0) return;
-    std::vector<int> ids = others_at(slow_use(id), id);
-    ids.resize(std::min(ids.size(), size_t(1 + random_.below(kMostVictims))));
-    ids.insert(ids.begin(), id);
-    if (random_.below(3) == 0) std::swap(ids[0], ids[random_.below(ids.size())]);
-    MoveCost before, after;
-    std::vector<std::vector<SlotStay>> old;
-    for (const int k : ids) before = before + placing_.cost(k), old.push_back(placing_.remove(k));
-    for (const int k : ids) {
-      placing_.place(k);
-      after = after + placing_.cost(k);
-    }
-    if (after <= before || after.bytes <= before.bytes + threshold) {
-      cost_ = {cost_.bytes + after.bytes - before.bytes, cost_.moved + after.moved - before.moved};
-      if (cost_ < best_.cost) best_ = {placing_.stays(), cost_};
-      return;
-    }
-    for (const int k : ids) placing_.remove(k);
-    for (size_t k = 0; k < ids.size(); ++k) placing_.restore(ids[k], std::move(old[k]));
-  }
-
-  const Placed& best() const { return best_; }
-
- private:
-  static constexpr uint64_t kMostVictims = 6;
-
-  bool is_fast_at(int id, int slot) const {
-    return std::ranges::any_of(placing_.stays()[id], [&](const SlotStay& s) {
-      return s.pool == kFastPool && s.begin <= slot && slot < s.end;
-    });
-  }
-
-  // A buffer whose cost is not 0, or -1.
-  int in_slow() {
-    constexpr int kDraws = 64;
-    for (int draw = 0; draw < kDraws; ++draw) {
-      const int id = int(random_.below(slots_.items.size()));
-      if (slots_.items[id].may_be_fast && MoveCost() < placing_.cost(id)) return id;
-    }
-    return -1;
-  }
-
-  // A slot at which the fast pool could spare the buffer costs; where there is none, of its copies.
-  int slow_use(int id) {
-    std::vector<int> found;
-    for (const int slot : slots_.items[id].uses)
-      if (!is_fast_at(id, slot)) found.push_back(slot);
-    if (found.empty()) return slots_.items[id].uses[random_.below(slots_.items[id].uses.size())];
-    return found[random_.below(found.size())];
-  }
-
-  // Those in the fast pool at that time but one, in a random order.
-  std::vector<int> others_at(int slot, int but) {
-    std::vector<int> ids;
-    for (int id = 0; id < int(slots_.items.size()); ++id) {
-      const MoveItem& item = slots_.items[id];
-      if (id != but && item.begin <= slot && slot < item.end && is_fast_at(id, slot)) ids.push_back(id);
-    }
-    for (size_t k = ids.size(); k > 1; --k) std::swap(ids[k - 1], ids[random_.below(k)]);
-    return ids;
-  }
-
-  const MoveSlots& slots_;
-  Placing placing_;
-  Random random_;
-  MoveCost cost_;
-  Placed best_;
-};
-
 }  // namespace
 
 Placed place_stays(const MoveSlots& slots, const std::vector<double>& prices) {
@@ -269,19 +215,25 @@ Placed place_stays(const MoveSlots& slots, const std::vector<double>& prices) {
   for (const double factor : {0.0, 0.5, 0.9, 1.0}) {
     if (factor > 0 && prices.empty()) break;
     for (const std::vector<int>& order : orders) {
-      Placed placed = place_in_order(slots, order, prices, factor);
-      if (best.stays.empty() || placed.cost < best.cost) best = std::move(placed);
+      Placed placed = place_in_order(
+          [&] {
+            StayPlacing placing(slots);
+            if (factor > 0) placing.set_prices(prices, factor);
+            return placing;
+          },
+          order);
+      if (best.states.empty() || placed.cost < best.cost) best = std::move(placed);
     }
   }
   return best;
 }
 
 Placed fit_stays(const MoveSlots& slots, const Placed& from) {
-  Placing placing(slots);
+  StayPlacing placing(slots);
   for (const int id : sorted_ids(slots, density))
-    if (!placing.fits(id, from.stays[id]) && !placing.place(id))
-      return {from.stays, {kImpossible, kImpossible}};
-  return {placing.stays(), placing.total()};
+    if (!placing.fits(id, from.states[id]) && !placing.place(id))
+      return {from.states, {kImpossible, kImpossible}};
+  return {placing.states(), placing.total()};
 }
 
 Placed improve_stays(const MoveSlots& slots, Placed from, const MoveEffort& effort, const Cutoff& cutoff) {
@@ -293,10 +245,10 @@ Placed improve_stays(const MoveSlots& slots, Placed from, const MoveEffort& effo
   const double sizes =
       std::accumulate(slots.items.begin(), slots.items.end(), 0.0,
                       [](double sum, const MoveItem& item) { return sum + double(item.size); });
-  Neighbourhoods search(slots, from, effort.seed);
+  Neighbourhoods search(StayPlacing(slots), from, effort.seed);
   for (double k = 0; k < tries && !cutoff.has_passed(); ++k) {
     const double left = 1 - k / tries;
-    search.try_one(kThreshold * left * left * sizes / buffers);
+    search.try_one({kThreshold * left * left * sizes / buffers, kImpossible});
   }
   return search.best();
 }

@@ -52,6 +52,7 @@ struct MoveCost {
   double bytes = 0, moved = 0;
   auto operator<=>(const MoveCost&) const = default;
   MoveCost operator+(const MoveCost& b) const { return {bytes + b.bytes, moved + b.moved}; }
+  MoveCost operator-(const MoveCost& b) const { return {bytes - b.bytes, moved - b.moved}; }
 };
 inline constexpr double kImpossible = std::numeric_limits<double>::infinity();
 

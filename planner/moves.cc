@@ -16,8 +16,8 @@ namespace {
 
 std::vector<Stay> stays_of(const MoveSlots& slots, const Placed& placed) {
   std::vector<Stay> stays;
-  for (size_t id = 0; id < placed.stays.size(); ++id) {
-    std::vector<SlotStay> sequence = placed.stays[id];
+  for (size_t id = 0; id < placed.states.size(); ++id) {
+    std::vector<SlotStay> sequence = placed.states[id];
     std::ranges::sort(sequence, {}, &SlotStay::begin);
     for (const SlotStay& stay : sequence)
       stays.push_back(
@@ -106,8 +106,8 @@ class MovesPlanning {
     Placed placed;
     for (size_t id = 0; id < problem_.buffers.size(); ++id) {
       const MoveItem& item = slots_.items[id];
-      placed.stays.push_back({{plan.placements[id].pool, item.begin, item.begin, item.end}});
-      placed.cost = placed.cost + cost_of(item, placed.stays.back());
+      placed.states.push_back({{plan.placements[id].pool, item.begin, item.begin, item.end}});
+      placed.cost = placed.cost + cost_of(item, placed.states.back());
     }
     std::vector<Stay> stays = stays_of(slots_, placed);
     for (Stay& stay : stays) stay.offset = plan.placements[stay.buffer].offset;

@@ -20,7 +20,7 @@ namespace arenac {
 
 enum class Goal {
   kSmallest,  // the smallest makespan
-  kFits,      // any plan within the capacities
+  kFits,      // any plan within the capacities; of problems with costs, any of the least cost that is found
 };
 
 enum class Stop {
@@ -53,15 +53,18 @@ struct Search {
   Cutoff cutoff() const { return {seconds, &is_cancelled}; }
 };
 
-// What a problem may ask for beyond sizes and lives. Several pools are filled by falling back to a buffer's
-// next choice where a pool's capacity would be passed.
+// What a problem may ask for beyond sizes and lives. Without costs, several pools are filled by falling back
+// to a buffer's next choice where a pool's capacity would be passed; with costs the least is sought, then
+// sizes.
 enum Feature : unsigned {
   kAlignment = 1,  // of buffers and pools
   kGaps = 2,
   kFixedOffsets = 4,
   kPools = 8,
   kOverlaps = 16,
-  kEveryFeature = 31,
+  kAllButCosts = 31,
+  kCosts = 32,  // of pools
+  kEveryFeature = 63,
 };
 
 // How the cost of a row grows with the buffers.

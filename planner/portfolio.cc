@@ -15,6 +15,7 @@
 #include "frontend/error.h"
 #include "planner/block_search.h"
 #include "planner/bounds.h"
+#include "planner/cheapest.h"
 #include "planner/exact.h"
 #include "planner/free_rectangles.h"
 #include "planner/local_search.h"
@@ -91,26 +92,6 @@ bool is_proven(const Problem& problem, const Plan& plan) {
   return above == 0 && strayed == 0 &&
          std::all_of(plan.pools.begin(), plan.pools.end(),
                      [](const PoolUse& use) { return use.proof() == Proof::kOptimal; });
-}
-
-// A pool with what prefers it, as a problem of its own; `members` are ids of the whole's.
-Problem pool_alone(const Problem& whole, int pool, const std::vector<int>& members) {
-  Problem alone{.pools = {whole.pools[pool]}, .buffers = {}};
-  std::vector<int> at(whole.buffers.size(), -1);
-  for (int id : members) {
-    at[id] = int(alone.buffers.size());
-    alone.buffers.push_back(whole.buffers[id]);
-    alone.buffers.back().pools = {0};
-  }
-  for (const Overlap& o : whole.overlaps)
-    if (at[o.above] >= 0 && at[o.below] >= 0)
-      alone.overlaps.push_back({at[o.above], at[o.below], o.distance});
-  for (const std::vector<int>& group : whole.same_offset) {
-    if (at[group[0]] < 0) continue;
-    alone.same_offset.emplace_back();
-    for (int id : group) alone.same_offset.back().push_back(at[id]);
-  }
-  return alone;
 }
 
 class Portfolio {
@@ -521,6 +502,9 @@ class Portfolio {
 
 }  // namespace
 
-Plan portfolio(const Problem& problem, const Search& search) { return Portfolio(problem, search).run(); }
+Plan portfolio(const Problem& problem, const Search& search) {
+  if (has_costs(problem)) return plan_cheapest(problem, search);
+  return Portfolio(problem, search).run();
+}
 
 }  // namespace arenac

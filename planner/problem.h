@@ -17,6 +17,7 @@
 // A buffer's id is its index in `buffers`, a pool's its index in `pools`.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -51,7 +52,8 @@ struct Buffer {
   std::vector<int> pools = {0};  // may lie in these, the preferred first
   std::optional<int64_t> fixed_offset = {};  // the plan must use it
   std::vector<Gap> gaps = {};                // within the life, by time, not overlapping
-  std::vector<int64_t> uses = {};  // times of the life, ascending; only plans with moves ask (stays.h)
+  std::vector<int64_t> uses = {};   // times of the life, ascending; only plans with moves ask (stays.h)
+  std::vector<int64_t> costs = {};  // from 0, of lying in each of `pools`; none: it costs nothing anywhere
 
   bool operator==(const Buffer&) const = default;
 };
@@ -78,6 +80,17 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
+// What it costs that the buffer lies in this pool, one of its own.
+inline int64_t cost_in(const Buffer& b, int pool) {
+  for (size_t k = 0; k < b.costs.size(); ++k)
+    if (b.pools[k] == pool) return b.costs[k];
+  return 0;
+}
+
+inline bool has_costs(const Problem& problem) {
+  return std::ranges::any_of(problem.buffers, [](const Buffer& b) { return !b.costs.empty(); });
+}
+
 enum class Proof { kGap, kOptimal };
 
 struct Placement {
@@ -99,6 +112,8 @@ struct PoolUse {
 struct Plan {
   std::vector<Placement> placements;  // per buffer
   std::vector<PoolUse> pools;         // per pool
+  int64_t cost = 0;                   // of all buffers in the pools where they lie
+  int64_t cost_bound = 0;             // no plan within the capacities costs less
 };
 
 }  // namespace arenac

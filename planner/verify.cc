@@ -38,6 +38,13 @@ void check_buffer(const Problem& p, int id) {
     require(b.uses[k] >= (k == 0 ? b.begin : b.uses[k - 1] + 1) && b.uses[k] < b.end,
             fmt::format("use {} is outside its life [{}, {}) or not after the one before", b.uses[k], b.begin,
                         b.end));
+  require(b.costs.empty() || b.costs.size() == b.pools.size(),
+          fmt::format("it has {} costs for {} pools: one for each or none is needed", b.costs.size(),
+                      b.pools.size()));
+  for (size_t k = 0; k < b.costs.size(); ++k)
+    require(b.costs[k] >= 0,
+            fmt::format("its cost {} in pool '{}' is negative: costs are whole numbers from 0", b.costs[k],
+                        p.pools[b.pools[k]].name));
   require(!b.fixed_offset || (*b.fixed_offset >= 0 && *b.fixed_offset <= kMaxBytes),
           fmt::format("fixed offset {} is out of range", b.fixed_offset.value_or(0)));
 }
@@ -164,6 +171,24 @@ std::optional<std::string> misplaced(const Problem& p, const Plan& plan, int id)
   return {};
 }
 
+// What buffers in their own pools cost.
+int64_t total_cost(const Problem& p, const std::vector<Placement>& placements) {
+  int64_t cost = 0;
+  for (size_t id = 0; id < placements.size(); ++id)
+    for (size_t k = 0; k < p.buffers[id].costs.size(); ++k)
+      if (p.buffers[id].pools[k] == placements[id].pool) cost += p.buffers[id].costs[k];
+  return cost;
+}
+
+std::optional<std::string> wrong_cost(const Problem& p, const Plan& plan) {
+  const int64_t cost = total_cost(p, plan.placements);
+  if (plan.cost != cost)
+    return fmt::format("the plan claims a cost of {}, its choice of pools costs {}", plan.cost, cost);
+  if (cost < plan.cost_bound)
+    return fmt::format("the plan's cost {} beats its own lower bound {}", cost, plan.cost_bound);
+  return {};
+}
+
 }  // namespace
 
 void check(const Problem& problem) {
@@ -173,10 +198,14 @@ void check(const Problem& problem) {
     if (pool.capacity && *pool.capacity < 0)
       throw UserError(fmt::format("pool '{}': capacity {} is negative", pool.name, *pool.capacity));
   }
-  int64_t total = 0;
+  int64_t total = 0, cost = 0;
   for (int id = 0; id < int(problem.buffers.size()); ++id) {
     check_buffer(problem, id);
     const Buffer& b = problem.buffers[id];
+    if (!b.costs.empty() &&
+        (__builtin_add_overflow(cost, *std::ranges::max_element(b.costs), &cost) || cost > kMaxCost))
+      throw UserError(fmt::format("planning problem: up to {} the costs sum to more than {}: scale them down",
+                                  label(problem, id), kMaxCost));
     int64_t step = 1;  // the coarsest grid that the buffer may have to keep to
     for (int pool : b.pools) step = std::max(step, problem.pools[pool].align);
     bool too_large = __builtin_mul_overflow(step, b.align, &step) ||
@@ -230,7 +259,7 @@ std::optional<std::string> verify(const Problem& p, const Plan& plan) {
       return fmt::format("pool '{}' of size {} beats its own lower bound {}", p.pools[i].name, tops[i],
                          plan.pools[i].lower_bound);
   }
-  return {};
+  return wrong_cost(p, plan);
 }
 
 Plan claimed_plan(const Problem& problem, std::vector<Placement> placements) {
@@ -242,6 +271,7 @@ Plan claimed_plan(const Problem& problem, std::vector<Placement> placements) {
     if (__builtin_add_overflow(offset, problem.buffers[id].size, &top)) continue;
     plan.pools[pool].size = std::max(plan.pools[pool].size, top);
   }
+  plan.cost = total_cost(problem, plan.placements);
   return plan;
 }
 

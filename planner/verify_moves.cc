@@ -153,6 +153,11 @@ void check_for_moves(const Problem& p, int64_t bandwidth) {
   check(p);
   int64_t used = 0;
   for (const Buffer& b : p.buffers) {
+    if (!b.costs.empty())
+      throw UserError(
+          fmt::format("buffer '{}' has costs: --moves counts bytes of uses and takes none; remove "
+                      "that column, or leave out --moves",
+                      b.name));
     if (b.fixed_offset)
       throw UserError(
           fmt::format("buffer '{}' has a fixed offset: --moves takes none; remove that column", b.name));

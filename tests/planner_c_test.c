@@ -215,6 +215,40 @@ static int certificates(void) {
   return 0;
 }
 
+/* Fast memory has room for the first or the second, and costs say which. */
+static int costs(void) {
+  const arenac_pool pools[] = {{.capacity = 8}, {.capacity = 0}};
+  const int32_t slow[] = {1};
+  const arenac_buffer buffers[] = {{.size = 6, .begin = 0, .end = 2},
+                                   {.size = 4, .begin = 1, .end = 3},
+                                   {.size = 1, .begin = 0, .end = 3, .pools = slow, .pool_count = 1}};
+  const arenac_problem problem = {.buffers = buffers, .buffer_count = 3, .pools = pools, .pool_count = 2};
+  int64_t pool_costs[] = {0, 9, 0, 5, -1, 2};
+  arenac_plan_cost cost = {-1, -1};
+  arenac_plan_options options = {.struct_size = sizeof options, .pool_costs = pool_costs, .cost = &cost};
+  arenac_placement at[3];
+  arenac_pool_use uses[2];
+  char message[200] = "";
+  REQUIRE(arenac_plan(&problem, &options, at, uses, NULL, 0) == ARENAC_DONE);
+  REQUIRE(at[0].pool == 0 && at[1].pool == 1 && cost.cost == 7 && cost.lower_bound == 7);
+  REQUIRE(arenac_plan_verify(&problem, at, NULL, 0) == ARENAC_DONE);
+  pool_costs[1] = 4;
+  REQUIRE(arenac_plan(&problem, &options, at, uses, NULL, 0) == ARENAC_DONE);
+  REQUIRE(at[0].pool == 1 && at[1].pool == 0 && cost.cost == 6);
+  options.cost = NULL;
+  REQUIRE(arenac_plan(&problem, &options, at, uses, NULL, 0) == ARENAC_DONE && at[0].pool == 1);
+  pool_costs[3] = -1;
+  REQUIRE(arenac_plan(&problem, &options, at, uses, message, sizeof message) == ARENAC_BAD_PROBLEM);
+  REQUIRE(strstr(message, "buffer 1") && strstr(message, "negative"));
+  options.struct_size = offsetof(arenac_plan_options, pool_costs); /* of a caller that has no costs */
+  options.cost = &cost, cost.cost = 99;
+  REQUIRE(arenac_plan(&problem, &options, at, uses, NULL, 0) == ARENAC_DONE && cost.cost == 99);
+  options.struct_size = sizeof options, options.pool_costs = NULL;
+  REQUIRE(arenac_plan(&problem, &options, at, uses, NULL, 0) == ARENAC_DONE);
+  REQUIRE(cost.cost == 0 && cost.lower_bound == 0);
+  return 0;
+}
+
 int planner_c_test(void) {
   int line = the_example_in_the_header();
   if (!line) line = everything_at_once();
@@ -224,5 +258,6 @@ int planner_c_test(void) {
   if (!line) line = warm_start();
   if (!line) line = bounds_and_plans_of_others();
   if (!line) line = certificates();
+  if (!line) line = costs();
   return line ? line : mistakes();
 }

@@ -89,7 +89,7 @@ std::vector<std::vector<std::string>> documented_columns() {
 TEST(Csv, EveryDocumentedSpellingIsRead) {
   const std::vector<std::pair<std::string, std::string>> plain = {
       {"id", "a"},   {"lower", "0"},  {"upper", "4"}, {"size", "8"},      {"align", "16"}, {"gaps", "1-2"},
-      {"pool", "p"}, {"fixed", "32"}, {"group", "g"}, {"overlap", "a:8"}, {"uses", "0 2"}};
+      {"pool", "p"}, {"fixed", "32"}, {"group", "g"}, {"overlap", "a:8"}, {"uses", "0 2"}, {"cost", "p:7"}};
   const auto read_with = [&](const std::string& column, const std::string& name) {
     std::string head, cells;
     for (const auto& [known, cell] : plain) {
@@ -101,10 +101,10 @@ TEST(Csv, EveryDocumentedSpellingIsRead) {
   size_t spellings = 0;
   for (const std::vector<std::string>& column : documented_columns())
     for (const std::string& name : column) {
-      EXPECT_THAT(read_with(column[0], name), HasSubstr("\na,0,4,8,16,1-2,0 2,32,0,a:8\n")) << name;
+      EXPECT_THAT(read_with(column[0], name), HasSubstr("\na,0,4,8,16,1-2,0 2,32,0,a:8,p:7\n")) << name;
       ++spellings;
     }
-  EXPECT_EQ(spellings, 17u);  // all but the solution's `offset` and `ready`
+  EXPECT_EQ(spellings, 18u);  // all but the solution's `offset` and `ready`
 }
 
 TEST(Csv, ByteOrderMarkCarriageReturnsAndBlankLines) {
@@ -135,6 +135,58 @@ TEST(Csv, MistakesNameTheLine) {
   EXPECT_THAT(error_of("id,lower,upper,size,overlap\na,0,9,4,x:2\n"), HasSubstr("'x', which is no buffer"));
   EXPECT_THAT(error_of(head + "a,0,1," + std::string(10'000'000, '7') + "\n"), HasSubstr("size '777"));
   EXPECT_THAT(error_of(std::string(20'000'000, 'x')), HasSubstr("p.csv"));
+}
+
+TEST(Csv, CostsComeBackAsTheyWent) {
+  const std::vector<Pool> pools = {{"fast", 8}, {"slow"}};
+  const Problem p = problem_from_csv(
+      "id,lower,upper,size,pool,cost\na,0,2,6,,slow:9\nb,1,3,4,slow fast,slow:5 fast:1\nc,0,1,1,,\n", "p.csv",
+      pools);
+  EXPECT_THAT(p.buffers[0].costs, ElementsAre(0, 9));
+  EXPECT_THAT(p.buffers[1].costs, ElementsAre(5, 1));
+  EXPECT_TRUE(p.buffers[2].costs.empty());
+  const std::string text = to_csv(p);
+  EXPECT_THAT(text, HasSubstr("\na,0,2,6,fast slow,fast:0 slow:9\n"));
+  EXPECT_EQ(problem_from_csv(text, "q.csv", pools), p);
+
+  const Plan made = plan(p);
+  EXPECT_EQ(made.cost, 5);
+  const std::string solution = to_csv(p, made);
+  EXPECT_THAT(solution, HasSubstr("\nb,1,3,4,slow,slow:5,0\n"));
+  const Plan read = plan_from_csv(solution, "s.csv", p);
+  EXPECT_EQ(read.cost, 5);
+  EXPECT_EQ(verify(p, read), std::nullopt);
+  const auto claim_of = [&](const std::string& cell) -> std::string {
+    try {
+      plan_from_csv("id,pool,cost,offset\na,fast,,0\nb,slow," + cell + ",0\nc,fast,,6\n", "s.csv", p);
+    } catch (const UserError& error) {
+      EXPECT_EQ(error.status, Exit::kDifference);
+      return error.what();
+    }
+    return "right";
+  };
+  EXPECT_EQ(claim_of(""), "right");
+  EXPECT_EQ(claim_of("slow:5"), "right");
+  EXPECT_EQ(claim_of("slow:4"), "s.csv:3: buffer 'b' is said to cost 4 in pool 'slow', and costs 5");
+  EXPECT_EQ(claim_of("fast:1"), "s.csv:3: buffer 'b' is said to cost 0 in pool 'slow', and costs 5");
+  const WarmStart start = warm_start_from_csv("id,pool,cost,offset\nb,slow,slow:4,0\n", "s.csv", p);
+  EXPECT_TRUE(start[1]);  // what it cost does not matter
+}
+
+TEST(Csv, WrongCostsNameTheLineAndTheBuffer) {
+  const auto error = [](const std::string& cell) {
+    return error_of("id,lower,upper,size,pool,cost\na,0,2,6,fast,\nb,1,3,4,fast slow," + cell + "\n");
+  };
+  EXPECT_EQ(error("fast:0 slow:5"), "no error");
+  EXPECT_THAT(error("fats:5"),
+              HasSubstr("p.csv:3: buffer 'b' has a cost in 'fats', which is none of its pools"));
+  EXPECT_THAT(error("fats:5"), HasSubstr("fast, slow"));
+  EXPECT_THAT(error("fast:-1"), HasSubstr("p.csv:3: buffer 'b' has a cost of -1 in 'fast'"));
+  EXPECT_THAT(error("fast:1 fast:2"), HasSubstr("p.csv:3: buffer 'b' has two costs in 'fast'"));
+  EXPECT_THAT(error("5"), HasSubstr("p.csv:3: cost '5' is not pool:cost"));
+  EXPECT_THAT(error("fast:x"), HasSubstr("p.csv:3: cost 'x' is no whole number"));
+  EXPECT_THAT(error("fast:99999999999999999999"), HasSubstr("does not fit into 64 bits"));
+  EXPECT_THAT(error(":"), HasSubstr("p.csv:3"));
 }
 
 TEST(Csv, SolutionsComeBackAsTheyWent) {

@@ -92,10 +92,10 @@ int64_t bytes_strayed(const Problem& p, int id, int pool) {
   return pool == preferred ? 0 : std::max<int64_t>(1, size);
 }
 
-// What a plan is judged by: bytes of buffers that are not in the pool of their first choice, at least one
-// each, then bytes of all pools.
+// What a plan is judged by: what its pools cost, then bytes of buffers that are not in the pool of their
+// first choice, at least one each, then bytes of all pools.
 struct Cost {
-  int64_t strayed = 0, bytes = 0;
+  int64_t pools = 0, strayed = 0, bytes = 0;
   friend auto operator<=>(const Cost&, const Cost&) = default;
 };
 
@@ -112,6 +112,7 @@ std::optional<Cost> cheapest(const Problem& p) {
     for (int id = 0; id < n; ++id) {
       members[p.buffers[id].pools[choice[id]]] |= 1u << id;
       cost.strayed += bytes_strayed(p, id, p.buffers[id].pools[choice[id]]);
+      if (!p.buffers[id].costs.empty()) cost.pools += p.buffers[id].costs[choice[id]];
     }
     bool fine = true;
     for (const auto& group : p.same_offset)
@@ -143,6 +144,8 @@ void expect_cheapest(const Problem& p) {
     found = Cost{};
     for (size_t id = 0; id < p.buffers.size(); ++id)
       found->strayed += bytes_strayed(p, int(id), made.placements[id].pool);
+    found->pools = made.cost;
+    EXPECT_EQ(made.cost_bound, made.cost);
     for (const PoolUse& use : made.pools) {
       found->bytes += use.size;
       EXPECT_EQ(use.proof(), Proof::kOptimal);
@@ -153,7 +156,8 @@ void expect_cheapest(const Problem& p) {
         << error.what();
   }
   const auto words = [](const std::optional<Cost>& c) {
-    return c ? fmt::format("{} bytes strayed, {} bytes", c->strayed, c->bytes) : std::string("does not fit");
+    return c ? fmt::format("cost {}, {} bytes strayed, {} bytes", c->pools, c->strayed, c->bytes)
+             : std::string("does not fit");
   };
   EXPECT_EQ(words(found), words(best));
   if (testing::Test::HasFailure()) ADD_FAILURE() << to_csv(p);
@@ -231,11 +235,22 @@ Problem draw_problem(Draw& draw, int buffers, int pools) {
   return p;
 }
 
-void expect_cheapest_at_random(int seed, int problems, int buffers, int pools) {
+// Of some buffers, from 0.
+void draw_costs(Draw& draw, Problem& p) {
+  for (Buffer& b : p.buffers) {
+    if (draw.one_in(4)) continue;
+    for (size_t k = 0; k < b.pools.size(); ++k) b.costs.push_back(draw.below(9));
+  }
+}
+
+enum class Costs { kNone, kDrawn };
+
+void expect_cheapest_at_random(int seed, int problems, int buffers, int pools, Costs costs = Costs::kNone) {
   Draw draw{std::mt19937(unsigned(seed))};
   int solved = 0;
   for (int round = 0; round < problems && !testing::Test::HasFailure(); ++round) {
-    const Problem p = draw_problem(draw, buffers, pools);
+    Problem p = draw_problem(draw, buffers, pools);
+    if (costs == Costs::kDrawn) draw_costs(draw, p);
     SCOPED_TRACE(fmt::format("problem {}\n{}", round, to_csv(p)));
     try {
       plan(p);
@@ -257,6 +272,8 @@ TEST(Exhaustive, SevenOfEverything) { expect_cheapest_at_random(2, 1000, 7, 1); 
 TEST(Exhaustive, NineOfEverything) { expect_cheapest_at_random(3, 300, 9, 1); }
 TEST(Exhaustive, FiveInTwoPools) { expect_cheapest_at_random(4, 2000, 5, 2); }
 TEST(Exhaustive, SevenInTwoPools) { expect_cheapest_at_random(5, 300, 7, 2); }
+TEST(Exhaustive, FiveWithCosts) { expect_cheapest_at_random(6, 2000, 5, 2, Costs::kDrawn); }
+TEST(Exhaustive, SevenWithCosts) { expect_cheapest_at_random(7, 300, 7, 2, Costs::kDrawn); }
 
 }  // namespace
 }  // namespace arenac

@@ -247,6 +247,7 @@ TEST(Moves, RefuseWhatTheyDoNotTake) {
   EXPECT_THAT(refusal_of([](Problem& p) { p.same_offset = {{0, 1}}; }), HasSubstr("takes no groups"));
   EXPECT_THAT(refusal_of([](Problem& p) { p.buffers[1].fixed_offset = 0; }),
               HasSubstr("'b' has a fixed offset"));
+  EXPECT_THAT(refusal_of([](Problem& p) { p.buffers[1].costs = {0, 1}; }), HasSubstr("'b' has costs"));
   EXPECT_THAT(refusal_of([](Problem& p) { p.buffers[0].uses = {10}; }),
               HasSubstr("use 10 is outside its life"));
   EXPECT_THAT(refusal_of([](Problem& p) { p.buffers[0].begin = INT64_MIN; }), HasSubstr("takes times up to"));

@@ -56,6 +56,40 @@ TEST(Verify, ChecksTheTotals) {
               HasSubstr("beats its own lower bound 13"));
 }
 
+TEST(Verify, ChecksTheCost) {
+  Problem p = abc();
+  p.pools.push_back({"slow"});
+  for (Buffer& b : p.buffers) b.pools = {1, 0}, b.costs = {7, 2};
+  const auto fault_with = [&](int64_t cost, int64_t bound) {
+    return fault(p, {{{0, 0}, {0, 0}, {1, 0}}, {{8, 0}, {4, 0}}, cost, bound});
+  };
+  EXPECT_EQ(fault_with(11, 11), "right");
+  EXPECT_THAT(fault_with(10, 0), HasSubstr("claims a cost of 10, its choice of pools costs 11"));
+  EXPECT_THAT(fault_with(12, 0), HasSubstr("claims a cost of 12"));
+  EXPECT_THAT(fault_with(11, 12), HasSubstr("cost 11 beats its own lower bound 12"));
+  EXPECT_THAT(fault(abc(), {{{0, 0}, {0, 0}, {0, 8}}, {{12, 0}}, 1, 0}), HasSubstr("claims a cost of 1"));
+}
+
+TEST(Check, RefusesCostsThatMakeNoSense) {
+  const auto error_of = [](std::vector<int64_t> a, std::vector<int64_t> b) -> std::string {
+    Problem p = abc();
+    p.buffers[0].costs = std::move(a);
+    p.buffers[1].costs = std::move(b);
+    try {
+      check(p);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return "none";
+  };
+  EXPECT_EQ(error_of({5}, {}), "none");
+  EXPECT_THAT(error_of({}, {5, 6}), HasSubstr("buffer 1 'b': it has 2 costs for 1 pools"));
+  EXPECT_THAT(error_of({}, {-1}), HasSubstr("buffer 1 'b': its cost -1 in pool 'arena' is negative"));
+  EXPECT_THAT(error_of({INT64_MAX}, {INT64_MAX}), HasSubstr("scale them down"));
+  EXPECT_THAT(error_of({kMaxCost}, {1}), HasSubstr("up to buffer 1 'b' the costs sum to more than"));
+  EXPECT_EQ(error_of({kMaxCost}, {0}), "none");
+}
+
 TEST(Verify, OverlapAllowsSharingFromItsDistanceOn) {
   Problem p = abc();
   p.buffers = {{"in", 8, 1, 0, 2}, {"out", 8, 1, 1, 3}};
