@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <ranges>
 
+#include "frontend/merge.h"
 #include "scheduler/step_facts.h"
 
 namespace arenac {
@@ -200,10 +202,27 @@ class Mixing {
   std::set<TensorId> depends_;                        // results of these nodes, and what is made of such
 };
 
-// Whether the tensor is read again after the node.
-bool is_read_after(const Node& node, TensorId id, const Block& block) {
-  return std::any_of(&node + 1, block.data() + block.size(),
-                     [&](const Node& later) { return std::ranges::count(later.reads, id) > 0; });
+// Whether a node may run at another time: what it reads and writes is written by one node.
+bool can_move(const Node& node, const std::vector<int>& times_written) {
+  const auto at_most_once = [&](TensorId id) { return times_written[id] <= 1; };
+  return std::ranges::all_of(node.reads, at_most_once) && std::ranges::all_of(node.writes, at_most_once);
+}
+
+// What a node without products makes its result of row by row, if that is one tensor that is read again
+// later.
+std::optional<TensorId> source_of(const Node& node, const NodeRows& nodes) {
+  const Graph& graph = nodes.graph;
+  const Slabs* slabs = nodes.slabs(node);
+  if (!slabs || slabs->count <= 1 || node.writes.size() != 1 || multiply_accumulates(node) > 0) return {};
+  std::vector<TensorId> large = node.reads;
+  std::erase_if(large, [&](TensorId id) {
+    return graph.tensors[id].constant || nodes.bytes(id) * kTimesFewer <= nodes.bytes(node.writes[0]);
+  });
+  if (large.size() != 1 || graph.by_rows.contains(large[0])) return {};  // its rows come once
+  const bool is_read_later =
+      std::any_of(&node + 1, graph.block.data() + graph.block.size(),
+                  [&](const Node& later) { return std::ranges::count(later.reads, large[0]) > 0; });
+  return is_read_later ? std::optional(large[0]) : std::nullopt;
 }
 
 // The nodes that compute the tensor, in their order; none where it waits across scales to no avail.
@@ -310,20 +329,18 @@ AwaitedTensors awaited_tensors(const Schedule& whole) {
 
 std::vector<Awaited> awaited_behind_mixing(const Schedule& whole) {
   const NodeRows nodes(whole);
+  const std::vector<int> times = times_written(nodes.graph);
   std::vector<Awaited> found;
   for (const Node& node : nodes.graph.block) {
-    const Slabs* slabs = nodes.slabs(node);
-    if (!slabs || slabs->count <= 1 || node.writes.size() != 1 || multiply_accumulates(node) > 0) continue;
-    std::vector<TensorId> large = node.reads;  // no less than what is made of it
-    std::erase_if(large, [&](TensorId id) {
-      return nodes.graph.tensors[id].constant || nodes.bytes(id) * kTimesFewer <= nodes.bytes(node.writes[0]);
-    });
-    if (large.size() != 1 || !is_read_after(node, large[0], nodes.graph.block)) continue;
+    const auto source = source_of(node, nodes);
+    if (!source || !can_move(node, times)) continue;
     const Mixing mixing(node.writes[0], nodes);
-    if (Awaited awaited = mixing.awaited(); !awaited.readers.empty() && mixing.keeps(large[0])) {
-      awaited.made_by = {&node};
-      found.push_back(std::move(awaited));
-    }
+    Awaited awaited = mixing.awaited();
+    if (awaited.readers.empty() || !mixing.keeps(*source) ||
+        !std::ranges::all_of(awaited.put_off, [&](const Node* late) { return can_move(*late, times); }))
+      continue;
+    awaited.made_by = {&node};
+    found.push_back(std::move(awaited));
   }
   return found;
 }

@@ -519,9 +519,9 @@ TEST(SecondPasses, AreNotOfShortcuts) {
   }
 }
 
-// An attention without softmax: a sum of all keys and values, which queries are multiplied by. What keys,
-// values and queries are made of is normalized before, or the sum of all after.
-Graph linear_attention(bool norm_first) {
+// An attention without softmax: a sum of all keys and values, which queries are multiplied by. All three are
+// made of `n`, which `made` says, and `added` is added to the result.
+Graph linear_attention(const std::string& made, const std::string& added) {
   const auto matrix = [](const std::string& name) {
     std::string values = "1";
     for (int n = 1; n < 64; ++n) values += (n * static_cast<int>(name.back())) % 7 < 3 ? ", -1" : ", 1";
@@ -535,13 +535,12 @@ Graph linear_attention(bool norm_first) {
       "  a = MatMul(x, w)\n  n = {}\n"
       "  q = MatMul(n, wq)  k = MatMul(n, wk)  v = MatMul(n, wv)\n"
       "  t = Transpose<perm = [0, 2, 1]>(k)  m = MatMul(t, v)  o = MatMul(q, m)\n  y = Add({}, o)\n}}\n",
-      matrix("w"), matrix("wq"), matrix("wk"), matrix("wv"),
-      norm_first ? "LayerNormalization(a, s)" : "Div(a, half)", norm_first ? "a" : "n"));
+      matrix("w"), matrix("wq"), matrix("wk"), matrix("wv"), made, added));
 }
 
 // Keys and values go into sums token by token; what was normalized for them is normalized again for queries.
 TEST(SecondPasses, AreOfWhatQueriesWaitWith) {
-  const Graph graph = linear_attention(true);
+  const Graph graph = linear_attention("LayerNormalization(a, s)", "a");
   const auto graphs = with_passes_behind_mixing(scheduled_by("layerwise", with_accumulators(graph)));
   ASSERT_EQ(graphs.size(), 1u);
   EXPECT_EQ(std::ranges::count(graphs[0].block, true, &Node::is_again), 1) << dump(graphs[0]);
@@ -557,10 +556,16 @@ TEST(SecondPasses, AreOfWhatQueriesWaitWith) {
   EXPECT_EQ(shadow_fault(made, inputs, random), "");
 }
 
-// What is added to the result would wait all the same.
-TEST(SecondPasses, AreNotOfWhatIsAddedAfterMixing) {
-  EXPECT_TRUE(with_passes_behind_mixing(scheduled_by("layerwise", with_accumulators(linear_attention(false))))
-                  .empty());
+// What is added to the result would wait all the same, and rows that the caller passes come once.
+TEST(SecondPasses, AreNotOfWhatIsKeptOrComesOnce) {
+  const auto passes = [](const Graph& graph) {
+    return with_passes_behind_mixing(scheduled_by("layerwise", with_accumulators(graph))).size();
+  };
+  EXPECT_EQ(passes(linear_attention("Div(a, half)", "n")), 0u);
+  Graph fed = linear_attention("LayerNormalization(x, s)", "x");
+  EXPECT_EQ(passes(fed), 1u);
+  fed.by_rows[fed.inputs[0]] = 1;  // tokens
+  EXPECT_EQ(passes(fed), 0u);
 }
 
 // Softmax and normalization of rows wait for reductions of their own row.
