@@ -155,25 +155,17 @@ double area(const AssignmentItem& item) {
   return sum;
 }
 
-std::vector<int> sorted_ids(const Assignment& assignment, auto&& key) {
-  std::vector<std::pair<double, int>> keys;
-  for (const AssignmentItem& item : assignment.items) keys.emplace_back(-key(item), int(keys.size()));
-  std::ranges::sort(keys);
-  std::vector<int> ids;
-  for (const auto& [unused, id] : keys) ids.push_back(id);
-  return ids;
-}
-
 }  // namespace
 
 bool AssignmentCost::is_possible() const { return cost < kNoRoom; }
 
 Assigned assign(const Assignment& assignment, const RoomPrices& prices) {
   const std::vector<int> orders[] = {
-      sorted_ids(assignment, [](const AssignmentItem& item) { return regret(item) / (1 + area(item)); }),
-      sorted_ids(assignment, regret),
-      sorted_ids(assignment, area),
-      sorted_ids(assignment,
+      sorted_ids(assignment.items,
+                 [](const AssignmentItem& item) { return regret(item) / (1 + area(item)); }),
+      sorted_ids(assignment.items, regret),
+      sorted_ids(assignment.items, area),
+      sorted_ids(assignment.items,
                  [](const AssignmentItem& item) {
                    return item.loads.empty() ? 0.0 : -double(item.loads.front().begin);
                  }),
@@ -191,15 +183,12 @@ Assigned fit(const Assignment& assignment, const std::vector<int>& pools) {
   const RoomPrices none(assignment);
   PoolPlacing placing(assignment, none, 0);
   std::vector<int> rest;
-  const std::vector<int> order =
-      sorted_ids(assignment, [](const AssignmentItem& item) { return regret(item) / (1 + area(item)); });
+  const std::vector<int> order = sorted_ids(
+      assignment.items, [](const AssignmentItem& item) { return regret(item) / (1 + area(item)); });
   for (const int id : order)
     if (!placing.fits(id, pools[id])) rest.push_back(id);
-  Assigned result{{}, {}};
   for (const int id : rest) placing.place(id);
-  for (const int id : order) result.cost = result.cost + placing.cost(id);
-  result.states = placing.states();
-  return result;
+  return arrangement_of(placing);
 }
 
 Assigned improve(const Assignment& assignment, const Assigned& from, double bound,

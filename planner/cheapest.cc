@@ -38,13 +38,6 @@ std::vector<int> pools_of(const Plan& plan) {
   return pools;
 }
 
-int64_t cost_of(const Problem& problem, const Plan& plan) {
-  int64_t cost = 0;
-  for (size_t id = 0; id < plan.placements.size(); ++id)
-    cost += cost_in(problem.buffers[id], plan.placements[id].pool);
-  return cost;
-}
-
 using Rooms = std::vector<std::vector<int64_t>>;  // per pool and slot, in bytes
 
 // Applied to each two rooms of the same pool and slot.
@@ -259,14 +252,14 @@ class CheapestPlanning {
   }
 
   Plan with_cost(Plan plan) const {
-    plan.cost = cost_of(problem_, plan);
+    plan.cost = total_cost(problem_, plan.placements);
     plan.cost_bound = bound_;
     return plan;
   }
 
   // Of a plan that costs the least, if it keeps to the capacities.
   Plan proven(Plan plan) const {
-    plan.cost = plan.cost_bound = cost_of(problem_, plan);
+    plan.cost = plan.cost_bound = total_cost(problem_, plan.placements);
     return plan;
   }
 

@@ -138,12 +138,6 @@ class StayPlacing {
   }
   const std::vector<State>& states() const { return stays_; }
 
-  MoveCost total() const {
-    MoveCost sum;
-    for (size_t id = 0; id < stays_.size(); ++id) sum = sum + cost(int(id));
-    return sum;
-  }
-
   // A buffer with a use of the slow pool, and those that lie in the fast one then.
   std::vector<int> neighbours(Random& random) const {
     const int id = in_slow(random);
@@ -193,23 +187,14 @@ class StayPlacing {
 // Slow bytes that a byte of room for one slot saves at most, if it is in the fast pool all its life.
 double density(const MoveItem& item) { return double(item.uses.size()) / double(item.end - item.begin); }
 
-std::vector<int> sorted_ids(const MoveSlots& slots, auto&& key) {
-  std::vector<double> keys;
-  for (const MoveItem& item : slots.items) keys.push_back(key(item));
-  std::vector<int> ids(slots.items.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  std::ranges::stable_sort(ids, std::greater(), [&](int id) { return keys[id]; });
-  return ids;
-}
-
 }  // namespace
 
 Placed place_stays(const MoveSlots& slots, const std::vector<double>& prices) {
   const std::vector<int> orders[] = {
-      sorted_ids(slots, density),
-      sorted_ids(slots, [](const MoveItem& item) { return double(item.size); }),
-      sorted_ids(slots, [](const MoveItem& item) { return double(item.size) * density(item); }),
-      sorted_ids(slots, [](const MoveItem& item) { return -double(item.begin); }),
+      sorted_ids(slots.items, density),
+      sorted_ids(slots.items, [](const MoveItem& item) { return double(item.size); }),
+      sorted_ids(slots.items, [](const MoveItem& item) { return double(item.size) * density(item); }),
+      sorted_ids(slots.items, [](const MoveItem& item) { return -double(item.begin); }),
   };
   Placed best{{}, {kImpossible, kImpossible}};
   for (const double factor : {0.0, 0.5, 0.9, 1.0}) {
@@ -230,10 +215,10 @@ Placed place_stays(const MoveSlots& slots, const std::vector<double>& prices) {
 
 Placed fit_stays(const MoveSlots& slots, const Placed& from) {
   StayPlacing placing(slots);
-  for (const int id : sorted_ids(slots, density))
+  for (const int id : sorted_ids(slots.items, density))
     if (!placing.fits(id, from.states[id]) && !placing.place(id))
       return {from.states, {kImpossible, kImpossible}};
-  return {placing.states(), placing.total()};
+  return arrangement_of(placing);
 }
 
 Placed improve_stays(const MoveSlots& slots, Placed from, const MoveEffort& effort, const Cutoff& cutoff) {

@@ -19,6 +19,8 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -35,22 +37,36 @@ struct Arrangement {
 template <class Placing>
 using ArrangementOf = Arrangement<typename Placing::State, typename Placing::Cost>;
 
+// Of what is placed now.
+template <class Placing>
+ArrangementOf<Placing> arrangement_of(const Placing& placing) {
+  typename Placing::Cost total = {};
+  for (size_t id = 0; id < placing.states().size(); ++id) total = total + placing.cost(int(id));
+  return {placing.states(), total};
+}
+
+// The ids of the items, those of the greatest keys first.
+template <class Item>
+std::vector<int> sorted_ids(const std::vector<Item>& items, auto&& key) {
+  std::vector<double> keys;
+  for (const Item& item : items) keys.push_back(key(item));
+  std::vector<int> ids(items.size());
+  std::iota(ids.begin(), ids.end(), 0);
+  std::ranges::stable_sort(ids, std::greater(), [&](int id) { return keys[id]; });
+  return ids;
+}
+
 // Places all in this order, each try with a new Placing.
 template <class MakePlacing>
 auto place_in_order(MakePlacing make_placing, std::vector<int> order) {
   constexpr int kTries = 20;
-  using Placing = decltype(make_placing());
   for (int tries = 0;; ++tries) {
-    Placing placing = make_placing();
+    auto placing = make_placing();
     std::vector<char> without(order.size());
     bool all = true;
     for (const int id : order)
       if (!placing.place(id)) without[id] = 1, all = false;
-    if (all || tries == kTries) {
-      typename Placing::Cost total = {};
-      for (size_t id = 0; id < order.size(); ++id) total = total + placing.cost(int(id));
-      return ArrangementOf<Placing>{placing.states(), total};
-    }
+    if (all || tries == kTries) return arrangement_of(placing);
     std::ranges::stable_partition(order, [&](int id) { return without[id] != 0; });
   }
 }

@@ -80,11 +80,23 @@ struct Problem {
   bool operator==(const Problem&) const = default;
 };
 
-// What it costs that the buffer lies in this pool, one of its own.
+struct Placement {
+  int pool = 0;
+  int64_t offset = 0;  // bytes from the pool's base
+};
+
+// What it costs that the buffer lies in this pool; nothing if it is none of its own.
 inline int64_t cost_in(const Buffer& b, int pool) {
   for (size_t k = 0; k < b.costs.size(); ++k)
     if (b.pools[k] == pool) return b.costs[k];
   return 0;
+}
+
+// What it costs that the buffers lie in these pools.
+inline int64_t total_cost(const Problem& problem, const std::vector<Placement>& placements) {
+  int64_t cost = 0;
+  for (size_t id = 0; id < placements.size(); ++id) cost += cost_in(problem.buffers[id], placements[id].pool);
+  return cost;
 }
 
 inline bool has_costs(const Problem& problem) {
@@ -92,11 +104,6 @@ inline bool has_costs(const Problem& problem) {
 }
 
 enum class Proof { kGap, kOptimal };
-
-struct Placement {
-  int pool = 0;
-  int64_t offset = 0;  // bytes from the pool's base
-};
 
 // Per buffer, its place in a plan of a problem like this one, if it was in that; or empty.
 using WarmStart = std::vector<std::optional<Placement>>;

@@ -171,15 +171,6 @@ std::optional<std::string> misplaced(const Problem& p, const Plan& plan, int id)
   return {};
 }
 
-// What buffers in their own pools cost.
-int64_t total_cost(const Problem& p, const std::vector<Placement>& placements) {
-  int64_t cost = 0;
-  for (size_t id = 0; id < placements.size(); ++id)
-    for (size_t k = 0; k < p.buffers[id].costs.size(); ++k)
-      if (p.buffers[id].pools[k] == placements[id].pool) cost += p.buffers[id].costs[k];
-  return cost;
-}
-
 std::optional<std::string> wrong_cost(const Problem& p, const Plan& plan) {
   const int64_t cost = total_cost(p, plan.placements);
   if (plan.cost != cost)

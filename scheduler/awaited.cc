@@ -219,6 +219,7 @@ std::optional<TensorId> source_of(const Node& node, const NodeRows& nodes) {
     return graph.tensors[id].constant || nodes.bytes(id) * kTimesFewer <= nodes.bytes(node.writes[0]);
   });
   if (large.size() != 1 || graph.by_rows.contains(large[0])) return {};  // its rows come once
+  // Told before Mixing, which takes longer, is asked whether it is kept.
   const bool is_read_later =
       std::any_of(&node + 1, graph.block.data() + graph.block.size(),
                   [&](const Node& later) { return std::ranges::count(later.reads, large[0]) > 0; });

@@ -18,8 +18,8 @@ namespace arenac {
 struct Awaited {
   TensorId tensor;
   std::set<const Node*> readers;          // nodes of the graph's block: those that wait
-  std::vector<const Node*> made_by = {};  // but behind reductions, the nodes that compute it
-  std::set<const Node*> put_off = {};     // of what is read for these, by readers: as late as can be
+  std::vector<const Node*> made_by = {};  // the nodes that compute it; none behind reductions
+  std::set<const Node*> put_off = {};     // behind mixing, from readers on: what is better done late
 };
 
 struct AwaitedTensors {
@@ -34,8 +34,9 @@ struct AwaitedTensors {
 // Of a schedule of whole layers.
 AwaitedTensors awaited_tensors(const Schedule& whole);
 
-// Those that a node without products makes of one tensor that is kept all the same, and that wait for steps
-// that mix their rows, of which what is made of them, too, has a part to play:
+// Those that a node without products makes of one tensor that is kept all the same, and that are read in two
+// ways: for a step that mixes rows (takes all of what is made of them, or adds it up) and, waiting for that,
+// row by row beside its result:
 //
 //   x -+-> norm -+-> keys, values (of all tokens) -+
 //      |         +-> query (of a token) ---------> attention -> add

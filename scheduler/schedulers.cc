@@ -185,20 +185,26 @@ Plain plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& t
 
 constexpr int64_t kMostStepsAgain = 2000;  // of a schedule of which second passes are looked for
 
-// In the file's order with what is awaited computed again, as storage of one choice or another shows it.
+// In the file's order with what is awaited computed again.
 std::vector<Schedule> second_passes(const std::shared_ptr<const Graph>& graph, const Target& target,
                                     Deadline deadline) {
   const auto whole = [&](const std::shared_ptr<const Graph>& g, const StorageChoice& choice) {
     return whole_layers(in_storage(*g, in_order(*g, file_order, deadline), choice), g, target);
   };
+  if (has_passed(deadline)) return {};
   std::vector<Schedule> all;
-  const auto add = [&](std::vector<Graph> (*passes)(const Schedule&), const StorageChoice& choice) {
-    for (Graph& g : passes(whole(graph, choice)))
-      if (!has_passed(deadline)) all.push_back(whole(std::make_shared<const Graph>(std::move(g)), choice));
+  const auto add = [&](std::vector<Graph> graphs, const std::vector<StorageChoice>& choices) {
+    for (Graph& again : graphs) {
+      const auto g = std::make_shared<const Graph>(std::move(again));
+      for (const StorageChoice& choice : choices)
+        if (!has_passed(deadline)) all.push_back(whole(g, choice));
+    }
   };
-  add(with_second_passes, {Moves::kUnshared});
-  add(with_passes_behind_mixing, {Moves::kFirst, Products::kRows});
-  add(with_passes_behind_mixing, {.products = Products::kRows, .factors = Factors::kAsWritten});
+  const StorageChoice unshared = {Moves::kUnshared}, in_lanes = {.products = Products::kRows},
+                      as_written = {.products = Products::kRows, .factors = Factors::kAsWritten};
+  add(with_second_passes(whole(graph, unshared)), {unshared});
+  // Where factors lie as they are written their rows can be told apart, too.
+  add(with_passes_behind_mixing(whole(graph, as_written)), {in_lanes, as_written});
   return all;
 }
 
