@@ -43,19 +43,21 @@ class DisjunctiveSearch {
 
   // Narrows the offsets by one constraint; false if nothing is left.
   bool narrow(const Difference& d) {
-    const Disjunctive::Item &upper = problem_.items[d.upper], &lower = problem_.items[d.lower];
-    int64_t low = lowest_[d.lower] + d.distance, high = highest_[d.upper] - d.distance;
-    if (low > lowest_[d.upper]) {
+    int64_t &lowest = lowest_[d.upper], &highest = highest_[d.lower];
+    const int64_t low = lowest_[d.lower] + d.distance, high = highest_[d.upper] - d.distance;
+    if (low > lowest) {
       if (low > highest_[d.upper]) return false;
-      lowest_[d.upper] = round_up(low, upper.align);
+      lowest = round_up(low, problem_.items[d.upper].align);
+      if (lowest > highest_[d.upper]) return false;
       changed_ = true;
     }
-    if (high < highest_[d.lower]) {
+    if (high < highest) {
       if (high < lowest_[d.lower]) return false;
-      highest_[d.lower] = high / lower.align * lower.align;
+      highest = round_down(high, problem_.items[d.lower].align);
+      if (highest < lowest_[d.lower]) return false;
       changed_ = true;
     }
-    return lowest_[d.upper] <= highest_[d.upper] && lowest_[d.lower] <= highest_[d.lower];
+    return true;
   }
 
   Verdict propagate() {

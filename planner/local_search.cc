@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "frontend/error.h"
@@ -14,14 +15,13 @@
 namespace arenac {
 namespace {
 
-int64_t round_down(int64_t n, int64_t step) { return step == 1 ? n : n / step * step; }
-
 constexpr int64_t kImmovable = int64_t{1} << 40;  // the weight of what stays where it is
-constexpr int kWeights = 1000;                    // of the smallest movable buffer to the largest: 1 to this
-constexpr int64_t kSteps = 15;                    // to the bound
-constexpr int64_t kAttempts = 6;                  // each with this part of what work is left
-constexpr size_t kEdges = 4'000'000;              // of one search
-constexpr int kMovable = 2'000;                   // of one search, if these would be too many
+constexpr int64_t kNowhere = std::numeric_limits<int64_t>::min() / 2;
+constexpr int kWeights = 1000;        // of the smallest movable buffer to the largest: 1 to this
+constexpr int64_t kSteps = 15;        // to the bound
+constexpr int64_t kAttempts = 6;      // each with this part of what work is left
+constexpr size_t kEdges = 4'000'000;  // of one search
+constexpr int kMovable = 2'000;       // of one search, if these would be too many
 
 // What all searches in a pool share.
 struct Arena {
@@ -56,28 +56,26 @@ class Ejection {
     for (int id : ids_) arena.number[id] = -1;
     first_edge_.push_back(edges_.size());
     weights_.resize(ids_.size(), kImmovable);
-    placed_.assign(ids_.size(), 1);
+    places_ = offsets_;
   }
 
   // Whether everything movable now lies below the capacity. A later call goes on where this one stopped.
   bool fit(int64_t capacity, int64_t work, const LocalSearch& search) {
     for (int i = 0; i < movable_; ++i)
-      if (placed_[i] && offsets_[i] + sizes_[i] > capacity) {
+      if (places_[i] != kNowhere && places_[i] + sizes_[i] > capacity) {
         if (weights_[i] == kImmovable || sizes_[i] > capacity) return false;
-        placed_[i] = 0;
-        waiting_.push_back(i);
+        eject(i);
       }
     const int64_t limit = work_ + work;
     while (!waiting_.empty()) {
       if (work_ > limit || (++turns_ % 1024 == 0 && search.cutoff.has_passed())) return false;
-      auto dearest = std::max_element(waiting_.begin(), waiting_.end(),
-                                      [&](int a, int b) { return weights_[a] < weights_[b]; });
-      const int i = *dearest;
+      const auto dearest = std::ranges::max_element(waiting_, {}, &Waiting::weight);
+      const Waiting next = *dearest;
       work_ += int64_t(waiting_.size());
       *dearest = waiting_.back();
       waiting_.pop_back();
-      if (!insert(i, capacity)) {
-        waiting_.push_back(i);
+      if (!insert(next.number, capacity)) {
+        waiting_.push_back(next);
         return false;
       }
     }
@@ -93,12 +91,17 @@ class Ejection {
       offsets_[i] = arena.offsets[ids_[i]];
       if (weights_[i] != kImmovable) weights_[i] = price_[i];
     }
-    placed_.assign(ids_.size(), 1);
+    places_ = offsets_;
     waiting_.clear();
   }
   int64_t work() const { return work_; }
 
  private:
+  // What waits, and its weight meanwhile.
+  struct Waiting {
+    int64_t weight;
+    int number;
+  };
   // What a placed neighbour forbids: starts in [offset + begin, offset + end).
   struct Edge {
     int other;
@@ -133,14 +136,27 @@ class Ejection {
       });
   }
 
+  std::span<const Edge> edges_of(int i) const {
+    return {edges_.data() + first_edge_[i], edges_.data() + first_edge_[i + 1]};
+  }
+
+  // The starts that an edge forbids; of what is not placed, all far below 0.
+  std::pair<int64_t, int64_t> forbidden(const Edge& edge) const {
+    const int64_t place = places_[edge.other];
+    return {place + edge.begin, place + edge.end};
+  }
+
+  void eject(int i) {
+    places_[i] = kNowhere;
+    waiting_.push_back({weights_[i], i});
+  }
+
   // Lists where the cost of an offset of i up to `last` changes; the cost at 0.
   int64_t list_changes(int i, int64_t last) {
     int64_t cost = 0;
     changes_.clear();
-    for (size_t e = first_edge_[i]; e < first_edge_[i + 1]; ++e) {
-      const Edge& edge = edges_[e];
-      if (!placed_[edge.other]) continue;
-      const int64_t begin = offsets_[edge.other] + edge.begin, end = offsets_[edge.other] + edge.end;
+    for (const Edge& edge : edges_of(i)) {
+      const auto [begin, end] = forbidden(edge);
       if (end <= 0 || begin > last) continue;
       if (begin <= 0)
         cost += weights_[edge.other];
@@ -182,16 +198,12 @@ class Ejection {
     if (choice.cost >= kImmovable) return false;
     if (choice.cost > 0) {
       weights_[i] += price_[i];
-      for (size_t e = first_edge_[i]; e < first_edge_[i + 1]; ++e) {
-        const int64_t begin = offsets_[edges_[e].other] + edges_[e].begin,
-                      end = offsets_[edges_[e].other] + edges_[e].end;
-        if (!placed_[edges_[e].other] || choice.offset < begin || end <= choice.offset) continue;
-        placed_[edges_[e].other] = 0;
-        waiting_.push_back(edges_[e].other);
+      for (const Edge& edge : edges_of(i)) {
+        const auto [begin, end] = forbidden(edge);
+        if (begin <= choice.offset && choice.offset < end) eject(edge.other);
       }
     }
-    offsets_[i] = choice.offset;
-    placed_[i] = 1;
+    places_[i] = offsets_[i] = choice.offset;
     return true;
   }
 
@@ -199,10 +211,10 @@ class Ejection {
   std::vector<int> ids_;  // of the problem
   std::vector<int64_t> sizes_, steps_, offsets_;
   std::vector<int64_t> price_, weights_;  // what waiting adds to the weight, and the weight
-  std::vector<char> placed_;
-  std::vector<size_t> first_edge_;  // per movable buffer, and the end
+  std::vector<int64_t> places_;           // the offset of what is placed, else kNowhere
+  std::vector<size_t> first_edge_;        // per movable buffer, and the end
   std::vector<Edge> edges_;
-  std::vector<int> waiting_;
+  std::vector<Waiting> waiting_;
   std::vector<Change> changes_;  // of the last list_changes()
   Random random_;
   int64_t work_ = 0, turns_ = 0;

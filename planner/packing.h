@@ -47,9 +47,12 @@ struct Effort {
 // Overlaps per buffer, each listed with both.
 std::vector<std::vector<Overlap>> overlaps_by_buffer(const Problem& problem);
 
-// The least multiple of `step` that is at least n. Most alignments are 1, and a division costs more than the
-// rest of a placement.
-inline int64_t round_up(int64_t n, int64_t step) { return step == 1 ? n : (n + step - 1) / step * step; }
+// The greatest multiple of `step` that is at most n, and the least that is at least n, for n from 0 on. Most
+// alignments are powers of two, and a division costs more than the rest of a placement.
+inline int64_t round_down(int64_t n, int64_t step) {
+  return (step & (step - 1)) == 0 ? n & -step : n / step * step;
+}
+inline int64_t round_up(int64_t n, int64_t step) { return round_down(n + step - 1, step); }
 
 // The multiple that the offset of the buffer must be of, in this pool.
 int64_t alignment_in(const Problem& problem, int id, int pool);
