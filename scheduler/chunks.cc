@@ -69,10 +69,15 @@ Chunks::Chunks(Group& group, std::span<const StepInSlabs> cut, int64_t width, co
       graph_(*whole.graph),
       facts_(facts),
       pulled_by_(group.stages.size()) {
+  const auto touch = [&](TensorId tensor, int k) {
+    const std::pair touched(root(tensor), k);
+    if (touched_.empty() || touched_.back() != touched) touched_.push_back(touched);
+  };
+  pulls_.reserve(group.stages.size());
   for (int k = 0; k < count(); ++k) {
     pulls_.push_back(std::move(group.stages[k].pulls));
-    touched_.emplace_back(root(slabs(k).write.tensor), k);
-    for (const RowAccess& read : slabs(k).reads) touched_.emplace_back(root(read.tensor), k);
+    touch(slabs(k).write.tensor, k);
+    for (const RowAccess& read : slabs(k).reads) touch(read.tensor, k);
     for (const Pull& pull : pulls_[k]) pulled_by_[pull.producer].push_back(k);
   }
   std::sort(touched_.begin(), touched_.end());
@@ -247,9 +252,11 @@ std::vector<Pull> Chunks::needed_by(int k) const {
   };
   for (int guest : family) {
     if (guest != k && group_.stages[guest].host != k) continue;
-    for (Pull& pull : guest == k ? std::vector<Pull>(pulls_[k]) : needed_by(guest)) {
+    const std::vector<Pull> of_guest = guest == k ? std::vector<Pull>() : needed_by(guest);
+    for (const Pull& pull : guest == k ? pulls_[k] : of_guest) {
       if (!outside(pull)) continue;
       Pull mine{pull.producer, {}};
+      mine.upto.reserve(static_cast<size_t>(group_.stages[k].slabs));
       int64_t most = -1;
       for (int64_t t = 0; t < group_.stages[k].slabs; ++t) {
         const Interval at = slabs_in(guest, k, t);
@@ -344,9 +351,9 @@ std::optional<Chunks::Turns> Chunks::turns_of(TensorId storage) const {
 
 // They do, within the last of them.
 void Chunks::take(const Turns& turns, TensorId storage) {
+  for (Stage& stage : group_.stages)
+    if (std::ranges::binary_search(turns.users, stage.host)) stage.host = turns.host;
   for (int k : turns.users) {
-    for (Stage& stage : group_.stages)
-      if (stage.host == k) stage.host = turns.host;
     Stage& stage = group_.stages[k];
     stage.chunks = turns.chunks;
     stage.chunk_axes = column_axes_of(k, storage).axes;

@@ -26,10 +26,12 @@ class Partition {
   };
 
  public:
-  Partition(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline, FormedGroups& known)
+  Partition(const Schedule& whole, std::shared_ptr<const StepFacts> facts, size_t searches, Deadline deadline,
+            FormedGroups& known)
       : graph_(*whole.graph),
         steps_(whole.steps),
-        facts_(in_turns(step_facts(graph_, steps_, whole.layouts), turns, steps_)),
+        shared_facts_(std::move(facts)),
+        facts_(*shared_facts_),
         bytes_(whole, facts_),
         ways_(whole, facts_, bytes_, {known, kMostFormed / static_cast<int64_t>(searches), deadline}),
         count_(static_cast<int>(steps_.size())),
@@ -252,7 +254,8 @@ class Partition {
 
   const Graph& graph_;
   const std::vector<Step>& steps_;
-  const StepFacts facts_;
+  const std::shared_ptr<const StepFacts> shared_facts_;
+  const StepFacts& facts_;
   const StepBytes bytes_;
   GroupWays ways_;
   const int count_;
@@ -300,11 +303,11 @@ std::vector<GroupPlan> thinnest_groups(const Schedule& whole, int64_t strip) {
   return groups;
 }
 
-GroupSearch::GroupSearch(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline,
-                         FormedGroups& known)
+GroupSearch::GroupSearch(const Schedule& whole, std::shared_ptr<const StepFacts> facts, size_t searches,
+                         Deadline deadline, FormedGroups& known)
     : deadline_(deadline) {
-  if (!has_passed(deadline))
-    partition_ = std::make_unique<Partition>(whole, turns, searches, deadline, known);
+  if (facts && !has_passed(deadline))
+    partition_ = std::make_unique<Partition>(whole, std::move(facts), searches, deadline, known);
 }
 GroupSearch::GroupSearch(GroupSearch&&) noexcept = default;
 GroupSearch::~GroupSearch() = default;

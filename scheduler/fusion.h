@@ -18,8 +18,6 @@ int64_t constant_bytes(const Node& node, const Graph& graph);
 
 enum class Expect : uint8_t { kSome, kNone };
 
-constexpr int64_t kRowByRow = INT64_MAX;
-
 // What groups come to that searches have formed, by the hashes of group_keys.h.
 struct FormedGroup {
   bool can_be = false;           // one at all
@@ -30,14 +28,15 @@ using FormedGroups = std::map<size_t, FormedGroup>;
 
 class Partition;
 
-// The search for groups of a schedule, which has none yet and outlives it, whose steps run in up to `turns`
-// slabs (kRowByRow: as many as there are), one of `searches` of a compilation: among all partitions of its
-// steps into single ones and groups of up to kLongestGroup (shortest path over cut positions, Cormen et
-// al., 24.2); after the deadline, of the groups formed by then. What one question finds, the next one knows,
-// and what one search forms is `known` to the others.
+// The search for groups of a schedule, which has none yet and outlives it, whose steps are cut as `facts` say
+// (null: nothing is searched), one of `searches` of a compilation: among all partitions of its steps into
+// single ones and groups of up to kLongestGroup (shortest path over cut positions, Cormen et al., 24.2);
+// after the deadline, of the groups formed by then. What one question finds, the next one knows, and what one
+// search forms is `known` to the others.
 class GroupSearch {
  public:
-  GroupSearch(const Schedule& whole, int64_t turns, size_t searches, Deadline deadline, FormedGroups& known);
+  GroupSearch(const Schedule& whole, std::shared_ptr<const StepFacts> facts, size_t searches,
+              Deadline deadline, FormedGroups& known);
   GroupSearch(GroupSearch&&) noexcept;
   ~GroupSearch();
 

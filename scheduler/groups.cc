@@ -27,6 +27,8 @@ struct RowLives {
   }
 };
 
+constexpr int64_t kNoByte = INT64_MAX;
+
 // What the group does with a storage.
 struct StorageUse {
   TensorId id;
@@ -66,7 +68,7 @@ class Former {
     const std::vector<StorageUse> in_rows = storage_uses();
     std::vector<KeptRing> cut = rings(in_rows);
     if (chunks.cut(cut) && chunks.any()) {
-      std::vector<Times> when_in_rows = std::move(when_);
+      Trace when_in_rows = std::move(when_);
       if (auto columns = pulled_by_hosts(chunks, cut)) return columns;
       when_ = std::move(when_in_rows);
     }
@@ -137,27 +139,38 @@ class Former {
                          [&](const RowLives& lives, TensorId id) { return before_in_place(lives.id, id); });
     return found != sources_.end() && found->id == source ? found : sources_.end();
   }
-  RowLives& lives_of(TensorId source) { return sources_[static_cast<size_t>(at(source) - sources_.begin())]; }
 
   // What the stages read and write, the sources of one storage together, with the rows that they touch.
   void find_sources() {
-    std::vector<std::pair<TensorId, const RowAccess*>> all;
+    struct Source {
+      TensorId id;
+      size_t number;  // in the order in which they are touched
+      Interval rows = {0, 0};
+    };
+    std::vector<Source> all;
+    std::vector<int> number(layouts_.size(), -1);  // per source
+    const auto add = [&](TensorId id, const RowAccess& access) {
+      if (number[id] < 0) {
+        number[id] = static_cast<int>(all.size());
+        all.push_back({id, all.size()});
+      }
+      places_.push_back(static_cast<size_t>(number[id]));
+      Interval& rows = all[places_.back()].rows;
+      for (const Interval& touched : access.rows) rows = hull(rows, touched);
+    };
     for (int k = 0; k < static_cast<int>(group_.stages.size()); ++k) {
-      for (const RowAccess& access : slabs(k).reads) all.emplace_back(facts_.source[access.tensor], &access);
-      all.emplace_back(slabs(k).write.tensor, &slabs(k).write);
+      for (const RowAccess& access : slabs(k).reads) add(facts_.source[access.tensor], access);
+      add(slabs(k).write.tensor, slabs(k).write);
     }
-    std::stable_sort(all.begin(), all.end(),
-                     [&](const auto& a, const auto& b) { return before_in_place(a.first, b.first); });
-    std::vector<size_t> counts;  // of rows
-    for (size_t k = 0; k < all.size();) {
-      const TensorId id = all[k].first;
-      Interval touched = {0, 0};
-      for (; k < all.size() && all[k].first == id; ++k)
-        for (const Interval& rows : all[k].second->rows) touched = hull(touched, rows);
+    std::ranges::sort(all, [&](const Source& a, const Source& b) { return before_in_place(a.id, b.id); });
+    std::vector<size_t> counts, place_of(all.size());  // of rows; per number
+    for (const auto& [id, touched_as, rows] : all) {
+      place_of[touched_as] = sources_.size();
       const bool before = facts_.writer[id] < group_.begin;
-      sources_.push_back({id, touched.begin, {}, before ? -1 : kNever});
-      counts.push_back(static_cast<size_t>(touched.end - touched.begin));
+      sources_.push_back({id, rows.begin, {}, before ? -1 : kNever});
+      counts.push_back(static_cast<size_t>(rows.end - rows.begin));
     }
+    for (size_t& place : places_) place = place_of[place];
     keep_rows(counts);
   }
 
@@ -179,17 +192,22 @@ class Former {
   struct Times {
     std::vector<Moment> first, last;
   };
-  std::vector<Times> times() const {
-    std::vector<Times> all;
+  // Those of all stages, and the moment after the last of them.
+  struct Trace {
+    std::vector<Times> stages;
+    Moment end = 0;
+  };
+  Trace times() const {
+    Trace all;
+    all.stages.reserve(group_.stages.size());
     for (const Stage& stage : group_.stages)
-      all.push_back({std::vector<Moment>(stage.slabs, -1), std::vector<Moment>(stage.slabs, -1)});
-    Moment now = 0;
+      all.stages.push_back({std::vector<Moment>(stage.slabs, -1), std::vector<Moment>(stage.slabs, -1)});
     for_each_slab_run(group_, [&](const SlabRun& run) {
       const auto& [stage, slab] = run;
-      Times& mine = all[stage];
-      if (mine.first[slab] < 0) mine.first[slab] = now;
-      mine.last[slab] = now;
-      if (group_.stages[stage].host < 0) ++now;
+      Times& mine = all.stages[stage];
+      if (mine.first[slab] < 0) mine.first[slab] = all.end;
+      mine.last[slab] = all.end;
+      if (group_.stages[stage].host < 0) ++all.end;
     });
     return all;
   }
@@ -198,12 +216,13 @@ class Former {
     for (RowLives& source : sources_)
       std::fill(source.rows.begin(), source.rows.end(), Life{source.others_written, -1});
     when_ = times();
-    for (int k = 0; k < static_cast<int>(when_.size()); ++k) {
-      for (const RowAccess& read : slabs(k).reads)
-        touch(lives_of(facts_.source[read.tensor]), read.rows, when_[k].last);
-      RowLives& written = lives_of(slabs(k).write.tensor);
-      touch(written, slabs(k).write.rows, when_[k].last);
-      write(written, slabs(k).write.rows, when_[k].first);
+    auto place = places_.begin();
+    for (int k = 0; k < static_cast<int>(when_.stages.size()); ++k) {
+      const auto& [first, last] = when_.stages[k];
+      for (const RowAccess& read : slabs(k).reads) touch(sources_[*place++], read.rows, last);
+      RowLives& written = sources_[*place++];
+      touch(written, slabs(k).write.rows, last);
+      write(written, slabs(k).write.rows, first);
     }
   }
 
@@ -304,11 +323,13 @@ class Former {
     std::vector<StorageOverlap> all;
     if (ins.empty()) return all;
     std::vector<std::vector<Touch>> writes;
-    for (TensorId out : outs) writes.push_back(touches_of(out));
+    for (TensorId out : outs)
+      for_each_touch(out, [&all = writes.emplace_back()](const Touch& touch) { all.push_back(touch); });
     for (TensorId in : ins) {
-      const std::vector<Touch> reads = touches_of(in);
+      if (outs.empty()) break;
+      const std::vector<int64_t> lowest = lowest_read(in);
       for (size_t o = 0; o < outs.size(); ++o)
-        all.push_back({in, outs[o], distance(reads, writes[o], in), -1, {}});
+        all.push_back({in, outs[o], distance(lowest, writes[o], in), -1, {}});
     }
     return all;
   }
@@ -318,8 +339,8 @@ class Former {
     Moment first, last;
     Interval bytes;
   };
-  std::vector<Touch> touches_of(TensorId storage) const {
-    std::vector<Touch> all;
+  template <typename F>
+  void for_each_touch(TensorId storage, const F& f) const {
     const auto size = static_cast<int64_t>(size_of(graph_.tensors[storage].type));
     const auto add = [&](const RowAccess& access, const Times& when) {
       if (root(access.tensor) != storage) return;
@@ -327,29 +348,34 @@ class Former {
       const auto& touched = access.elements.empty() ? access.rows : access.elements;
       for (size_t t = 0; t < touched.size(); ++t)
         if (when.first[t] >= 0 && touched[t].begin < touched[t].end)
-          all.push_back({when.first[t], when.last[t],
-                         row > 0 ? Interval{touched[t].begin * row * size, touched[t].end * row * size}
-                                 : Interval{0, facts_.bytes[storage]}});
+          f(Touch{when.first[t], when.last[t],
+                  row > 0 ? Interval{touched[t].begin * row * size, touched[t].end * row * size}
+                          : Interval{0, facts_.bytes[storage]}});
     };
     for (int k = 0; k < static_cast<int>(group_.stages.size()); ++k) {
-      for (const RowAccess& read : slabs(k).reads) add(read, when_[k]);
-      add(slabs(k).write, when_[k]);
+      for (const RowAccess& read : slabs(k).reads) add(read, when_.stages[k]);
+      add(slabs(k).write, when_.stages[k]);
     }
-    return all;
+  }
+
+  // Per moment, the lowest byte of a storage that is touched then or later, or kNoByte.
+  std::vector<int64_t> lowest_read(TensorId storage) const {
+    std::vector<int64_t> lowest(static_cast<size_t>(when_.end), kNoByte);
+    for_each_touch(storage, [&](const Touch& read) {
+      int64_t& now = lowest[static_cast<size_t>(read.last)];
+      now = std::min(now, read.bytes.begin);
+    });
+    for (size_t m = lowest.size(); m-- > 1;) lowest[m - 1] = std::min(lowest[m - 1], lowest[m]);
+    return lowest;
   }
 
   // How far above the output the input must lie: while bytes are written, the lowest that are still to be
   // read are not below their end.
-  int64_t distance(std::vector<Touch> reads, const std::vector<Touch>& writes, TensorId in) const {
-    if (!std::ranges::is_sorted(reads, {}, &Touch::last)) std::ranges::sort(reads, {}, &Touch::last);
-    std::vector<int64_t> lowest(reads.size());  // of this one and those after it
-    for (size_t r = reads.size(); r-- > 0;)
-      lowest[r] = std::min(reads[r].bytes.begin, r + 1 < reads.size() ? lowest[r + 1] : INT64_MAX);
+  int64_t distance(const std::vector<int64_t>& lowest, const std::vector<Touch>& writes, TensorId in) const {
     int64_t least = -facts_.bytes[in];
-    for (const Touch& write : writes) {
-      const auto next = std::ranges::lower_bound(reads, write.first, {}, &Touch::last);
-      if (next != reads.end()) least = std::max(least, write.bytes.end - lowest[next - reads.begin()]);
-    }
+    for (const Touch& write : writes)
+      if (const int64_t low = lowest[static_cast<size_t>(write.first)]; low != kNoByte)
+        least = std::max(least, write.bytes.end - low);
     return least;
   }
 
@@ -370,7 +396,8 @@ class Former {
   const StepFacts& facts_;
   Group group_;
   std::vector<RowLives> sources_;  // by storage, then tensor
-  std::vector<Times> when_;        // per stage
+  std::vector<size_t> places_;  // in sources_, per access: stage by stage what is read, then what is written
+  Trace when_;
 };
 
 // Per step before `end` how many slabs of it to take at a time: as the windows of what is computed again say

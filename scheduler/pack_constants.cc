@@ -37,6 +37,10 @@ const Expr* lanes_factor(const FlatNest& nest, const LoopPlan& plan) {
 
 void pack_words(const std::vector<PlannedNest>& nests, const Graph& graph, const std::vector<bool>& called,
                 std::vector<Layout>& layouts) {
+  std::vector<bool> may(graph.tensors.size());  // have words
+  for (const auto& [nest, node, plan] : nests)
+    if (is_along_sum_of_lanes(plan->bytes))
+      for (const TensorId id : node->reads) may[id] = graph.tensors[id].constant != nullptr;
   std::vector<std::optional<Words>> words(graph.tensors.size());
   for (size_t id = 0; id < words.size(); ++id)
     if (called[id]) words[id] = Words{};
@@ -45,6 +49,7 @@ void pack_words(const std::vector<PlannedNest>& nests, const Graph& graph, const
     if (*words[id] != wanted) words[id] = Words{};
   };
   for (const auto& [nest, node, plan] : nests) {
+    if (std::ranges::none_of(node->reads, [&](TensorId id) { return may[id]; })) continue;
     const FlatNest flat = flat_nest(*nest, *node, layouts);
     const Expr* factor = lanes_factor(flat, *plan);
     std::vector<const Expr*> reads;
@@ -64,8 +69,10 @@ void pack_words(const std::vector<PlannedNest>& nests, const Graph& graph, const
   for (size_t id = 0; id < words.size(); ++id) layouts[id].words = words[id].value_or(Words{});
 }
 
-void pack_constants(const Nests& nests, const Node& node, const std::vector<LoopPlan>& plans,
-                    const Graph& graph, std::vector<bool>& packed, std::vector<Layout>& layouts) {
+std::vector<TensorId> pack_constants(const Nests& nests, const Node& node, const std::vector<LoopPlan>& plans,
+                                     const Graph& graph, std::vector<bool>& packed,
+                                     std::vector<Layout>& layouts) {
+  std::vector<TensorId> moved;
   for (size_t k = 0; k < nests.size(); ++k) {
     const LoopPlan& plan = plans[k];
     std::vector<int> depth(std::max(nests[k].axes.size(), plan.order.size()));
@@ -92,10 +99,13 @@ void pack_constants(const Nests& nests, const Node& node, const std::vector<Loop
       }
       if (!plain) continue;
       std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return key[a] < key[b]; });
+      const std::vector<int64_t> before = layouts[id].strides;
       int64_t next = 1;
       for (size_t p = rank; p-- > 0; next *= tensor.shape[order[p]]) layouts[id].strides[order[p]] = next;
+      if (layouts[id].strides != before) moved.push_back(id);
     }
   }
+  return moved;
 }
 
 }  // namespace arenac

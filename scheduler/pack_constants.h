@@ -23,13 +23,14 @@ struct PlannedNest {
   const Node* node;
   const LoopPlan* plan;
 };
-// Gives constants of bytes, but those that C kernels were `called` with, words where every one of all nests
-// that reads them walks_bytes_of_lanes in these rows.
+// Gives constants of bytes, which have none yet, but those that C kernels were `called` with, words where
+// every one of all nests that reads them walks_bytes_of_lanes in these rows.
 void pack_words(const std::vector<PlannedNest>& nests, const Graph& graph, const std::vector<bool>& called,
                 std::vector<Layout>& layouts);
 
-// Gives constants the layout in which their (first) reader walks them.
-void pack_constants(const Nests& nests, const Node& node, const std::vector<LoopPlan>& plans,
-                    const Graph& graph, std::vector<bool>& packed, std::vector<Layout>& layouts);
+// Gives constants the layout in which their (first) reader walks them; those that lay otherwise before.
+std::vector<TensorId> pack_constants(const Nests& nests, const Node& node, const std::vector<LoopPlan>& plans,
+                                     const Graph& graph, std::vector<bool>& packed,
+                                     std::vector<Layout>& layouts);
 
 }  // namespace arenac

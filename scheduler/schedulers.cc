@@ -10,11 +10,10 @@
 #include "scheduler/groups.h"
 #include "scheduler/hoisted_sums.h"
 #include "scheduler/input_copies.h"
-#include "scheduler/loops.h"
 #include "scheduler/ordered.h"
 #include "scheduler/overlap.h"
-#include "scheduler/pack_constants.h"
 #include "scheduler/phases.h"
+#include "scheduler/plan_walks.h"
 #include "scheduler/schedule.h"
 #include "scheduler/second_passes.h"
 #include "scheduler/slab_runs.h"
@@ -24,41 +23,6 @@
 
 namespace arenac {
 namespace {
-
-// Chooses the walks of all nests, and with them how constants lie.
-void plan_walks(Schedule& schedule, const Target& target) {
-  const Graph& graph = *schedule.graph;
-  for (Layout& layout : schedule.layouts) layout.words = {};
-  // Constants that a C kernel reads keep their row-major layout.
-  std::vector<bool> packed(graph.tensors.size());
-  for (const Step& step : schedule.steps)
-    if (step.kind == StepKind::kRun && std::holds_alternative<Call>(step.node->body))
-      for (TensorId id : step.node->reads) packed[id] = true;
-  const std::vector<bool> called = packed;
-  const auto plans_of = [&](size_t s) {
-    std::vector<LoopPlan> plans;
-    const Node& node = *schedule.steps[s].node;
-    if (schedule.steps[s].kind == StepKind::kRun && std::holds_alternative<Nests>(node.body))
-      for (const Nest& nest : nests_of(schedule, s))
-        plans.push_back(plan_loops(nest, node, graph, schedule.layouts, target));
-    return plans;
-  };
-  for (size_t s = 0; s < schedule.steps.size(); ++s)
-    if (const auto plans = plans_of(s); !plans.empty())
-      pack_constants(nests_of(schedule, s), *schedule.steps[s].node, plans, graph, packed, schedule.layouts);
-  // Once more, now that the constants lie as they will: axes that had a seam may have none.
-  schedule.loops.clear();
-  for (size_t s = 0; s < schedule.steps.size(); ++s) schedule.loops.push_back(plans_of(s));
-  std::vector<Nests> nests;
-  for (size_t s = 0; s < schedule.steps.size(); ++s)
-    nests.push_back(schedule.loops[s].empty() ? Nests{} : nests_of(schedule, s));
-  std::vector<PlannedNest> planned;
-  for (size_t s = 0; s < schedule.steps.size(); ++s)
-    for (size_t k = 0; k < nests[s].size(); ++k)
-      planned.push_back({&nests[s][k], schedule.steps[s].node, &schedule.loops[s][k]});
-  pack_words(planned, graph, called, schedule.layouts);
-  schedule.overlaps = find_overlaps(schedule);
-}
 
 // Rows that the caller passes or takes are copied one by one, where no other group does that.
 void add_copies_of_rows(Schedule& schedule) {
@@ -81,11 +45,13 @@ Schedule whole_layers(Ordered ordered, std::shared_ptr<const Graph> graph, const
   schedule.order = ordered.report;
   schedule.limits_hit = std::move(storage.limits_hit);
   add_copies_of_rows(schedule);
-  plan_walks(schedule, target);
+  plan_walks(schedule, target, {});
   return schedule;
 }
 
-Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Target& target) {
+// `known`: schedules of the same steps in other groups.
+Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Target& target,
+                     const std::vector<const Schedule*>& known) {
   if (groups.empty()) return schedule;
   std::vector<StorageOverlap> overlaps;
   schedule.groups.clear();  // of rows of the caller's
@@ -96,7 +62,7 @@ Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Tar
   }
   for (Layout& layout : schedule.layouts) layout.ring = schedule.layouts[layout.root].ring;
   add_copies_of_rows(schedule);
-  plan_walks(schedule, target);
+  plan_walks(schedule, target, known);
   schedule.overlaps.insert(schedule.overlaps.begin(), overlaps.begin(), overlaps.end());
   return schedule;
 }
@@ -223,13 +189,16 @@ struct Grouped {
 class Collected {
  public:
   Collected(const std::vector<Schedule>& plain, const Target& target)
-      : plain_(plain), target_(target), seen_(plain.size()) {}
+      : plain_(plain), target_(target), seen_(plain.size()), made_(plain.size()) {}
 
   void add(size_t whole, std::vector<GroupPlan> groups) {
     auto& seen = seen_[whole];
     if (groups.empty() || std::find(seen.begin(), seen.end(), groups) != seen.end()) return;
     seen.push_back(groups);
-    schedules.push_back(with_groups(plain_[whole], std::move(groups), target_));
+    std::vector<const Schedule*> known = {&plain_[whole]};
+    for (const size_t k : made_[whole]) known.push_back(&schedules[k]);
+    made_[whole].push_back(schedules.size());
+    schedules.push_back(with_groups(plain_[whole], std::move(groups), target_, known));
   }
   void add_all(size_t whole, std::vector<std::vector<GroupPlan>> all) {
     for (std::vector<GroupPlan>& groups : all) add(whole, std::move(groups));
@@ -241,6 +210,7 @@ class Collected {
   const std::vector<Schedule>& plain_;
   const Target& target_;
   std::vector<std::vector<std::vector<GroupPlan>>> seen_;  // per plain schedule
+  std::vector<std::vector<size_t>> made_;                  // per plain schedule, numbers of schedules of it
 };
 
 // Of the plain schedules the one whose groups have the lowest peak.
@@ -257,12 +227,13 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
   const auto& [plain, accumulating, again] = whole;
   Collected all(plain, target);
   FormedGroups known;
-  std::map<size_t, GroupSearch> searches;  // by the number of the plain schedule
-  std::vector<GroupSearch> in_turns;
+  std::map<size_t, std::shared_ptr<const StepFacts>> facts;  // by the number of the plain schedule
+  std::map<size_t, GroupSearch> searches;                    // the same
+  std::vector<GroupSearch> of_few_turns;
   const auto done = [&] {
     Grouped result{std::move(all.schedules)};
     for (const auto& [k, search] : searches) result.limits_hit.merge(search.limits_hit());
-    for (const GroupSearch& search : in_turns) result.limits_hit.merge(search.limits_hit());
+    for (const GroupSearch& search : of_few_turns) result.limits_hit.merge(search.limits_hit());
     return result;
   };
   const int64_t allowed_work = work_allowed(graph, Freedom::kSomeAgain);
@@ -275,8 +246,15 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
   };
   for (size_t k = 0; k < plain.size(); ++k) note(plain[k], k);
   const size_t count = plain.size() - accumulating + (accumulating > 0);
+  const auto facts_of = [&](size_t k) -> const std::shared_ptr<const StepFacts>& {
+    auto& all = facts[k];
+    if (!all && !has_passed(deadline))
+      all = std::make_shared<const StepFacts>(step_facts(*plain[k].graph, plain[k].steps, plain[k].layouts));
+    return all;
+  };
   const auto search = [&](size_t k) {
-    GroupSearch& search = searches.try_emplace(k, plain[k], kRowByRow, count, deadline, known).first->second;
+    GroupSearch& search =
+        searches.try_emplace(k, plain[k], facts_of(k), count, deadline, known).first->second;
     const size_t before = all.schedules.size();
     all.add_all(k, search.near_least());
     all.add_all(k, search.least_with_windows());
@@ -289,9 +267,13 @@ Grouped grouped(const Graph& graph, const Plain& whole, Freedom freedom, const T
   for (size_t k = 0; k < accumulating; ++k)
     if (work < kMuchWork || k == std::min(other, accumulating - 1)) search(k);
   for (auto& [k, search] : searches) all.add_all(k, search.without_windows());
+  const auto search_in_turns = [&](size_t k, int64_t turns) -> GroupSearch& {
+    std::shared_ptr<const StepFacts> cut = facts_of(k);
+    if (cut) cut = std::make_shared<const StepFacts>(in_turns(*cut, turns, plain[k].steps));
+    return of_few_turns.emplace_back(plain[k], std::move(cut), count, deadline, known);
+  };
   for (const size_t k : std::set<size_t>{once.schedule, some.schedule, any.schedule})
-    for (const int64_t turns : kTurns)
-      all.add_all(k, in_turns.emplace_back(plain[k], turns, count, deadline, known).without_windows());
+    for (const int64_t turns : kTurns) all.add_all(k, search_in_turns(k, turns).without_windows());
   if (freedom < Freedom::kSomeAgain) return done();
   Expect expect = Expect::kSome;
   for (auto& [k, search] : std::views::reverse(searches)) {  // those first that were changed most for it
@@ -341,7 +323,7 @@ Schedule schedule_in_groups(const Graph& graph, const Target& target, const Grou
   const auto split = std::make_shared<const Graph>(with_accumulators(graph));
   Schedule whole = whole_layers(in_order(*split, file_order), split, target);
   std::vector<GroupPlan> groups = groups_of(whole);
-  return with_groups(std::move(whole), std::move(groups), target);
+  return with_groups(std::move(whole), std::move(groups), target, {});
 }
 
 Schedule schedule_by_rows(const Graph& graph, const Target& target, Deadline) {

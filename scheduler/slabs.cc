@@ -285,12 +285,6 @@ std::vector<bool> only_written(const Graph& graph, const std::vector<Layout>& la
 
 }  // namespace
 
-Interval hull(Interval a, Interval b) {
-  if (a.begin >= a.end) return b;
-  if (b.begin >= b.end) return a;
-  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
-}
-
 std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& layouts) {
   std::vector<Rows> all(layouts.size());
   for (size_t id = 0; id < layouts.size(); ++id) {

@@ -7,6 +7,7 @@
 // formula: what reads everything, by whatever index, is seen to read everything.
 #pragma once
 
+#include <algorithm>
 #include <vector>
 
 #include "scheduler/schedule.h"
@@ -27,7 +28,11 @@ std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& la
 Expr row_index(const Layout& layout, const Rows& rows, const Shape& shape, const std::vector<Expr>& indices);
 
 // The least interval that has both; an empty one adds nothing.
-Interval hull(Interval a, Interval b);
+inline Interval hull(Interval a, Interval b) {
+  if (a.begin >= a.end) return b;
+  if (b.begin >= b.end) return a;
+  return {std::min(a.begin, b.begin), std::max(a.end, b.end)};
+}
 
 // Rows of the storage of `tensor` that each slab touches.
 struct RowAccess {
