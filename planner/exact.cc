@@ -109,6 +109,7 @@ constexpr StripSearch::Strategy kStrategies[] = {
     {Valley::kTightest, Rank::kTotalAreaWidth},     {Valley::kLowest, Rank::kWidthAreaTotal},
     {Valley::kFewestLowest, Rank::kWidthAreaTotal}, {Valley::kRanked, Rank::kTotalWidthArea},
     {Valley::kRanked, Rank::kWidthAreaTotal},       {Valley::kRanked, Rank::kTotalAreaWidth},
+    {Valley::kFewest, Rank::kWidthAreaTotal},
 };
 // Capacities, as parts of the way from the best plan down to the bound. The bound itself, often out of reach,
 // has a smaller share of the work.

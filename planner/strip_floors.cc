@@ -1,6 +1,7 @@
 // What a step of the strip search entails: floors and lowest offsets raised to a fixpoint, with the reasons,
 // and all of it undone.
 #include <algorithm>
+#include <utility>
 
 #include "planner/packing.h"
 #include "planner/strip_search.h"
@@ -63,16 +64,16 @@ bool StripSearch::settle(int section) {
   int before = support_[section];
   if (before >= 0 && !placed_[before] && lowest_[before] <= floor_[section]) return true;
   int64_t lowest = kNowhere;
-  work_ += int64_t(in_section_[section].size());
-  for (int i : in_section_[section])
-    if (!placed_[i] && lowest_[i] < lowest) {
+  work_ += left_[section];
+  for (int i : remaining(section))
+    if (lowest_[i] < lowest) {
       lowest = lowest_[i];
       support_[section] = i;
     }
   if (lowest <= floor_[section]) return true;
   Span reason;
-  for (int i : in_section_[section])
-    if (!placed_[i] && source_[i] >= 0) reason = hull(reason, reason_of(source_[i]));
+  for (int i : remaining(section))
+    if (source_[i] >= 0) reason = hull(reason, reason_of(source_[i]));
   return raise_floor(section, lowest, reason);
 }
 
@@ -81,10 +82,9 @@ bool StripSearch::propagate() {
     if (!queue_.empty()) {
       int s = queue_.back();
       queue_.pop_back();
-      work_ += int64_t(in_section_[s].size());
-      if (left_[s] == 0) continue;
-      for (int i : in_section_[s])
-        if (!placed_[i] && lowest_[i] < floor_[s] && !raise_lowest(i, floor_[s], s)) return false;
+      work_ += left_[s];
+      for (int i : remaining(s))
+        if (lowest_[i] < floor_[s] && !raise_lowest(i, floor_[s], s)) return false;
       continue;
     }
     int s = unsettled_.back();
@@ -105,7 +105,9 @@ void StripSearch::place(int i, int64_t offset) {
     changes_.push_back({Change::kFloor, s, 0, floor_[s]});
     floor_[s] = offset + height;
     rest_[s] -= height;
+    std::vector<int>& here = in_section_[s];
     --left_[s];
+    std::swap(*std::find(here.begin(), here.begin() + left_[s], i), here[size_t(left_[s])]);
     tokens_[s] ^= token_[i];
     queue_.push_back(s);
     unsettled_.push_back(s);
@@ -113,6 +115,7 @@ void StripSearch::place(int i, int64_t offset) {
   });
 }
 
+// Whatever was placed last comes right after the remaining ones of its sections.
 void StripSearch::unplace() {
   int i = order_.back();
   order_.pop_back();

@@ -37,6 +37,7 @@ StripSearch::StripSearch(const Strip& strip) : strip_(strip) {
     const Strip::Item& item = strip.items[i];
     hull_.push_back({item.runs.front().sections.begin, item.runs.back().sections.end});
     token_.push_back(mix(uint64_t(i) + 1));
+    has_steps_ |= item.runs.size() > 1;
     item.each_section([&](int s, int64_t) { in_section_[s].push_back(i); });
   }
 }
@@ -116,8 +117,7 @@ Verdict StripSearch::try_waste(Span range, const Branch& branch) {
   failed_ = {s, s + 1};
   if (floor + 1 + rest_[s] > capacity_) return Verdict::kNever;
   Span crossing;
-  for (int i : in_section_[s]) {
-    if (placed_[i]) continue;
+  for (int i : remaining(s)) {
     if (lowest_[i] > floor) next = std::min(next, lowest_[i]);
     if (lowest_[i] == floor) {
       crossing = hull(crossing, hull_[i]);
@@ -140,9 +140,8 @@ Verdict StripSearch::try_waste(Span range, const Branch& branch) {
   };
   for (int i : others) next = std::min(next, lowest_[i] + least_height(i));
   Span reason{s, s + 1};
-  for (int i : in_section_[s])
-    if (!placed_[i] && lowest_[i] > floor && source_[i] >= 0)
-      reason = hull(reason, {source_[i], source_[i] + 1});
+  for (int i : remaining(s))
+    if (lowest_[i] > floor && source_[i] >= 0) reason = hull(reason, {source_[i], source_[i] + 1});
   for (int i : others)
     if (source_[i] >= 0 && least_height(i) < next) reason = hull(reason, {source_[i], source_[i] + 1});
   failed_ = reason;
@@ -153,15 +152,15 @@ Verdict StripSearch::try_waste(Span range, const Branch& branch) {
   return end_trial(before, is_possible ? explore_trial(range, before) : Verdict::kNever);
 }
 
-// The count is kNowhere if one of them reaches above lower floors.
-StripSearch::Choices StripSearch::choices(int section) {
+// The count is kNowhere if one of them reaches above lower floors; it may end above `most`.
+StripSearch::Choices StripSearch::choices(int section, int64_t most) {
   Choices result;
-  work_ += int64_t(in_section_[section].size());
-  for (int i : in_section_[section]) {
-    if (placed_[i] || lowest_[i] != floor_[section]) continue;
-    ++result.count;
+  work_ += left_[section];
+  for (int i : remaining(section)) {
+    if (lowest_[i] != floor_[section]) continue;
+    if (++result.count > most) break;
     result.first = std::min(result.first, rank_[i]);
-    if (strip_.items[i].runs.size() == 1) continue;
+    if (!has_steps_ || strip_.items[i].runs.size() == 1) continue;
     bool is_level = true;
     strip_.items[i].each_section([&](int s, int64_t) { is_level &= floor_[s] == floor_[section]; });
     if (!is_level) return {kNowhere};
@@ -188,7 +187,21 @@ std::array<int64_t, 3> StripSearch::key_of_valley(int section, const Choices& ch
   return {};
 }
 
+// Whether the key may begin with a number up to `least`, as far as that is known without its choices.
+bool StripSearch::may_be_least(int section, int64_t least) const {
+  switch (strategy_.valley) {
+    case Valley::kLowest:
+    case Valley::kRanked:
+      return floor_[section] <= least;
+    case Valley::kTightest:
+      return capacity_ - floor_[section] - rest_[section] <= least;
+    default:
+      return true;
+  }
+}
+
 StripSearch::Branch StripSearch::choose(Span range) {
+  const bool is_by_count = strategy_.valley == Valley::kFewest || strategy_.valley == Valley::kFewestLowest;
   Branch best;
   std::array<int64_t, 3> least{kNowhere, 0, 0};
   int s = range.begin;
@@ -203,7 +216,8 @@ StripSearch::Branch StripSearch::choose(Span range) {
     bool wall_after = s == range.end || left_[s] == 0 || floor_[s] > floor_[begin];
     if (!wall_before || !wall_after) continue;
     for (int t = begin; t < s; ++t) {
-      const Choices here = choices(t);
+      if (!may_be_least(t, least[0])) continue;
+      const Choices here = choices(t, is_by_count ? least[0] : kNowhere);
       if (here.count == kNowhere) continue;
       const std::array<int64_t, 3> key = key_of_valley(t, here);
       if (key < least) {
@@ -214,8 +228,8 @@ StripSearch::Branch StripSearch::choose(Span range) {
   }
   work_ += range.end - range.begin;
   if (best.section < 0) return best;
-  for (int i : in_section_[best.section])
-    if (!placed_[i] && lowest_[i] == floor_[best.section]) best.items.push_back(i);
+  for (int i : remaining(best.section))
+    if (lowest_[i] == floor_[best.section]) best.items.push_back(i);
   std::sort(best.items.begin(), best.items.end(), [&](int a, int b) { return rank_[a] < rank_[b]; });
   return best;
 }
@@ -253,9 +267,8 @@ Verdict StripSearch::branch(Span range) {
   if (branch.section < 0) return Verdict::kFits;
   Span section{branch.section, branch.section + 1}, reason = section;
   int64_t floor = floor_[branch.section];
-  for (int i : in_section_[branch.section])
-    if (!placed_[i] && lowest_[i] > floor && source_[i] >= 0)
-      reason = hull(reason, {source_[i], source_[i] + 1});
+  for (int i : remaining(branch.section))
+    if (lowest_[i] > floor && source_[i] >= 0) reason = hull(reason, {source_[i], source_[i] + 1});
   for (int i : branch.items) {
     Verdict verdict = try_item(range, i, floor);
     if (verdict != Verdict::kNever) return verdict;

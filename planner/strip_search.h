@@ -24,6 +24,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "planner/packing.h"
@@ -130,8 +131,12 @@ class StripSearch {
   Verdict try_item(Span range, int item, int64_t offset);
   Verdict try_waste(Span range, const Branch& branch);
   Branch choose(Span range);
-  Choices choices(int section);
+  Choices choices(int section, int64_t most);
+  bool may_be_least(int section, int64_t least) const;
   std::array<int64_t, 3> key_of_valley(int section, const Choices& choices) const;
+  std::span<const int> remaining(int section) const {
+    return {in_section_[section].data(), size_t(left_[section])};
+  }
   void place(int item, int64_t offset);
   void unplace();
   bool raise_floor(int section, int64_t floor, Span reason);
@@ -148,8 +153,9 @@ class StripSearch {
   Effort effort_;
   int64_t capacity_ = 0;
   const char* stack_ = nullptr;               // where the recursion begins
-  std::vector<std::vector<int>> in_section_;  // items
+  std::vector<std::vector<int>> in_section_;  // items, those that are not placed first
   std::vector<Span> hull_;                    // per item
+  bool has_steps_ = false;                    // an item has several runs
   std::vector<uint64_t> token_;               // per item, for keys
   std::vector<int> rank_;                     // per item, the first to try has the lowest
 
