@@ -187,6 +187,11 @@ TEST_F(Cli, PlanWritesASolutionThatVerifies) {
   write("before.csv", "id,offset\na,4\nb,8\nc,0\nz,0\n");
   EXPECT_EQ(arenac({"plan", "t.csv", "--warm-start", "before.csv", "-o", "-"}).output,
             "id,lower,upper,size,offset\na,0,2,8,4\nb,2,5,4,8\nc,1,3,4,0\nd,5,9,12,0\n");
+  for (const char* rows : {"", "x,0\ny,4\n", "a,-1\nb,9223372036854775807\nc,5\n", "a,0\nb,0\nc,0\nd,0\n"}) {
+    write("before.csv", std::string("id,offset\n") + rows);
+    EXPECT_EQ(arenac({"plan", "t.csv", "--warm-start", "before.csv", "-o", "s.csv"}).status, 0) << rows;
+    EXPECT_EQ(arenac({"verify", "t.csv", "s.csv"}).status, 0) << rows;
+  }
   write("before.csv", "id,offset\na,four\n");
   EXPECT_EQ(arenac({"plan", "t.csv", "--warm-start", "before.csv"}).status, 1);
   write("s.csv", "id,offset\na,0\nb,0\nc,4\n");

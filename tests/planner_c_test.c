@@ -158,6 +158,26 @@ static int warm_start(void) {
   return 0;
 }
 
+/* Places that no plan has lead to a plan all the same. */
+static int warm_start_from_anywhere(void) {
+  const arenac_buffer buffers[] = {{.size = 8, .align = 4, .begin = 0, .end = 2},
+                                   {.size = 4, .begin = 1, .end = 5},
+                                   {.size = 8, .begin = 2, .end = 4}};
+  const arenac_problem problem = {.buffers = buffers, .buffer_count = 3};
+  const int32_t pools[] = {INT32_MIN, -1, 0, 1, INT32_MAX};
+  const int64_t offsets[] = {INT64_MIN, -1, 0, 3, INT64_MAX - 7, INT64_MAX};
+  for (size_t k = 0; k < 5 * 6; ++k) {
+    const arenac_placement place = {pools[k / 6], offsets[k % 6]};
+    const arenac_placement before[] = {place, {0, 1}, place};
+    const arenac_plan_options options = {.struct_size = sizeof options, .warm_start = before};
+    arenac_placement at[3];
+    arenac_pool_use use;
+    REQUIRE(arenac_plan(&problem, &options, at, &use, NULL, 0) == ARENAC_DONE && use.size == 12);
+    REQUIRE(arenac_plan_verify(&problem, at, NULL, 0) == ARENAC_DONE);
+  }
+  return 0;
+}
+
 static int bounds_and_plans_of_others(void) {
   const arenac_pool pool = {.capacity = 12};
   arenac_buffer buffers[] = {{.size = 8, .begin = 0, .end = 2}, {.size = 4, .begin = 1, .end = 5}};
@@ -256,6 +276,7 @@ int planner_c_test(void) {
   if (!line) line = watched();
   if (!line) line = options_of_other_versions();
   if (!line) line = warm_start();
+  if (!line) line = warm_start_from_anywhere();
   if (!line) line = bounds_and_plans_of_others();
   if (!line) line = certificates();
   if (!line) line = costs();

@@ -173,6 +173,32 @@ TEST(Csv, CostsComeBackAsTheyWent) {
   EXPECT_TRUE(start[1]);  // what it cost does not matter
 }
 
+// Of another problem, in part or in whole; what is no solution of any problem is refused.
+TEST(Csv, WarmStartsNeedNotBeOfTheProblem) {
+  const Problem p = problem_from_csv("id,lower,upper,size\na,0,2,8\nb,1,3,4\nc,2,4,4\n", "p.csv");
+  const auto start = [&](const std::string& rows) {
+    return warm_start_from_csv("id,pool,offset\n" + rows, "s.csv", p);
+  };
+  const auto error = [&](const std::string& rows) -> std::string {
+    try {
+      start(rows);
+    } catch (const UserError& e) {
+      return e.what();
+    }
+    return "no error";
+  };
+  EXPECT_EQ(start("").size(), 3u);
+  const WarmStart places = start("z,,4\nb,,9223372036854775807\na,elsewhere,0\n");
+  EXPECT_FALSE(places[0] || places[2]);
+  ASSERT_TRUE(places[1]);
+  EXPECT_EQ(places[1]->offset, INT64_MAX);
+  EXPECT_EQ(start("c,,-8\n")[2]->offset, -8);
+  EXPECT_EQ(error("a,,0\na,,8\n"), "s.csv:3: buffer 'a' is placed twice");
+  EXPECT_THAT(error("a,,9223372036854775808\n"), HasSubstr("s.csv:2"));
+  EXPECT_THAT(error("a,,\n"), HasSubstr("s.csv:2: column 'offset' is empty"));
+  EXPECT_THAT(error("a,,0x8\n"), HasSubstr("s.csv:2"));
+}
+
 TEST(Csv, WrongCostsNameTheLineAndTheBuffer) {
   const auto error = [](const std::string& cell) {
     return error_of("id,lower,upper,size,pool,cost\na,0,2,6,fast,\nb,1,3,4,fast slow," + cell + "\n");

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -418,6 +419,25 @@ TEST(WarmStart, IsNotWorseForAnEdit) {
   }
   if (all_seeds()) {
     EXPECT_GE(6 * kept, 5 * seeds(60));
+  }
+}
+
+// Whoever has a place keeps it where it is free, the largest first, and the others are packed between them:
+// that is where it begins.
+TEST(WarmStart, IsNeverBehindItsRepair) {
+  for (uint32_t seed = 1; seed <= seeds(60); ++seed) {
+    SCOPED_TRACE(seed);
+    const Problem before = random_problem(seed);
+    const Plan plan_before = plan(before, kDefaultPlanner, {.effort = 0.02});
+    const auto [problem, places] = edited(before, plan_before, seed);
+    std::vector<int> largest = all_buffers(problem);
+    std::ranges::stable_sort(largest, std::greater(), [&](int id) { return problem.buffers[id].size; });
+    const Packed repaired = pack_within(problem, largest, Fit::kLowest, {INT64_MAX}, places);
+    int64_t size = 0;
+    for (size_t id = 0; id < problem.buffers.size(); ++id)
+      size = std::max(size, (*repaired.placements)[id].offset + problem.buffers[id].size);
+    const Plan warm = plan(problem, kDefaultPlanner, {.effort = 1e-6, .warm_start = places});
+    EXPECT_LE(warm.pools[0].size, size);
   }
 }
 
