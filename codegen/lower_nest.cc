@@ -82,7 +82,9 @@ class NestLowering {
       } else if (on_.plan.tile_axis == on_.plan.vector_axis) {
         wide_blocks();
       } else if (on_.depth_of(on_.plan.tile_axis) < on_.depth_of(on_.plan.vector_axis)) {
-        tiles([&](int tile, Holds holds) { vectors([&](int lanes) { block({lanes, tile, holds}); }); });
+        tiles([&](int tile, Holds holds, const Taps* taps = nullptr) {
+          vectors([&](int lanes) { block({lanes, tile, holds, nullptr, taps}); });
+        });
       } else {
         vectors([&](int lanes) { pixels(lanes); });
       }
@@ -131,9 +133,9 @@ class NestLowering {
       const Interval inside = on_.interior(p);
       if (inside.end - inside.begin > on_.plan.tile) zeros = shared_zeros(on_, at_, lanes);
     }
-    tiles([&](int tile, Holds holds) {
+    tiles([&](int tile, Holds holds, const Taps* taps = nullptr) {
       const bool shares = zeros && holds == Holds::kAll;
-      block({lanes, tile, holds, shares ? &*zeros : nullptr});
+      block({lanes, tile, holds, shares ? &*zeros : nullptr, taps});
     });
   }
 
@@ -191,7 +193,7 @@ class NestLowering {
     })});
   }
 
-  // Covers the tile axis: body(tile, holds).
+  // Covers the tile axis: body(tile, holds), or body(tile, Holds::kTaps, taps).
   template <typename Body>
   void tiles(const Body& body) {
     const int p = on_.plan.tile_axis;
@@ -200,10 +202,66 @@ class NestLowering {
     // Of single pixels of floats the borders cost more code than they save.
     const bool once = on_.plan.registers == Registers::kScalar && on_.plan.tile == 1 && is_float(on_.type);
     const Interval inside = once ? Interval{0, 0} : on_.interior(p);
+    if (const std::vector<Edge> ends = edges(inside); !ends.empty()) return with_edges(ends, body);
     const Interval before = {0, inside.begin}, after = {inside.end, on_.extent(p)};
     border(on_.down() ? after : before, body);
     stepped(p, inside, on_.plan.tile, [&](int tile) { body(tile, Holds::kAll); });
     border(on_.down() ? before : after, body);
+  }
+
+  // A tile at an end of the tile axis.
+  struct Edge {
+    Interval pixels;
+    Taps taps;
+  };
+
+  // Whole tiles around what is outside of the interior, where vectors add to the sums of many pixels at once:
+  // one pixel at a time waits for each addition. None where much code would come of it.
+  std::vector<Edge> edges(Interval inside) const {
+    constexpr int kFewest = 4;       // pixels
+    constexpr size_t kMostRuns = 4;  // of taps
+    const int64_t end = on_.extent(on_.plan.tile_axis), tile = std::min<int64_t>(on_.plan.tile, end);
+    if (on_.plan.registers != Registers::kVector || tile < kFewest || on_.down()) return {};
+    std::vector<Interval> ends;
+    if (tile == end) {
+      ends = {{0, end}};
+    } else {
+      if (inside.begin > tile || end - inside.end > tile) return {};
+      if (inside.begin > 0) ends.push_back({0, tile});
+      if (inside.end < end) ends.push_back({ends.empty() ? end - tile : std::max(tile, end - tile), end});
+    }
+    std::vector<Edge> all;
+    for (const Interval& pixels : ends) {
+      auto taps = on_.taps_of(on_.plan.tile_axis, pixels);
+      if (!taps || taps->runs.size() > kMostRuns || adds_along(taps->axis)) return {};
+      all.push_back({pixels, std::move(*taps)});
+    }
+    return all;
+  }
+
+  // Whether an instruction may add terms along that axis, which is for those of whole tiles.
+  bool adds_along(int a) const {
+    const auto reads = reads_of(on_.nest.body);
+    return a == on_.reduced_axes().back() &&
+           !std::ranges::all_of(reads, [](const Expr* read) { return (*read)->type == Type::kFloat32; });
+  }
+
+  // The tiles at the ends and those between them.
+  template <typename Body>
+  void with_edges(const std::vector<Edge>& edges, const Body& body) {
+    const int p = on_.plan.tile_axis;
+    Interval between = {0, on_.extent(p)};
+    const auto put = [&](const Edge& edge) {
+      const int tile = static_cast<int>(edge.pixels.end - edge.pixels.begin);
+      fixed(p, edge.pixels.begin, [&] { body(tile, Holds::kTaps, &edge.taps); });
+    };
+    for (const Edge& edge : edges)
+      if (edge.pixels.begin == 0)
+        put(edge), between.begin = edge.pixels.end;
+      else
+        between.end = edge.pixels.begin;
+    stepped(p, between, on_.plan.tile, [&](int tile) { body(tile, Holds::kAll); });
+    if (edges.back().pixels.begin > 0) put(edges.back());
   }
 
   // Of the tile axis what is outside of the interior: pixel by pixel, but for long runs of pixels that the

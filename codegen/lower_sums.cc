@@ -30,7 +30,8 @@ std::map<int, std::vector<int64_t>> widths_of(const ScheduledNest& on) {
 
 class SumLowering {
  public:
-  SumLowering(const ScheduledNest& nest, StmtBuilder& at) : on_(nest), at_(at), widths_(widths_of(nest)) {}
+  SumLowering(const ScheduledNest& nest, StmtBuilder& at, const Taps* taps = nullptr)
+      : on_(nest), at_(at), taps_(taps), widths_(widths_of(nest)) {}
 
   // Accumulators for the pixels, at their neutral elements.
   Sums new_sums(int lanes, Interval pixels, int level) {
@@ -150,7 +151,7 @@ class SumLowering {
   }
 
   void terms(const std::vector<int>& axes, const Bounds& bounds, const Sums& sums, const Expr& term) {
-    const bool along = is_along(axes, sums, term) &&
+    const bool along = is_along(axes, sums, term) && !(taps_ && taps_->axis == axes.back()) &&
                        std::none_of(bounds.begin(), bounds.end(),
                                     [&](const Bound& bound) { return names_axis(bound.index, axes.back()); });
     const std::span<const int> loops(axes);
@@ -171,6 +172,7 @@ class SumLowering {
   void reduced_loops(std::span<const int> axes, Bounds bounds, const Sums& sums, const Content& content) {
     if (axes.empty()) return content(bounds, sums);
     const int a = axes[0];
+    if (taps_ && taps_->axis == a) return loops_of_taps(axes, bounds, sums, content);
     Expr low = integer(0), high = integer(on_.extent(a));
     int n = 0;
     std::erase_if(bounds, [&](const Bound& bound) {
@@ -190,6 +192,22 @@ class SumLowering {
                else
                  inside(within);
              });
+  }
+
+  // The same where each run of the axis' values adds to the sums of some pixels.
+  void loops_of_taps(std::span<const int> axes, const Bounds& bounds, const Sums& sums,
+                     const Content& content) {
+    for (const auto& [values, pixels] : taps_->runs) {
+      const auto first =
+          sums.registers.begin() + static_cast<std::ptrdiff_t>(pixels.begin - sums.pixels.begin);
+      const auto count = static_cast<std::ptrdiff_t>(pixels.end - pixels.begin);
+      const Sums some = {sums.lanes, pixels, sums.level, {first, first + count}, sums.have_zeros};
+      at_.loop(axes[0], integer(values.begin), integer(values.end), 1, [&] {
+        const auto [from, to] = placed_.found.equal_range(axes[0]);
+        for (auto place = from; place != to; ++place) at_.put(place->second);
+        reduced_loops(axes.subspan(1), bounds, some, content);
+      });
+    }
   }
 
   // The loops over the parts from number k on of several values of axis a, which lie in `whole`, and in the
@@ -239,6 +257,7 @@ class SumLowering {
 
   const ScheduledNest& on_;
   StmtBuilder& at_;
+  const Taps* taps_;  // null: bounds narrow the loops
   std::map<int, std::vector<int64_t>> widths_;
   PlacedBody placed_;
 };
@@ -257,7 +276,7 @@ std::optional<Sums> shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int
 }
 
 Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block, Type write_type) {
-  SumLowering lowering(nest, at);
+  SumLowering lowering(nest, at, block.taps);
   const Interval pixels = {0, block.tile};
   const Sums all = block.zeros            ? lowering.sums_from(*block.zeros, pixels)
                    : nest.nest.accumulate ? lowering.stored_sums(block.lanes, pixels, write_type)

@@ -3,7 +3,10 @@
 //   acc0 = 0, acc1 = 0                                  two pixels p, p + 1
 //   for ky in [low, high): for kx: acc0 += ..., acc1 += ...
 //
-// Bounds narrow the loops they can; the rest is asked of every term.
+// Bounds narrow the loops they can; the rest is asked of every term. Of a tile of which it is known where it
+// lies, each run of taps adds to the sums of the pixels that have it:
+//
+//   for ky: { for kx in [0, 1): acc1 += ... }  { for kx in [1, 3): acc0 += ..., acc1 += ... }
 #pragma once
 
 #include <optional>
@@ -17,10 +20,11 @@ namespace arenac {
 // `lanes` along the vector axis for each of `tile` pixels.
 struct SumBlock {
   int lanes, tile;
-  // Whether bounds on the tile axis hold: for all pixels; for some or none; or that is known inside of the
-  // loops that move pixels beyond bounds, of which none is the innermost.
-  enum class Holds : uint8_t { kAll, kSome, kInside } holds;
+  // Whether bounds on the tile axis hold: for all pixels; for some or none; that is known inside of the loops
+  // that move pixels beyond bounds, of which none is the innermost; or of each of the taps for some pixels.
+  enum class Holds : uint8_t { kAll, kSome, kInside, kTaps } holds;
   const Sums* zeros = nullptr;  // of blocks where all hold, what shared_zeros() gave
+  const Taps* taps = nullptr;
 };
 
 // Of products of bytes in whole vectors: what the zero of the pixels' factor adds to the sum of each pixel

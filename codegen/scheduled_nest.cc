@@ -203,6 +203,27 @@ std::vector<Interval> ScheduledNest::alike(int p, Interval range) const {
   return runs;
 }
 
+std::optional<Taps> ScheduledNest::taps_of(int p, Interval tile) const {
+  const Bounds bounds = bounds_on(p);
+  const auto form = bounds.size() == 1 ? affine_form(bounds[0].index) : std::nullopt;
+  if (!form || form->terms.size() != 2 || form->coefficient(p) <= 0) return std::nullopt;
+  const int a = form->terms[0].first == p ? form->terms[1].first : form->terms[0].first;
+  if (a < 0 || !reduced(a)) return std::nullopt;
+  Taps taps{a, {}};
+  for (int64_t tap = 0; tap < extent(a); ++tap) {
+    const int64_t at = form->constant + form->coefficient(a) * tap, c = form->coefficient(p);
+    const Interval inside = {std::max(tile.begin, ceil_div(bounds[0].begin - at, c)),
+                             std::min(tile.end, ceil_div(bounds[0].end - at, c))};
+    if (inside.begin >= inside.end) continue;
+    const Interval pixels = {inside.begin - tile.begin, inside.end - tile.begin};
+    if (!taps.runs.empty() && taps.runs.back().pixels == pixels && taps.runs.back().values.end == tap)
+      taps.runs.back().values.end = tap + 1;
+    else
+      taps.runs.push_back({{tap, tap + 1}, pixels});
+  }
+  return taps;
+}
+
 bool ScheduledNest::narrows(const Affine& form, int a) const {
   if (form.coefficient(a) == 0) return false;
   // Reduced axes further in are not known yet.

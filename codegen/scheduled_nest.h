@@ -7,6 +7,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "codegen/stmt.h"
@@ -23,6 +24,17 @@ Expr both(const Expr& a, const Expr& b);
 
 // The number of the axes up to the last that a bound names.
 size_t behind_named(const std::vector<int>& axes, const Bounds& bounds);
+
+// For which pixels of a tile the terms are within bounds, by the values of a reduced axis:
+//
+//   pixels [0, 4) of p in the drawing      k in [0, 1): pixels [1, 4)      k in [1, 3): pixels [0, 4)
+struct Taps {
+  struct Run {
+    Interval values, pixels;
+  };
+  int axis;
+  std::vector<Run> runs;  // ascending; of those with pixels
+};
 
 class ScheduledNest {
  public:
@@ -64,6 +76,9 @@ class ScheduledNest {
   // values of the reduced axes: of a dilated window the pixels that the same taps are beyond the border of.
   // None where bounds name several reduced axes.
   std::vector<Interval> alike(int p, Interval range) const;
+  // Of the pixels [tile.begin, tile.end) of axis p; nothing where bounds on p name anything but it and one
+  // reduced axis.
+  std::optional<Taps> taps_of(int p, Interval tile) const;
   // The bounds that depend on axis p.
   Bounds bounds_on(int p) const;
   // That bounds hold for all pixels of a tile from where it begins, for all values of the `over` axes.
