@@ -1,6 +1,7 @@
 #include "frontend/requantize.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -400,8 +401,8 @@ class Requantizer {
     return requantize(sum, element(table, Type::kFloat32, scales));
   }
 
-  // The scales times 2^fine as whole numbers of 32 bits, and so the shift: sums of 64 bits, of which the
-  // lowest `fine` are rounded away, to nearest even.
+  // The scales times 2^fine as whole numbers of 32 bits, and so the shift: sums of which the lowest `fine`
+  // bits are rounded away, to nearest even. As few of these as say the same: where all scales are 1, none.
   Expr steps_of_sum(const Linear& x, const Table& table) {
     std::vector<std::vector<double>> scales;
     std::vector<double> shifts = numbers(table, x.shift, 0);
@@ -417,16 +418,34 @@ class Requantizer {
     while (fine > 0 && (std::ldexp(largest, fine) > INT32_MAX || std::ldexp(reach + 1, fine) > 0x1p61))
       --fine;
     if (fine == 0 || reach > kMost / 2 || std::ldexp(ranges, -fine - 1) > kFine) return {};
-    const auto whole = [&](std::vector<double> numbers) {
-      for (double& v : numbers) v = std::rint(std::ldexp(v, fine));
-      return element(table, Type::kInt64, numbers);
-    };
-    Expr sum = integer(0);  // what is read first stays first
-    for (size_t k = 0; k < scales.size(); ++k)
-      sum = sum + cast(Type::kInt64, x.terms[k].integer) * whole(scales[k]);
-    sum = sum + whole(shifts);
-    const Expr places = integer(fine), odd = make(Op::kAnd, {make(Op::kShr, {sum, places}), integer(1)});
-    return cast(Type::kInt32, make(Op::kShr, {sum + odd + integer((int64_t{1} << (fine - 1)) - 1), places}));
+    std::vector<std::vector<double>> whole = scales;
+    whole.push_back(shifts);
+    each(whole, [&](double v) { return std::rint(std::ldexp(v, fine)); });
+    const int spare = std::min(fine, trailing_zeros(whole));
+    fine -= spare;
+    each(whole, [&](double v) { return std::ldexp(v, -spare); });
+    const Type type = std::ldexp(reach + 1, fine) < 0x1p31 ? Type::kInt32 : Type::kInt64;
+    const auto number = [&](int64_t n) { return constant(type, {.i = n}); };
+    Expr sum = number(0);                       // what is read first stays first
+    for (size_t k = 0; k < scales.size(); ++k)  // products of 32 bits each are one instruction
+      sum = sum + cast(type, x.terms[k].integer) * cast(type, element(table, Type::kInt32, whole[k]));
+    sum = sum + element(table, type, whole.back());
+    if (fine == 0) return sum;
+    const Expr places = number(fine), odd = make(Op::kAnd, {make(Op::kShr, {sum, places}), number(1)});
+    return cast(Type::kInt32, make(Op::kShr, {sum + odd + number((int64_t{1} << (fine - 1)) - 1), places}));
+  }
+
+  template <typename Change>
+  static void each(std::vector<std::vector<double>>& rows, const Change& change) {
+    for (std::vector<double>& numbers : rows) std::ranges::transform(numbers, numbers.begin(), change);
+  }
+
+  // The binary places that are zeros at the end of all of the whole numbers.
+  static int trailing_zeros(const std::vector<std::vector<double>>& rows) {
+    uint64_t any = 0;
+    for (const std::vector<double>& numbers : rows)
+      for (double v : numbers) any |= static_cast<uint64_t>(std::abs(v));
+    return std::countr_zero(any);
   }
 
   Expr quantised(const Expr& e) {
