@@ -6,6 +6,7 @@
 #include <chrono>
 #include <limits>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "frontend/error.h"
@@ -23,6 +24,8 @@ constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr double kFirstEffort = 0.01;  // of the planner's, for plans that only tell which schedules to plan
 constexpr int64_t kMostGained = 16;    // all effort makes such a plan smaller by one part in as many, at most
 constexpr double kWholeSlowdown = 0.1;  // of whole layers beside the fastest of these, for a smaller arena
+constexpr double kOfPlans =
+    1.03;  // cycles of a plan, where buffers lie over each other, beside those without
 constexpr int64_t kMostPlanned = 4;  // with all effort, of the schedules whose first plans are the smallest
 
 // A schedule and its problem, not planned yet.
@@ -60,6 +63,10 @@ Plan stacked(const Problem& problem) {
   return plan;
 }
 
+double cycles_of(const Candidate& c, const Plan& plan, const Choosing& choosing) {
+  return choosing.cycles->of(c.schedule, c.lifetimes, plan);
+}
+
 // The fastest first.
 std::vector<Candidate> candidates(const Graph& graph, Freedom freedom, const Choosing& choosing) {
   std::vector<Candidate> all;
@@ -67,8 +74,7 @@ std::vector<Candidate> candidates(const Graph& graph, Freedom freedom, const Cho
        schedules_to_choose_from(graph, freedom, choosing.target, choosing.deadline, choosing.options.io))
     all.push_back(candidate(std::move(schedule), choosing));
   const auto begin = Clock::now();
-  for (Candidate& c : all)
-    c.cycles = choosing.cycles->of(c.schedule, c.lifetimes, stacked(c.lifetimes.problem));
+  for (Candidate& c : all) c.cycles = cycles_of(c, stacked(c.lifetimes.problem), choosing);
   choosing.times.cycles += seconds_since(begin);
   std::stable_sort(all.begin(), all.end(),
                    [](const Candidate& a, const Candidate& b) { return a.cycles < b.cycles; });
@@ -215,25 +221,38 @@ Planned smallest_whole(const std::vector<Candidate>& all, const Choosing& choosi
   return *smallest_of(all, choosing, [&](const Candidate& c) { return which(c) && c.cycles <= most_cycles; });
 }
 
-// Of those that --optimize has: whole layers; what does little again, for whole tensors, and
-// takes little longer than whole layers; what does little again.
-Planned preferred(const Graph& graph, const std::vector<Candidate>& all, const Choosing& choosing) {
-  const auto smallest_with = [&](Freedom freedom, double most_cycles) {
-    return smallest_of(all, choosing, [&](const Candidate& c) {
-      return c.cycles <= most_cycles && has(freedom, c.schedule);
-    });
+// The smallest that does little again, for whole tensors, and takes little longer than whole layers: as is
+// foreseen and with its plan.
+Planned balanced(const Graph& graph, const std::vector<Candidate>& all, const Choosing& choosing) {
+  Planned whole = smallest_whole(all, choosing, [&](const Candidate& c) { return is_whole(c, graph); });
+  const Candidate& layers = all[whole.candidate];
+  const double slower = 1 + choosing.options.slowdown;
+  const double most = kOfPlans * slower * cycles_of(layers, whole.plan, choosing);
+  std::set<const Candidate*> slow;
+  const auto which = [&](const Candidate& c) {
+    return c.cycles <= slower * layers.cycles && has(Freedom::kSecondPasses, c.schedule) &&
+           !slow.contains(&c);
   };
+  while (auto best = smallest_of(all, choosing, which)) {
+    const Candidate& c = all[best->candidate];
+    if (&c == &layers || cycles_of(c, best->plan, choosing) <= most) return std::move(*best);
+    slow.insert(&c);
+  }
+  return whole;
+}
+
+// Of those that --optimize has: whole layers; what is balanced; what does little again.
+Planned preferred(const Graph& graph, const std::vector<Candidate>& all, const Choosing& choosing) {
+  const auto does_little_again = [](const Candidate& c) { return has(Freedom::kSomeAgain, c.schedule); };
   switch (choosing.options.optimize) {
     case Optimize::kSpeed:
       return smallest_whole(all, choosing, [](const Candidate&) { return true; });
     case Optimize::kRam:
-      return *smallest_with(Freedom::kSomeAgain, kNoLimit);
+      return *smallest_of(all, choosing, does_little_again);
     case Optimize::kBalanced:
       break;
   }
-  const Planned whole = smallest_whole(all, choosing, [&](const Candidate& c) { return is_whole(c, graph); });
-  const double cycles = all[whole.candidate].cycles;
-  return *smallest_with(Freedom::kSecondPasses, (1 + choosing.options.slowdown) * cycles);
+  return balanced(graph, all, choosing);
 }
 
 // Of the candidates that `freedom` has, in order, the first with a plan that fits and spills nothing, else
