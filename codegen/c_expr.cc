@@ -102,7 +102,8 @@ std::string requantize_text(const std::string& prefix) {
   std::string text =
       R"(/* Nearest even of (float)sum * scale: the same bits with and without floating-point hardware. */
 #if defined(ARENAC_SOFT_FLOAT) || (defined(__arm__) && !defined(__ARM_FP)) || \
-    (defined(__riscv) && !defined(__riscv_flen)) || (defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0)
+    (defined(__riscv) && !defined(__riscv_flen)) || \
+    (defined(FLT_EVAL_METHOD) && FLT_EVAL_METHOD != 0 && FLT_EVAL_METHOD != 16) /* 16: _Float16 alone */
 static inline uint64_t NAME_rounded(uint64_t x, int drop) { /* the lowest bits become zeros */
   const uint64_t unit = (uint64_t)1 << drop;
   const uint64_t rest = x & (unit - 1);
@@ -145,6 +146,9 @@ static inline __attribute__((always_inline)) int32_t NAME_requantize(int32_t sum
   return u.bits;
 }
 #else
+#if defined(__GNUC__)
+__attribute__((always_inline))
+#endif
 static inline int32_t NAME_requantize(int32_t sum, float scale) {
   union { float value; int32_t bits; } u;
   u.value = (float)sum * scale;
@@ -176,13 +180,13 @@ std::string CExpr::float_helper(const FloatFunction& function) const {
   return helper(fmt::format("{}_f32", function.name), boost::replace_all_copy(text, "NAME", prefix_));
 }
 
-// static inline T NAME_f32(T a, T b) { body }, a statement a line
+// NAME_INLINE T NAME_f32(T a, T b) { body }, a statement a line
 std::string CExpr::binary_helper(const char* name, Type type, std::string body) const {
   const std::string id = fmt::format("{}_{}", name, suffix_of(type));
   const char* t = c_value_type(type);
   for (size_t at = 0; (at = body.find("; ", at)) != std::string::npos;) body.replace(at, 2, ";\n  ");
   return helper(id,
-                fmt::format("static inline {0} {1}_{2}({0} a, {0} b) {{\n  {3}\n}}", t, prefix_, id, body));
+                fmt::format("{4} {0} {1}_{2}({0} a, {0} b) {{\n  {3}\n}}", t, prefix_, id, body, inlined()));
 }
 
 CExpr::Piece CExpr::cast(Type to, Type from, const Piece& x) const {
@@ -242,7 +246,7 @@ CExpr::Piece CExpr::cast(Type to, Type from, const Piece& x) const {
                             "{}_MAX;\n  return ({})x;",
                             c_literal(from, {.f = low}), lowest, c_literal(from, {.f = high}), limit, t);
   return fmt::format("{}({})",
-                     helper(name, fmt::format("static inline {} {}_{}({} x) {{\n{}\n}}", t, prefix_, name,
+                     helper(name, fmt::format("{} {} {}_{}({} x) {{\n{}\n}}", inlined(), t, prefix_, name,
                                               c_value_type(from), body)),
                      x.text);
 }
@@ -460,7 +464,7 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
       const std::string id = fmt::format("round_{}", suffix_of(type));
       return fmt::format(
           "{}({})",
-          helper(id, fmt::format("static inline {0} {1}_{2}({0} a) {{\n{3}\n}}", t, prefix_, id, body)), a);
+          helper(id, fmt::format("{4} {0} {1}_{2}({0} a) {{\n{3}\n}}", t, prefix_, id, body, inlined())), a);
     }
     case Op::kFloor:
     case Op::kCeil:
@@ -539,7 +543,7 @@ CExpr::Piece CExpr::piece(const Expr& e) const {
   }
 }
 
-// Functions of instructions, which every compiler inlines that knows how to be told.
+// Of short functions, which every compiler inlines that knows how to be told: gcc stops where a file grows.
 std::string CExpr::inlined() const {
   const std::string inlined = upper_case(prefix_) + "_INLINE";
   helpers_.functions[inlined] = fmt::format(

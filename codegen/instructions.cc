@@ -143,31 +143,33 @@ constexpr const char* kNeonSignedProducts =
     NEON_TO("vaddq_s32(vld1q_s32(sum + l), vpaddq_s32(low, high))")
     "#endif\n  }\n#endif\n";
 
-// In vectors of so many lanes: products of bytes, or of 16 bits each, where there are these.
-#define VECTORS(bits, lanes, bytes, words, load, store)                           \
-  "#if defined(__GNUC__) && " bytes                                               \
-  "\n"                                                                            \
-  "  for (; l + " lanes " <= n; l += " lanes                                      \
-  ")\n"                                                                           \
-  "    " store "(sum + l), _mm" bits "_dpbusd_epi32(" load "(sum + l)), _mm" bits \
-  "_set1_epi32((int)a),\n      " load                                             \
-  "(b + l))));\n"                                                                 \
-  "#elif defined(__GNUC__) && " words                                             \
-  "\n"                                                                            \
-  "  for (; l + " lanes " <= n; l += " lanes                                      \
-  ") {\n"                                                                         \
-  "    const __m" bits "i w = " load                                              \
-  "(b + l));\n"                                                                   \
-  "    __m" bits "i even = _mm" bits "_srai_epi16(_mm" bits                       \
-  "_slli_epi16(w, 8), 8);\n"                                                      \
-  "    __m" bits "i odd = _mm" bits                                               \
-  "_srai_epi16(w, 8);\n"                                                          \
-  "    even = _mm" bits "_madd_epi16(even, _mm" bits                              \
-  "_set1_epi32((int)(a & 0x00ff00ffu)));\n"                                       \
-  "    odd = _mm" bits "_madd_epi16(odd, _mm" bits                                \
-  "_set1_epi32((int)(a >> 8 & 0x00ff00ffu)));\n"                                  \
-  "    " store "(sum + l), _mm" bits "_add_epi32(" load "(sum + l)), _mm" bits    \
+// In vectors of so many lanes: products of bytes, or of 16 bits each, where there are these. `all` is the
+// word in all lanes.
+#define VECTORS(mm, vector, lanes, bytes, all, words, load, store)                        \
+  "#if defined(__GNUC__) && " bytes                                                       \
+  "\n"                                                                                    \
+  "  for (; l + " lanes " <= n; l += " lanes                                              \
+  ")\n"                                                                                   \
+  "    " store "(sum + l), " mm "_dpbusd_epi32(" load "(sum + l)), " all ",\n      " load \
+  "(b + l))));\n"                                                                         \
+  "#elif defined(__GNUC__) && " words                                                     \
+  "\n"                                                                                    \
+  "  for (; l + " lanes " <= n; l += " lanes                                              \
+  ") {\n"                                                                                 \
+  "    const " vector " w = " load                                                        \
+  "(b + l));\n"                                                                           \
+  "    " vector " even = " mm "_srai_epi16(" mm                                           \
+  "_slli_epi16(w, 8), 8);\n"                                                              \
+  "    " vector " odd = " mm                                                              \
+  "_srai_epi16(w, 8);\n"                                                                  \
+  "    even = " mm "_madd_epi16(even, " mm                                                \
+  "_set1_epi32((int)(a & 0x00ff00ffu)));\n"                                               \
+  "    odd = " mm "_madd_epi16(odd, " mm                                                  \
+  "_set1_epi32((int)(a >> 8 & 0x00ff00ffu)));\n"                                          \
+  "    " store "(sum + l), " mm "_add_epi32(" load "(sum + l)), " mm                      \
   "_add_epi32(even, odd)));\n  }\n#endif\n"
+// In all lanes of the widest vectors: blocks of several widths share it.
+#define IN_ALL "_mm512_set1_epi32((int)a)"
 
 constexpr const char* kIncludeNeon =
     "#if defined(__aarch64__) && defined(__ARM_NEON)\n#include <arm_neon.h>\n#endif\n";
@@ -302,10 +304,14 @@ const std::vector<Instruction>& instructions() {
        "  return (int32_t)((uint32_t)sum + " PRODUCT("0") " + " PRODUCT("8") " +\n    " PRODUCT(
            "16") " + " PRODUCT("24") ");",
        4,  // without VNNI
-       VECTORS("512", "16", "defined(__AVX512VNNI__)", "defined(__AVX512BW__)",
+       VECTORS("_mm512", "__m512i", "16", "defined(__AVX512VNNI__)", IN_ALL, "defined(__AVX512BW__)",
                "_mm512_loadu_si512((const void *)", "_mm512_storeu_si512((void *)")
-           VECTORS("256", "8", "defined(__AVX512VNNI__) && defined(__AVX512VL__)", "defined(__AVX2__)",
-                   "_mm256_loadu_si256((const __m256i *)", "_mm256_storeu_si256((__m256i *)"),
+           VECTORS("_mm256", "__m256i", "8", "defined(__AVX512VNNI__) && defined(__AVX512VL__)",
+                   "_mm512_castsi512_si256(" IN_ALL ")", "defined(__AVX2__)",
+                   "_mm256_loadu_si256((const __m256i *)", "_mm256_storeu_si256((__m256i *)")
+               VECTORS("_mm", "__m128i", "4", "defined(__AVX512VNNI__) && defined(__AVX512VL__)",
+                       "_mm512_castsi512_si128(" IN_ALL ")", "defined(__AVX2__)",
+                       "_mm_loadu_si128((const __m128i *)", "_mm_storeu_si128((__m128i *)"),
        kIncludeX86},
       {"add_signed_products", Type::kInt32, 0, add_signed_products, "0", kSum, "",
        "  return (int32_t)((uint32_t)sum + " SIGNED_PRODUCT("0") " + " SIGNED_PRODUCT(

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "frontend/error.h"
+#include "scheduler/byte_lanes.h"
 
 namespace arenac {
 namespace {
@@ -196,7 +197,7 @@ int narrow_tile(const FlatNest& flat, const Target& target, int most_pixels) {
 LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
                      const OperandFacts& operands) {
   const auto& constant = operands.constant;
-  const bool along = is_along_sum(plan.bytes);
+  const bool along = is_along_sum(plan.bytes), of_lanes = is_along_sum_of_lanes(plan.bytes);
   const int most_lanes = along ? target.byte_lanes : target.lanes;
   const int most_pixels = along                       ? target.byte_tile
                           : is_float(flat.body->type) ? target.float_tile
@@ -226,7 +227,9 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
     const int64_t extent = flat.axes[plan.vector_axis].extent,
                   room = operands.rooms[static_cast<size_t>(plan.vector_axis)];
     const bool fills = is_float(flat.body->type) && extent < room && room <= lanes;
-    plan.lanes = fills ? static_cast<int>(room) : lanes_for(extent, lanes);
+    plan.lanes = of_lanes ? byte_lanes_for(extent, room, target)
+                 : fills  ? static_cast<int>(room)
+                          : lanes_for(extent, lanes);
     const bool scalars = target.byte_lanes > 0 && plan.registers == Registers::kScalar;
     if (scalars && plan.lanes == kBytes && walks_bytes(flat, plan.vector_axis, constant))
       plan.bytes = ByteProducts::kAcrossLanes,
@@ -239,7 +242,8 @@ LoopPlan with_blocks(const FlatNest& flat, LoopPlan plan, const Target& target,
                        std::all_of(reads.begin(), reads.end(), [&](const Expr* read) {
                          return coefficient_along((*read)->args[0], plan.vector_axis).value_or(1) != 0;
                        });
-    const bool narrow = lanes >= 2 * plan.lanes;
+    const bool narrow = of_lanes ? byte_vectors(lanes, target) >= 2 * byte_vectors(plan.lanes, target)
+                                 : lanes >= 2 * plan.lanes;
     const int tile = apart ? 1 : narrow ? narrow_tile(flat, target, most_pixels) : most_pixels;
     plan.tile_axis = tile_axis(flat, plan.vector_axis, tile);
     const int64_t blocks = extent / plan.lanes;
@@ -377,7 +381,7 @@ LoopPlan walk_of(const FlatNest& flat, const Place& place, const Target& target)
     LoopPlan of_lanes = plan;
     of_lanes.bytes = target.along_sum;
     of_lanes = with_blocks(flat, std::move(of_lanes), target, operands);
-    return of_lanes.tile >= kBytes && walks_bytes_of_lanes(flat, of_lanes, constant)
+    return of_lanes.tile > 1 && walks_bytes_of_lanes(flat, of_lanes, constant)
                ? of_lanes
                : with_blocks(flat, std::move(plan), target, operands);
   }

@@ -6,6 +6,8 @@
 
 #include "frontend/facts.h"
 #include "frontend/merge.h"
+#include "scheduler/byte_lanes.h"
+#include "scheduler/byte_walks.h"
 #include "scheduler/flat_nest.h"
 
 namespace arenac {
@@ -43,9 +45,11 @@ constexpr int64_t kFewestLanes = 4;  // of a vector
 
 // Columns that fill a vector: as many or more. Where constants may have to fit a flash memory, at most a
 // third more.
-int64_t in_vectors(int64_t columns, const Target& target) {
+int64_t in_vectors(int64_t columns, Type type, const Target& target) {
   const int64_t filled =
-      std::max(kFewestLanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(columns))));
+      is_float(type)
+          ? std::max(kFewestLanes, static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(columns))))
+          : byte_room_for(columns, target);
   const bool is_large_machine = target.features[0] != '\0';
   return is_large_machine || 3 * filled <= 4 * columns ? filled : columns;
 }
@@ -61,6 +65,11 @@ class Blocks {
       if (!channels) return;
       const TensorId id = node.reads[channels->read->index];
       const int64_t columns = graph_.tensors[id].shape[channels->dimension];
+      if (is_bytes(nests.front())) {
+        if (1 < columns && columns < target_.byte_lanes && has_pixels(nests.front(), *channels))
+          node.reads[channels->read->index] = with_zeros(id, channels->dimension);
+        return;
+      }
       const int lanes = is_factor(channels->read, nests.front()) ? target_.lanes : kConverted * target_.lanes;
       if (columns > lanes && columns % lanes == 0 && !cached(id))
         divide(node, nests.front(), *channels, lanes);
@@ -74,6 +83,12 @@ class Blocks {
  private:
   bool cached(TensorId id) const {
     return static_cast<int64_t>(graph_.tensors[id].constant->bytes.size()) <= target_.costs.cache;
+  }
+
+  // Whether it sums products of bytes that vectors of the target multiply along the sum.
+  bool is_bytes(const Nest& nest) const {
+    return is_along_sum_of_lanes(target_.along_sum) && byte_factors(nest.body) &&
+           std::ranges::any_of(nest.axes, [](const Axis& a) { return a.reduced && a.extent >= kBytes; });
   }
 
   // Whether what is read is a factor as it is, and not converted.
@@ -100,7 +115,8 @@ class Blocks {
 
   // Constants that alone move along a kept axis, all of which they have.
   std::optional<Channels> weights_of(const Node& node, const Nest& nest) const {
-    if (!sums_products(nest) || nest.accumulate || nest.body->type != Type::kFloat32) return std::nullopt;
+    if (!sums_products(nest) || nest.accumulate) return std::nullopt;
+    if (nest.body->type != Type::kFloat32 && !is_bytes(nest)) return std::nullopt;
     for (const size_t side : {0, 1}) {
       const Expr* weights = most_read(nest.body->args[side], node);
       if (!weights) continue;
@@ -134,7 +150,7 @@ class Blocks {
   TensorId with_zeros(TensorId id, size_t d) {
     const Tensor& tensor = graph_.tensors[id];
     Shape shape = tensor.shape;
-    shape[d] = in_vectors(shape[d], target_);
+    shape[d] = in_vectors(shape[d], tensor.type, target_);
     if (shape == tensor.shape || tensor.constant->bytes.empty()) return id;
     auto value = std::make_shared<Value>(tensor.type, shape);
     const std::vector<std::byte>& from = tensor.constant->bytes;

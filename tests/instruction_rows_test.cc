@@ -111,5 +111,21 @@ TEST(InstructionRows, ArePortableCOfTheirMeaning) {
   }
 }
 
+// Processors that compute with halves still compute floats as such, and need no integers instead.
+TEST(InstructionRows, RequantiseInFloatsBesideHalves) {
+  const TemporaryFolder folder;
+  write_files(folder.path(),
+              {{"rows.c", "#include <float.h>\n#include <stdint.h>\n" + requantize_text("rows")}});
+  const auto preprocessed = [&](const std::string& flags) {
+    return run_process({"sh", "-c", "cc -std=gnu99 " + flags + " -E rows.c"}, folder.path(), 60).output;
+  };
+  EXPECT_NE(preprocessed("-DARENAC_SOFT_FLOAT").find("near_tie"), std::string::npos);
+  EXPECT_EQ(preprocessed("").find("near_tie"), std::string::npos);
+#ifdef __x86_64__
+  const std::string text = preprocessed("-mavx512fp16");
+  EXPECT_EQ(text.find("near_tie"), std::string::npos) << text;
+#endif
+}
+
 }  // namespace
 }  // namespace arenac

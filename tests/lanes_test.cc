@@ -92,11 +92,46 @@ TEST(Lanes, AreOfSeveralPixelsOnTheBordersOfDilatedWindows) {
   EXPECT_THAT(text, AllOf(HasSubstr("acc3[l] +="), Not(HasSubstr("for (int x = 0; x < 12; ++x)"))));
 }
 
+// A pixel at a border is in a tile with others, which have other taps of the window.
+TEST(Lanes, AreOfWholeTilesAtBorders) {
+  EXPECT_THAT(text_of(conv(16, 20, 3, "pads = [1, 1, 1, 1]")),
+              AllOf(HasSubstr("for (int kx = 1; kx < 3; ++kx)"), HasSubstr("for (int kx = 0; kx < 2; ++kx)"),
+                    Not(HasSubstr("low_kx"))));
+  // Of one tile, of causal windows, of steps, of more taps than are worth the code.
+  for (const char* window :
+       {"pads = [1, 1, 1, 1]", "pads = [2, 2, 0, 0]", "pads = [0, 0, 2, 2], strides = [2, 2]",
+        "pads = [2, 2, 2, 2], dilations = [2, 2]"})
+    for (const int64_t size : {5, 13, 22}) text_of(conv(16, size, 3, window));
+  EXPECT_THAT(text_of(conv(16, 16, 11, "pads = [5, 5, 5, 5]")), HasSubstr("low_kx"));
+}
+
 // Whatever the order, it is the greatest.
 TEST(Lanes, OfRowsFindTheGreatest) {
   EXPECT_THAT(text_of("(float[6, 37] x) => (z) { z = ReduceMax<axes = [1]>(x) }"),
               AllOf(HasSubstr("acc[16]"), HasSubstr("< 37")));
   EXPECT_THAT(text_of("(float[6, 31] x) => (z) { z = ReduceMax<axes = [1]>(x) }"), Not(HasSubstr("acc[16]")));
+}
+
+// A quantised convolution from 8 channels to so many.
+std::string quantised_conv(int channels) {
+  return fmt::format(
+      R"((float[1, 8, 6, 6] x) => (int8[1, {0}, 6, 6] z)
+      <float s = {{0.03}}, int8 o = {{-5}}, float t = {{0.002}}, int8 p = {{0}}, {1}> {{
+      q = QuantizeLinear(x, s, o)  a = DequantizeLinear(q, s, o)
+      v = DequantizeLinear(w, t, p)  b = Conv<pads = [1, 1, 1, 1]>(a, v)
+      z = QuantizeLinear(b, s, o) }})",
+      channels, weights("w", {channels, 8, 3, 3}, "int8"));
+}
+
+// Channels are computed as what fills vectors: of 4, 8 and 16 lanes, or of 4 and 8.
+TEST(Lanes, OfBytesAreThoseOfTheFewestVectors) {
+  for (const auto& [channels, v3, v4] :
+       {std::tuple(3, 4, 4), {5, 8, 8}, {9, 12, 16}, {24, 8, 24}, {40, 16, 20}}) {
+    EXPECT_THAT(text_of(quantised_conv(channels), "x86-64-v3"),
+                HasSubstr(fmt::format("int32_t acc0[{}];", v3)));
+    EXPECT_THAT(text_of(quantised_conv(channels), "x86-64-v4"),
+                HasSubstr(fmt::format("int32_t acc0[{}];", v4)));
+  }
 }
 
 // A quantised convolution from so many channels, and a table of its codes.
