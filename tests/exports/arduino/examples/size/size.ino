@@ -4,7 +4,7 @@
 void setup() {
   Serial.begin(115200);
   Serial.print("bytes of arena: ");
-  Serial.println(1344UL);
+  Serial.println(2368UL);
 }
 
 void loop() {}
