@@ -233,7 +233,8 @@ class NestLowering {
     std::vector<Edge> all;
     for (const Interval& pixels : ends) {
       auto taps = on_.taps_of(on_.plan.tile_axis, pixels);
-      if (!taps || taps->runs.size() > kMostRuns || adds_along(taps->axis)) return {};
+      if (!taps || taps->runs.size() > kMostRuns || adds_along(taps->axis) || shares_parts(on_, taps->axis))
+        return {};
       all.push_back({pixels, std::move(*taps)});
     }
     return all;

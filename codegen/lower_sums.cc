@@ -131,6 +131,12 @@ class SumLowering {
       });
   }
 
+  static Sums of_pixels(const Sums& sums, Interval pixels) {
+    Sums some = {sums.lanes, pixels, sums.level, {}, sums.have_zeros};
+    for (int64_t j = pixels.begin; j < pixels.end; ++j) some.registers.push_back(sums.reg(j));
+    return some;
+  }
+
   // The loops over the `inner` axes, where bounds move pixels for each of those within by itself.
   void one_by_one(const Sums& sums, const std::vector<int>& inner, const Bounds& open, const Bounds& moving,
                   const Expr& body) {
@@ -138,7 +144,7 @@ class SumLowering {
     for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
       Bounds here = moving;
       for (Bound& bound : here) bound.index = on_.at_point(bound.index, j, 1);
-      const Sums one = {sums.lanes, {j, j + 1}, sums.level, {sums.reg(j)}};
+      const Sums one = of_pixels(sums, {j, j + 1});
       at_.when(condition(here), [&] { terms(inner, open, one, body); });
     }
   }
@@ -168,12 +174,26 @@ class SumLowering {
 
   // The loops over reduced axes, each narrowed by the bounds of which it is the innermost reduced axis;
   // content(bounds that are left, sums). Where the sums have parts along an axis, there are loops over these
-  // around it.
+  // around it. Along the axis of taps each run of these adds to the sums of its pixels.
   void reduced_loops(std::span<const int> axes, Bounds bounds, const Sums& sums, const Content& content) {
     if (axes.empty()) return content(bounds, sums);
     const int a = axes[0];
-    if (taps_ && taps_->axis == a) return loops_of_taps(axes, bounds, sums, content);
-    Expr low = integer(0), high = integer(on_.extent(a));
+    const Limits all = {integer(0), integer(on_.extent(a))};
+    const auto value = [&](const Bounds&, const Sums& within) {
+      const auto [from, to] = placed_.found.equal_range(a);
+      for (auto place = from; place != to; ++place) at_.put(place->second);
+      const auto inside = [&](const Sums& s) { reduced_loops(axes.subspan(1), bounds, s, content); };
+      if (!widths_[a].empty() && widths_[a].back() == 1)  // each value of the axis makes a part
+        part(within, inside);
+      else
+        inside(within);
+    };
+    if (taps_ && taps_->axis == a) {
+      for (const auto& [values, pixels] : taps_->runs)
+        parts_of(a, 0, all, {integer(values.begin), integer(values.end)}, of_pixels(sums, pixels), value);
+      return;
+    }
+    Expr low = all.low, high = all.high;
     int n = 0;
     std::erase_if(bounds, [&](const Bound& bound) {
       const auto form = affine_form(bound.index);
@@ -182,32 +202,7 @@ class SumLowering {
       ++n;
       return true;
     });
-    parts_of(a, 0, {integer(0), integer(on_.extent(a))}, {low, high}, sums,
-             [&](const Bounds&, const Sums& within) {
-               const auto [from, to] = placed_.found.equal_range(a);
-               for (auto place = from; place != to; ++place) at_.put(place->second);
-               const auto inside = [&](const Sums& s) { reduced_loops(axes.subspan(1), bounds, s, content); };
-               if (!widths_[a].empty() && widths_[a].back() == 1)  // each value of the axis makes a part
-                 part(within, inside);
-               else
-                 inside(within);
-             });
-  }
-
-  // The same where each run of the axis' values adds to the sums of some pixels.
-  void loops_of_taps(std::span<const int> axes, const Bounds& bounds, const Sums& sums,
-                     const Content& content) {
-    for (const auto& [values, pixels] : taps_->runs) {
-      const auto first =
-          sums.registers.begin() + static_cast<std::ptrdiff_t>(pixels.begin - sums.pixels.begin);
-      const auto count = static_cast<std::ptrdiff_t>(pixels.end - pixels.begin);
-      const Sums some = {sums.lanes, pixels, sums.level, {first, first + count}, sums.have_zeros};
-      at_.loop(axes[0], integer(values.begin), integer(values.end), 1, [&] {
-        const auto [from, to] = placed_.found.equal_range(axes[0]);
-        for (auto place = from; place != to; ++place) at_.put(place->second);
-        reduced_loops(axes.subspan(1), bounds, some, content);
-      });
-    }
+    parts_of(a, 0, all, {low, high}, sums, value);
   }
 
   // The loops over the parts from number k on of several values of axis a, which lie in `whole`, and in the
@@ -263,6 +258,11 @@ class SumLowering {
 };
 
 }  // namespace
+
+bool shares_parts(const ScheduledNest& nest, int a) {
+  const std::vector<int64_t> widths = widths_of(nest)[a];
+  return !widths.empty() && widths.front() > 1;
+}
 
 std::optional<Sums> shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int lanes) {
   const std::vector<int> axes = nest.reduced_axes();

@@ -24,8 +24,12 @@ struct SumBlock {
   // that move pixels beyond bounds, of which none is the innermost; or of each of the taps for some pixels.
   enum class Holds : uint8_t { kAll, kSome, kInside, kTaps } holds;
   const Sums* zeros = nullptr;  // of blocks where all hold, what shared_zeros() gave
-  const Taps* taps = nullptr;
+  const Taps* taps = nullptr;   // kTaps; of an axis of which no values share parts of the sums
 };
+
+// Whether several values of a reduced axis make one part of a sum (partial_sums.h): then all pixels of a
+// block have the same.
+bool shares_parts(const ScheduledNest& nest, int a);
 
 // Of products of bytes in whole vectors: what the zero of the pixels' factor adds to the sum of each pixel
 // where bounds on the tile axis hold, before the loop over the tiles:

@@ -105,6 +105,17 @@ TEST(Lanes, AreOfWholeTilesAtBorders) {
   EXPECT_THAT(text_of(conv(16, 16, 11, "pads = [5, 5, 5, 5]")), HasSubstr("low_kx"));
 }
 
+// Long sums are of parts: of a tap each, or of many taps together.
+TEST(Lanes, AtBordersAddTheSameParts) {
+  const auto text = [](const Shape& shape, const std::string& x, const std::string& pads) {
+    return text_of(fmt::format("(float{0} x) => (z) <{1}> {{ a = Sin(x)  z = Conv<pads = {2}>(a, w) }}", x,
+                               weights("w", shape), pads));
+  };
+  EXPECT_THAT(text({8, 256, 3, 3}, "[1, 256, 5, 13]", "[1, 1, 1, 1]"),
+              AllOf(HasSubstr("part1_0[l] +="), HasSubstr("for (int kx = 1; kx < 3; ++kx)")));
+  EXPECT_THAT(text({8, 2, 1, 600}, "[1, 2, 2, 620]", "[0, 1, 0, 1]"), HasSubstr("part1_0[l] +="));
+}
+
 // Whatever the order, it is the greatest.
 TEST(Lanes, OfRowsFindTheGreatest) {
   EXPECT_THAT(text_of("(float[6, 37] x) => (z) { z = ReduceMax<axes = [1]>(x) }"),
