@@ -98,7 +98,7 @@ constexpr const char* kNativeHalf =
 // Where there is an instruction that rounds to an int, it is that. In other floats: an addition rounds what
 // is within 2^22, and the clamp keeps it apart from the multiplication. In integers: all but the
 // neighbourhood of ties, where it matters that a float has 24 bits, is one multiplication.
-std::string requantize_text(const std::string& prefix) {
+std::string requantize_text(const std::string& prefix, const std::string& inlined) {
   std::string text =
       R"(/* Nearest even of (float)sum * scale: the same bits with and without floating-point hardware. */
 #if defined(ARENAC_SOFT_FLOAT) || (defined(__arm__) && !defined(__ARM_FP)) || \
@@ -139,17 +139,14 @@ static inline int32_t NAME_requantize(int32_t sum, float scale) {
   return high + (int32_t)(rest >> 31);
 }
 #elif defined(__GNUC__) && defined(__ARM_ARCH_PROFILE) && __ARM_ARCH_PROFILE == 'M'
-static inline __attribute__((always_inline)) int32_t NAME_requantize(int32_t sum, float scale) {
+@ int32_t NAME_requantize(int32_t sum, float scale) {
   union { float value; int32_t bits; } u;
   __asm__("vcvtr.s32.f32 %0, %1" : "=t"(u.value) : "t"((float)sum * scale)); /* to nearest even */
   __asm__("ssat %0, #23, %1" : "=r"(u.bits) : "r"(u.bits));
   return u.bits;
 }
 #else
-#if defined(__GNUC__)
-__attribute__((always_inline))
-#endif
-static inline int32_t NAME_requantize(int32_t sum, float scale) {
+@ int32_t NAME_requantize(int32_t sum, float scale) {
   union { float value; int32_t bits; } u;
   u.value = (float)sum * scale;
   u.value = u.value > -4194304.0f ? u.value : -4194304.0f;
@@ -158,7 +155,8 @@ static inline int32_t NAME_requantize(int32_t sum, float scale) {
   return u.bits - 0x4b400000;
 }
 #endif)";
-  for (size_t at; (at = text.find("NAME")) != std::string::npos;) text.replace(at, 4, prefix);
+  boost::replace_all(text, "NAME", prefix);
+  boost::replace_all(text, "@", inlined);
   return text;
 }
 
@@ -424,7 +422,7 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
                                                    wrapping_type(type), size_of(type) * 8)),
                          a, b);
     case Op::kRequantize:
-      return fmt::format("{}({}, {})", helper("requantize", requantize_text(prefix_)), a, b);
+      return fmt::format("{}({}, {})", helper("requantize", requantize_text(prefix_, inlined())), a, b);
     case Op::kEq:
       if (type == Type::kString) return equal_texts(a, b);
       return {left.in(Binds::kSum) + " == " + right.in(Binds::kSum), Binds::kCompare};
@@ -559,7 +557,8 @@ std::string CExpr::instruct(const Expr& e) const {
   if (row.include) helpers_.preludes.insert(row.include);
   std::string portable = row.portable;
   if (boost::contains(portable, "NAME_requantize"))
-    boost::replace_all(portable, "NAME_requantize", helper("requantize", requantize_text(prefix_)));
+    boost::replace_all(portable, "NAME_requantize",
+                       helper("requantize", requantize_text(prefix_, inlined())));
   const std::string definition = fmt::format("{0} {1} {2}_{3}({4}) {{\n#if {5}\n{6}\n#else\n{7}\n#endif\n}}",
                                              inlined(), info(row.result).c_name, prefix_, row.name,
                                              row.parameters, row.guard, row.native, portable);

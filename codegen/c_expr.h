@@ -90,8 +90,9 @@ class CExpr {
   CNames names_;
 };
 
-// The C of Op::kRequantize, a function whose name begins with the prefix.
-std::string requantize_text(const std::string& prefix);
+// The C of Op::kRequantize, a function whose name begins with the prefix, `inlined` ("static inline") where
+// it is short.
+std::string requantize_text(const std::string& prefix, const std::string& inlined);
 
 // The C type of values of `type`: what arithmetic is done in.
 const char* c_value_type(Type type);

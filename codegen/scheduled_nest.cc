@@ -24,6 +24,7 @@ ByteProducts bytes_at_once(const FlatNest& nest, const LoopPlan& plan) {
                         : walks_bytes(nest, a, as_it_is);
   return fits ? plan.bytes : ByteProducts::kOne;
 }
+
 // The trips of the loops around the nest, per symbol of an iteration that it names.
 std::map<int, int64_t> trips_of(const FlatNest& nest) {
   std::map<int, int64_t> trips;
@@ -37,6 +38,11 @@ std::map<int, int64_t> trips_of(const FlatNest& nest) {
   look(nest.store), look(nest.body), look(nest.finish);
   for (const Bound& bound : nest.where) look(bound.index);
   return trips;
+}
+
+// The pixels p of an axis, of any, with c * p + at within a bound.
+Interval pixels_within(const Bound& bound, int64_t c, int64_t at) {
+  return {ceil_div(bound.begin - at, c), ceil_div(bound.end - at, c)};
 }
 
 }  // namespace
@@ -175,9 +181,9 @@ Interval ScheduledNest::interior(int p) const {
     for (const auto& [a, factor] : form->terms)
       if (a != p && (a < 0 || !reduced(a))) return {0, 0};
     const auto [low, high] = spread(*form, reduced_axes());
-    inside.begin = std::max(inside.begin, ceil_div(bound.begin - form->constant - low, form->coefficient(p)));
-    inside.end =
-        std::min(inside.end, floor_div(bound.end - 1 - form->constant - high, form->coefficient(p)) + 1);
+    const int64_t c = form->coefficient(p);
+    inside.begin = std::max(inside.begin, pixels_within(bound, c, form->constant + low).begin);
+    inside.end = std::min(inside.end, pixels_within(bound, c, form->constant + high).end);
   }
   return inside.begin < inside.end ? inside : Interval{0, 0};
 }
@@ -195,7 +201,8 @@ std::vector<Interval> ScheduledNest::alike(int p, Interval range) const {
     const int64_t count = taps.terms.empty() ? 1 : extent(taps.terms[0].first);
     for (int64_t tap = 0; tap < count; ++tap) {
       const int64_t at = taps.constant + (taps.terms.empty() ? 0 : taps.terms[0].second * tap);
-      within(ceil_div(bound.begin - at, c)), within(ceil_div(bound.end - at, c));
+      const Interval inside = pixels_within(bound, c, at);
+      within(inside.begin), within(inside.end);
     }
   }
   std::vector<Interval> runs;
@@ -211,11 +218,10 @@ std::optional<Taps> ScheduledNest::taps_of(int p, Interval tile) const {
   if (a < 0 || !reduced(a)) return std::nullopt;
   Taps taps{a, {}};
   for (int64_t tap = 0; tap < extent(a); ++tap) {
-    const int64_t at = form->constant + form->coefficient(a) * tap, c = form->coefficient(p);
-    const Interval inside = {std::max(tile.begin, ceil_div(bounds[0].begin - at, c)),
-                             std::min(tile.end, ceil_div(bounds[0].end - at, c))};
-    if (inside.begin >= inside.end) continue;
-    const Interval pixels = {inside.begin - tile.begin, inside.end - tile.begin};
+    const auto [begin, end] =
+        pixels_within(bounds[0], form->coefficient(p), form->constant + form->coefficient(a) * tap);
+    const Interval pixels = {std::max(tile.begin, begin) - tile.begin, std::min(tile.end, end) - tile.begin};
+    if (pixels.begin >= pixels.end) continue;
     if (!taps.runs.empty() && taps.runs.back().pixels == pixels && taps.runs.back().values.end == tap)
       taps.runs.back().values.end = tap + 1;
     else

@@ -20,12 +20,10 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 constexpr double kFirstEffort = 0.01;  // of the planner's, for plans that only tell which schedules to plan
 constexpr int64_t kMostGained = 16;    // all effort makes such a plan smaller by one part in as many, at most
 constexpr double kWholeSlowdown = 0.1;  // of whole layers beside the fastest of these, for a smaller arena
-constexpr double kOfPlans =
-    1.03;  // cycles of a plan, where buffers lie over each other, beside those without
+constexpr double kOfPlans = 1.03;  // cycles with the buffers of a plan over each other, beside those without
 constexpr int64_t kMostPlanned = 4;  // with all effort, of the schedules whose first plans are the smallest
 
 // A schedule and its problem, not planned yet.
@@ -64,7 +62,10 @@ Plan stacked(const Problem& problem) {
 }
 
 double cycles_of(const Candidate& c, const Plan& plan, const Choosing& choosing) {
-  return choosing.cycles->of(c.schedule, c.lifetimes, plan);
+  const auto begin = Clock::now();
+  const double cycles = choosing.cycles->of(c.schedule, c.lifetimes, plan);
+  choosing.times.cycles += seconds_since(begin);
+  return cycles;
 }
 
 // The fastest first.
@@ -73,9 +74,7 @@ std::vector<Candidate> candidates(const Graph& graph, Freedom freedom, const Cho
   for (Schedule& schedule :
        schedules_to_choose_from(graph, freedom, choosing.target, choosing.deadline, choosing.options.io))
     all.push_back(candidate(std::move(schedule), choosing));
-  const auto begin = Clock::now();
   for (Candidate& c : all) c.cycles = cycles_of(c, stacked(c.lifetimes.problem), choosing);
-  choosing.times.cycles += seconds_since(begin);
   std::stable_sort(all.begin(), all.end(),
                    [](const Candidate& a, const Candidate& b) { return a.cycles < b.cycles; });
   return all;
@@ -221,10 +220,10 @@ Planned smallest_whole(const std::vector<Candidate>& all, const Choosing& choosi
   return *smallest_of(all, choosing, [&](const Candidate& c) { return which(c) && c.cycles <= most_cycles; });
 }
 
-// The smallest that does little again, for whole tensors, and takes little longer than whole layers: as is
-// foreseen and with its plan.
+// The smallest that does little again, for whole tensors, and takes little longer than whole layers, which
+// are one of these: as is foreseen and with its plan.
 Planned balanced(const Graph& graph, const std::vector<Candidate>& all, const Choosing& choosing) {
-  Planned whole = smallest_whole(all, choosing, [&](const Candidate& c) { return is_whole(c, graph); });
+  const Planned whole = smallest_whole(all, choosing, [&](const Candidate& c) { return is_whole(c, graph); });
   const Candidate& layers = all[whole.candidate];
   const double slower = 1 + choosing.options.slowdown;
   const double most = kOfPlans * slower * cycles_of(layers, whole.plan, choosing);
@@ -233,22 +232,22 @@ Planned balanced(const Graph& graph, const std::vector<Candidate>& all, const Ch
     return c.cycles <= slower * layers.cycles && has(Freedom::kSecondPasses, c.schedule) &&
            !slow.contains(&c);
   };
-  while (auto best = smallest_of(all, choosing, which)) {
-    const Candidate& c = all[best->candidate];
-    if (&c == &layers || cycles_of(c, best->plan, choosing) <= most) return std::move(*best);
+  for (;;) {
+    Planned best = *smallest_of(all, choosing, which);
+    const Candidate& c = all[best.candidate];
+    if (cycles_of(c, best.plan, choosing) <= most) return best;
     slow.insert(&c);
   }
-  return whole;
 }
 
 // Of those that --optimize has: whole layers; what is balanced; what does little again.
 Planned preferred(const Graph& graph, const std::vector<Candidate>& all, const Choosing& choosing) {
-  const auto does_little_again = [](const Candidate& c) { return has(Freedom::kSomeAgain, c.schedule); };
   switch (choosing.options.optimize) {
     case Optimize::kSpeed:
       return smallest_whole(all, choosing, [](const Candidate&) { return true; });
     case Optimize::kRam:
-      return *smallest_of(all, choosing, does_little_again);
+      return *smallest_of(all, choosing,
+                          [](const Candidate& c) { return has(Freedom::kSomeAgain, c.schedule); });
     case Optimize::kBalanced:
       break;
   }

@@ -402,7 +402,8 @@ class Requantizer {
   }
 
   // The scales times 2^fine as whole numbers of 32 bits, and so the shift: sums of which the lowest `fine`
-  // bits are rounded away, to nearest even. As few of these as say the same: where all scales are 1, none.
+  // bits are rounded away, to nearest even. Where fewer of these say the same in sums of 32 bits, so few: of
+  // scales that are all 1, none.
   Expr steps_of_sum(const Linear& x, const Table& table) {
     std::vector<std::vector<double>> scales;
     std::vector<double> shifts = numbers(table, x.shift, 0);

@@ -1,8 +1,8 @@
 // How many lanes a block of sums of products of bytes has, where vectors add kBytes products in each lane
 // (ByteProducts::kAlongSumOfLanes and of signed ones).
 //
-//   24 sums, vectors of 16 lanes   [ 16 | 8 ]   3 operations: a pixel's bytes put into all lanes, and 2
-//   vectors
+//   24 sums, vectors of 16 lanes   [ 16 | 8 ]   2 vectors and a pixel's bytes put into all lanes: 3
+//   operations
 //                                  [8] [8] [8]  6
 //
 // Columns that fill no vector are computed as more, where the weights have zeros there (weight_blocks.h).

@@ -65,16 +65,11 @@ class Blocks {
       if (!channels) return;
       const TensorId id = node.reads[channels->read->index];
       const int64_t columns = graph_.tensors[id].shape[channels->dimension];
-      if (is_bytes(nests.front())) {
-        if (1 < columns && columns < target_.byte_lanes && has_pixels(nests.front(), *channels))
-          node.reads[channels->read->index] = with_zeros(id, channels->dimension);
-        return;
-      }
-      const int lanes = is_factor(channels->read, nests.front()) ? target_.lanes : kConverted * target_.lanes;
-      if (columns > lanes && columns % lanes == 0 && !cached(id))
+      const bool bytes = is_bytes(nests.front()), factor = bytes || is_factor(channels->read, nests.front());
+      const int lanes = bytes ? target_.byte_lanes : factor ? target_.lanes : kConverted * target_.lanes;
+      if (!bytes && columns > lanes && columns % lanes == 0 && !cached(id))
         divide(node, nests.front(), *channels, lanes);
-      else if (1 < columns && columns < target_.lanes && is_factor(channels->read, nests.front()) &&
-               has_pixels(nests.front(), *channels))
+      else if (factor && 1 < columns && columns < lanes && has_pixels(nests.front(), *channels))
         node.reads[channels->read->index] = with_zeros(id, channels->dimension);
     });
     return std::move(graph_);

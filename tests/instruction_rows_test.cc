@@ -75,7 +75,8 @@ Sample sample_of(const Instruction& row, const std::vector<std::string>& types, 
 
 TEST(InstructionRows, ArePortableCOfTheirMeaning) {
   std::mt19937 random(1);
-  std::string functions = "#include <float.h>\n#include \"rows.h\"\n" + requantize_text("rows") + "\n";
+  std::string functions =
+      "#include <float.h>\n#include \"rows.h\"\n" + requantize_text("rows", "static inline") + "\n";
   std::string header = "#include <stdint.h>\n";
   std::string calls = "#include <stdio.h>\n#include \"rows.h\"\nint main(void)\n{\n";
   std::vector<std::pair<std::string, int64_t>> expected;
@@ -114,8 +115,8 @@ TEST(InstructionRows, ArePortableCOfTheirMeaning) {
 // Processors that compute with halves still compute floats as such, and need no integers instead.
 TEST(InstructionRows, RequantiseInFloatsBesideHalves) {
   const TemporaryFolder folder;
-  write_files(folder.path(),
-              {{"rows.c", "#include <float.h>\n#include <stdint.h>\n" + requantize_text("rows")}});
+  write_files(folder.path(), {{"rows.c", "#include <float.h>\n#include <stdint.h>\n" +
+                                             requantize_text("rows", "static inline")}});
   const auto preprocessed = [&](const std::string& flags) {
     return run_process({"sh", "-c", "cc -std=gnu99 " + flags + " -E rows.c"}, folder.path(), 60).output;
   };
