@@ -9,7 +9,6 @@
 #include <boost/graph/reverse_graph.hpp>
 #include <boost/graph/topological_sort.hpp>
 #include <map>
-#include <numeric>
 #include <set>
 
 #include "frontend/error.h"
@@ -52,16 +51,16 @@ std::map<const Node*, int64_t> workspaces(const Graph& graph) {
     const Step& step = storage.steps[s];
     if ((step.kind == StepKind::kIf || step.kind == StepKind::kLoop) && depth++ == 0) begin = s;
     if ((step.kind != StepKind::kEndIf && step.kind != StepKind::kEndLoop) || --depth > 0) continue;
-    std::vector<int64_t> load(static_cast<size_t>(2 * (s - begin) + 3));
+    const Interval half_steps = {2 * begin, 2 * s + 2};
+    std::vector<int64_t> bytes;
+    std::vector<Interval> lives;
     for (size_t id = 0; id < occupied.size(); ++id) {
       const Occupancy& o = occupied[id];
-      if (o.empty() || o.front().begin < 2 * begin || o.back().end > 2 * s + 2) continue;
-      const int64_t bytes = bytes_of(graph.tensors[id]);
-      load[static_cast<size_t>(o.front().begin - 2 * begin)] += bytes;
-      load[static_cast<size_t>(o.back().end - 2 * begin)] -= bytes;
+      if (o.empty() || o.front().begin < half_steps.begin || o.back().end > half_steps.end) continue;
+      bytes.push_back(bytes_of(graph.tensors[id]));
+      lives.push_back({o.front().begin - half_steps.begin, o.back().end - half_steps.begin});
     }
-    std::partial_sum(load.begin(), load.end(), load.begin());
-    result[step.node] = *std::max_element(load.begin(), load.end());
+    result[step.node] = std::ranges::max(live_bytes(bytes, lives, half_steps.end - half_steps.begin));
   }
   return result;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 
 namespace arenac {
@@ -227,6 +228,26 @@ bool collide(const Occupancy& a, const Occupancy& b, int64_t except_half_step) {
     (i->end < j->end ? i : j)++;
   }
   return false;
+}
+
+std::vector<Interval> steps_occupied(const std::vector<Occupancy>& occupied) {
+  std::vector<Interval> lives(occupied.size(), {0, 0});
+  for (size_t id = 0; id < lives.size(); ++id)
+    if (!occupied[id].empty())
+      lives[id] = {occupied[id].front().begin / 2, (occupied[id].back().end + 1) / 2};
+  return lives;
+}
+
+std::vector<int64_t> live_bytes(const std::vector<int64_t>& bytes, const std::vector<Interval>& lives,
+                                int64_t end) {
+  std::vector<int64_t> live(static_cast<size_t>(end + 1));
+  for (size_t id = 0; id < lives.size(); ++id) {
+    live[static_cast<size_t>(lives[id].begin)] += bytes[id];
+    live[static_cast<size_t>(lives[id].end)] -= bytes[id];
+  }
+  std::partial_sum(live.begin(), live.end(), live.begin());
+  live.pop_back();
+  return live;
 }
 
 }  // namespace arenac

@@ -19,7 +19,16 @@ using Occupancy = std::vector<Interval>;
 std::vector<Occupancy> occupancies(const Graph& graph, const std::vector<Step>& steps,
                                    const std::vector<Layout>& layouts);
 
-// Number of half-steps at which both are occupied, 2s excepted.
+// Whether there is a half-step at which both are occupied, that one excepted.
 bool collide(const Occupancy& a, const Occupancy& b, int64_t except_half_step);
+
+// Per storage: the steps from the first to the last at which it is occupied; [0, 0) of what never is.
+std::vector<Interval> steps_occupied(const std::vector<Occupancy>& occupied);
+
+// Per point of time in [0, end): the bytes of all that is live then.
+//
+//   4 bytes during [0, 2), 2 bytes during [1, 3)     ->     4 6 2
+std::vector<int64_t> live_bytes(const std::vector<int64_t>& bytes, const std::vector<Interval>& lives,
+                                int64_t end);
 
 }  // namespace arenac

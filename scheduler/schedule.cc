@@ -36,15 +36,13 @@ const SchedulerRow& scheduler_named(const std::string& name) {
 }
 
 std::vector<Interval> storage_lives(const Schedule& schedule) {
-  const auto occupied = occupancies(*schedule.graph, schedule.steps, schedule.layouts);
-  std::vector<Interval> lives(occupied.size(), {0, 0});
+  auto lives = steps_occupied(occupancies(*schedule.graph, schedule.steps, schedule.layouts));
   for (size_t id = 0; id < lives.size(); ++id) {
-    if (occupied[id].empty()) continue;
-    lives[id] = {occupied[id].front().begin / 2, (occupied[id].back().end + 1) / 2};
+    Interval& life = lives[id];
     for (const Group& group : schedule.groups)
-      if (group.begin < lives[id].end && lives[id].begin < group.end) {
-        const Interval within = steps_of_ring(group, lives[id], schedule.layouts[id].ring);
-        lives[id] = {std::min(lives[id].begin, within.begin), std::max(lives[id].end, within.end)};
+      if (life.begin < life.end && group.begin < life.end && life.begin < group.end) {
+        const Interval within = steps_of_ring(group, life, schedule.layouts[id].ring);
+        life = {std::min(life.begin, within.begin), std::max(life.end, within.end)};
       }
   }
   return lives;

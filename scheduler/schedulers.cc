@@ -10,6 +10,7 @@
 #include "scheduler/groups.h"
 #include "scheduler/hoisted_sums.h"
 #include "scheduler/input_copies.h"
+#include "scheduler/liveness.h"
 #include "scheduler/ordered.h"
 #include "scheduler/overlap.h"
 #include "scheduler/phases.h"
@@ -83,9 +84,8 @@ int64_t peak_of(const Schedule& schedule) {
   if (schedule.io == Io::kExternal)
     for (TensorId id : whole_outputs(*schedule.graph)) bytes[id] = 0;
   const auto lives = storage_lives(schedule);
-  std::vector<int64_t> live(schedule.steps.size()), saved(schedule.steps.size());
-  for (size_t id = 0; id < bytes.size(); ++id)
-    for (int64_t s = lives[id].begin; s < lives[id].end; ++s) live[s] += bytes[id];
+  const std::vector<int64_t> live = live_bytes(bytes, lives, std::ssize(schedule.steps));
+  std::vector<int64_t> saved(live.size());
   for (const auto& [above, below, distance, step, loops] : schedule.overlaps) {
     if (bytes[above] == 0 || bytes[below] == 0) continue;
     const int64_t saves = bytes[above] + bytes[below] - joint_bytes(bytes[above], bytes[below], distance);

@@ -259,7 +259,6 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
   facts.writer.assign(n, -1);
   facts.last_reader.assign(n, -1);
   facts.readers.resize(n);
-  facts.live.resize(n);
   for (int s = 0; s < end; ++s)
     if (steps[s].kind == StepKind::kRun)
       for (TensorId id : steps[s].node->writes) facts.writer[id] = s;
@@ -317,10 +316,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
   }
 
   facts.bytes = storage_bytes(graph, layouts);
-  const auto occupied = occupancies(graph, steps, layouts);
-  for (size_t id = 0; id < n; ++id)
-    if (!occupied[id].empty())
-      facts.live[id] = {occupied[id].front().begin / 2, (occupied[id].back().end + 1) / 2};
+  facts.live = steps_occupied(occupancies(graph, steps, layouts));
   for (const Step& step : steps) facts.one_by_one.push_back(copies_caller_rows(*step.node, graph));
   facts.callers.resize(n);
   for (const std::vector<TensorId>& callers : {graph.inputs, whole_outputs(graph)})
