@@ -19,6 +19,12 @@ void add(std::vector<Pull>& pulls, Pull pull) {
   for (size_t t = 0; t < pull.upto.size(); ++t) same->upto[t] = std::max(same->upto[t], pull.upto[t]);
 }
 
+bool in_turn(const Pull& pull) {
+  for (size_t t = 0; t < pull.upto.size(); ++t)
+    if (pull.upto[t] != static_cast<int64_t>(t)) return false;
+  return true;
+}
+
 bool wants_whole(const Pull& pull, const StepFacts& facts) {
   return !pull.upto.empty() && pull.upto.front() == facts.steps[pull.producer].slabs.count - 1;
 }

@@ -49,6 +49,9 @@ struct StepFacts {
 // A producer is pulled as far as any of its readers asks.
 void add(std::vector<Pull>& pulls, Pull pull);
 
+// Whether slab t pulls as far as slab t.
+bool in_turn(const Pull& pull);
+
 // Whether the first slab of a reader asks for all of a producer.
 bool wants_whole(const Pull& pull, const StepFacts& facts);
 
