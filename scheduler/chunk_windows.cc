@@ -43,7 +43,7 @@ const std::vector<Interval>& columns_seen(const Group& group, const StageUses& u
       uses.facts.known->seen.try_emplace({reader.step, read, reader.chunks, reader.chunk_axes});
   if (is_new)
     known->second = columns_touched(uses.node(k), reader.chunk_axes, reader.chunks, read,
-                                    uses.facts.rows[window.storage], *uses.whole.graph, uses.whole.layouts);
+                                    uses.facts.rows[window.storage], uses.graph(), uses.whole.layouts);
   return known->second;
 }
 

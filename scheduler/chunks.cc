@@ -16,6 +16,13 @@ bool has_sums(const Node& node) {
   return std::any_of(nests.begin(), nests.end(), [](const Nest& nest) { return nest.accumulate; });
 }
 
+std::vector<std::vector<Pull>> taken_pulls(Group& group) {
+  std::vector<std::vector<Pull>> pulls;
+  pulls.reserve(group.stages.size());
+  for (Stage& stage : group.stages) pulls.push_back(std::exchange(stage.pulls, {}));
+  return pulls;
+}
+
 // How the stages of a group run within each other, to go back to.
 class HostsBefore {
  public:
@@ -41,9 +48,8 @@ class HostsBefore {
 
 }  // namespace
 
-Chunks::Chunks(Group& group, std::span<const StepInSlabs> cut, int64_t width, const Schedule& whole,
-               const StepFacts& facts)
-    : group_(group), width_(width), uses_(stage_uses(group, cut, whole, facts)) {}
+Chunks::Chunks(const CutSteps& steps, Group& group, int64_t width)
+    : group_(group), width_(width), uses_(stage_uses(steps, group, taken_pulls(group))) {}
 
 std::vector<Stage> Chunks::plain() const {
   std::vector<Stage> stages;
@@ -166,7 +172,7 @@ bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
 
 int64_t Chunks::bytes_of(const std::vector<KeptRing>& rings) const {
   int64_t bytes = 0;
-  for (const auto& [id, ring] : rings) bytes += ring.size() * size_of(uses_.whole.graph->tensors[id].type);
+  for (const auto& [id, ring] : rings) bytes += ring.size() * size_of(uses_.graph().tensors[id].type);
   return bytes;
 }
 

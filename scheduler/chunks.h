@@ -8,7 +8,6 @@
 
 #include <map>
 #include <set>
-#include <span>
 
 #include "scheduler/chunk_windows.h"
 #include "scheduler/groups.h"
@@ -19,9 +18,8 @@ namespace arenac {
 // Makes hosts and guests of a group's stages.
 class Chunks {
  public:
-  // `cut`: the steps of the group as it takes them.
-  Chunks(Group& group, std::span<const StepInSlabs> cut, int64_t width, const Schedule& whole,
-         const StepFacts& facts);
+  // Of which it takes the pulls; these come back by gather_pulls(), or with plain(). All outlive this.
+  Chunks(const CutSteps& steps, Group& group, int64_t width);
 
   // The writer of the storage computes what a slab of its reader sees for each slab. False: it cannot.
   bool compute_again(TensorId storage);

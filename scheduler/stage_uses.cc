@@ -4,17 +4,14 @@
 
 namespace arenac {
 
-StageUses stage_uses(Group& group, std::span<const StepInSlabs> cut, const Schedule& whole,
-                     const StepFacts& facts) {
-  StageUses uses{group, whole, facts, cut, {}, std::vector<std::vector<int>>(cut.size()), {}};
+StageUses stage_uses(const CutSteps& steps, const Group& group, std::vector<std::vector<Pull>> pulls) {
+  StageUses uses{steps, group, std::move(pulls), std::vector<std::vector<int>>(steps.cut.size())};
   auto& touching = uses.touching;
   const auto touch = [&](TensorId tensor, int k) {
     const std::pair touched(uses.root(tensor), k);
     if (touching.empty() || touching.back() != touched) touching.push_back(touched);
   };
-  uses.pulls.reserve(cut.size());
   for (int k = 0; k < uses.count(); ++k) {
-    uses.pulls.push_back(std::move(group.stages[k].pulls));
     touch(uses.slabs(k).write.tensor, k);
     for (const RowAccess& read : uses.slabs(k).reads) touch(read.tensor, k);
     for (const Pull& pull : uses.pulls[k]) uses.pulled_by[pull.producer].push_back(k);

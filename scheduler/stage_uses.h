@@ -6,36 +6,27 @@
 #pragma once
 
 #include <optional>
-#include <span>
 #include <utility>
 #include <vector>
 
-#include "scheduler/step_facts.h"
+#include "scheduler/cut_steps.h"
 
 namespace arenac {
 
-struct StageUses {
-  const Group& group;  // of which the sinks and the completed stages count
-  const Schedule& whole;
-  const StepFacts& facts;
-  std::span<const StepInSlabs> cut;                // per stage: its step as the group takes it
-  std::vector<std::vector<Pull>> pulls;            // per stage, of what it reads itself
-  std::vector<std::vector<int>> pulled_by;         // per stage, those that pull it
-  std::vector<std::pair<TensorId, int>> touching;  // storages and the stages that touch them, ascending
+struct StageUses : CutSteps {
+  const Group& group;                                   // of which the sinks and the completed stages count
+  std::vector<std::vector<Pull>> pulls;                 // per stage, of what it reads itself
+  std::vector<std::vector<int>> pulled_by = {};         // per stage, those that pull it
+  std::vector<std::pair<TensorId, int>> touching = {};  // storages and the stages that touch them, ascending
 
-  int count() const { return static_cast<int>(cut.size()); }
-  TensorId root(TensorId id) const { return whole.layouts[id].root; }
-  const Slabs& slabs(int k) const { return cut[k].slabs; }
-  const Node& node(int k) const { return *whole.steps[group.begin + k].node; }
   TensorId written_by(int k) const { return root(slabs(k).write.tensor); }  // a storage
   bool writes(int k, TensorId storage) const { return written_by(k) == storage; }
   // Whether it takes what the caller passes row by row, once.
-  bool is_fed(int k) const { return fed_to(node(k), *whole.graph) >= 0; }
+  bool is_fed(int k) const { return fed_to(node(k), graph()) >= 0; }
 };
 
-// Takes the pulls of the stages.
-StageUses stage_uses(Group& group, std::span<const StepInSlabs> cut, const Schedule& whole,
-                     const StepFacts& facts);
+// `pulls`: per stage.
+StageUses stage_uses(const CutSteps& steps, const Group& group, std::vector<std::vector<Pull>> pulls);
 
 bool reads(const StageUses& uses, int k, TensorId storage);
 // What a stage that reads the storage reads first of it.
