@@ -11,11 +11,13 @@
 namespace arenac {
 namespace {
 
+// Whether it adds to what it wrote before, which it would do twice if it ran again.
 bool has_sums(const Node& node) {
   const Nests& nests = std::get<Nests>(node.body);
   return std::any_of(nests.begin(), nests.end(), [](const Nest& nest) { return nest.accumulate; });
 }
 
+// Of the stages, which have none then.
 std::vector<std::vector<Pull>> taken_pulls(Group& group) {
   std::vector<std::vector<Pull>> pulls;
   pulls.reserve(group.stages.size());
@@ -65,6 +67,7 @@ void Chunks::gather_pulls() {
   for (size_t k = 0; k < pulls.size(); ++k) group_.stages[k].pulls = std::move(pulls[k]);
 }
 
+// The writer is a guest from now on; its chunks come with cut().
 bool Chunks::compute_again(TensorId storage) {
   const auto pair = pair_of(uses_, storage);
   if (!pair) return false;
@@ -81,6 +84,7 @@ bool Chunks::compute_again(TensorId storage) {
 
 bool Chunks::cut(std::vector<KeptRing>& rings) {
   for (Stage& stage : group_.stages) stage.pulls.clear();  // until they are gathered
+  // Turns first: windows are placed within the families that these make.
   for (KeptRing& ring : rings)
     if (!in_chunks_.contains(ring.storage)) share(ring, rings);
   for (TensorId storage : again_)  // before others ask when it runs
@@ -102,7 +106,7 @@ bool Chunks::share(KeptRing& ring, std::vector<KeptRing>& rings) {
     in_chunks_.insert(next->storage);
     shared.push_back(next);
     const int host = turns_with(group_, last);
-    if (!is_closed(uses_, family_of(group_, host))) break;
+    if (!is_closed(uses_, family_of(group_, host))) break;  // a guest would be asked for out of turn
     const TensorId met = rows_met_in(host, group_, uses_, in_chunks_);
     if (met < 0) {
       for (KeptRing* done : shared) done->ring = ring_of_turns(group_, uses_, done->storage);
@@ -143,6 +147,7 @@ std::optional<SlidingWindow> Chunks::window_of(TensorId storage) const {
   return SlidingWindow{storage, *pair, again};
 }
 
+// The writer runs in turns with its reader where that keeps fewer bytes, or must.
 bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
   const auto window = window_of(storage);
   if (!window) return false;

@@ -158,6 +158,7 @@ std::vector<int64_t> preferred_strides(const StorageFacts& facts, const std::vec
   // Sums of floats walk the elements as they would the caller's whole tensor (loops.cc), in the same order.
   if (const TensorId fed = fed_to(node, graph); fed >= 0 && is_float(graph.tensors[fed].type))
     return layouts[fed].strides;
+  // The node's own windows; where all that it reads has the caller's order, those of its readers.
   size_t windowed = first_windowed_dimension(nests->front(), shape.size());
   if (windowed == shape.size() && follows_input(facts, layouts, node))
     windowed = wanted_by_readers(facts, out);
@@ -167,6 +168,7 @@ std::vector<int64_t> preferred_strides(const StorageFacts& facts, const std::vec
     return row_major_strides(shape);
   if (windowed < shape.size()) return channels_last(shape, windowed, choice.windowed);
 
+  // As an operand has it, so that both are walked side by side.
   std::vector<int64_t> paces = paces_of_largest(facts, layouts, node, shape);
   if (paces.empty() && nests->size() == 1 && choice.products == Products::kRows)
     paces = paces_of_rows(facts, layouts, node, shape);

@@ -8,6 +8,9 @@ namespace arenac {
 namespace {
 
 // What a host pulls.
+//
+// A guest's slabs need what they pull by the slab of the host in which they run; what a later slab of it
+// asks for, an earlier one may have had already.
 std::vector<Pull> pulls_of_family(const Group& group, const StageUses& uses, int host) {
   std::vector<Pull> all;
   const std::vector<int> family = family_of(group, host);
@@ -82,6 +85,7 @@ TensorId rows_met_in(int host, const Group& group, const StageUses& uses,
     }
     return false;
   };
+  // Storage by storage that one of them writes; what is in chunks is there column by column.
   for (int k : family) {
     const RowAccess& written = uses.slabs(k).write;
     const TensorId storage = uses.written_by(k);

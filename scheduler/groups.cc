@@ -28,6 +28,7 @@ std::vector<Stage> stages_of(const CutSteps& steps) {
   return stages;
 }
 
+// The stages with those that drive them: what no other stage reads, and what is read after the group, too.
 Group group_of(const CutSteps& steps) {
   Group group{steps.begin, steps.end(), stages_of(steps), {}, {}};
   std::vector<bool> is_read(group.stages.size());
@@ -50,6 +51,7 @@ void wait_for_readers(Group& group, const CutSteps& steps) {
       if (wait.producer >= steps.begin) add(group.stages[k].pulls, {wait.producer - steps.begin, wait.upto});
 }
 
+// Of what lives here alone and is never there whole.
 std::vector<KeptRing> rings_of(const std::vector<StorageUse>& storages, const StepFacts& facts) {
   std::vector<KeptRing> rings;
   for (const auto& [id, was_before, kept] : storages) {
@@ -65,6 +67,7 @@ class GroupForming {
   explicit GroupForming(const CutSteps& steps) : steps_(steps), group_(group_of(steps)), sources_(steps) {}
 
   std::optional<GroupPlan> run(const Keep& keep) {
+    // Waits make slabs run earlier than they need: they are for what is not in order without.
     if (!runs_in_order()) {
       wait_for_readers(group_, steps_);
       if (!runs_in_order()) return std::nullopt;
@@ -73,10 +76,12 @@ class GroupForming {
     Chunks chunks(steps_, group_, keep.width);
     for (const WindowKept& window : keep.again)
       if (!chunks.compute_again(window.storage)) return std::nullopt;
+    // Guests that are computed again run when their host does, not when they are pulled.
     if (!keep.again.empty()) {
       chunks.gather_pulls();
       if (!runs_in_order()) return std::nullopt;
     }
+    // Columns are cut of what rows would keep; where they cannot run in order, rows it is.
     const std::vector<StorageUse> in_rows = sources_.storage_uses();
     std::vector<KeptRing> cut = rings_of(in_rows, steps_.facts);
     if (chunks.cut(cut) && chunks.any()) {
@@ -90,12 +95,14 @@ class GroupForming {
   }
 
  private:
+  // Traces the group as it is. False where a tensor overwrites what another still has to be read of.
   bool runs_in_order() {
     times_ = times_of(group_);
     sources_.trace(times_);
     return sources_.are_in_order();
   }
 
+  // The end of the group in the making: what is left of it is the plan's.
   GroupPlan plan(const std::vector<StorageUse>& storages) {
     std::vector<KeptRing> kept = rings_of(storages, steps_.facts);
     std::vector<StorageOverlap> over = overlaps_of(steps_, times_, storages);

@@ -11,7 +11,7 @@ namespace {
 // From the last slab on. Where a slab and the next go forward, in rows and in time, what both touch is for
 // the next.
 void touch(RowLives& lives, const std::vector<Interval>& rows, const std::vector<Moment>& when) {
-  if (lives.rows.empty()) return;
+  if (lives.rows.empty()) return;  // nobody asks
   Interval next = {INT64_MAX, INT64_MAX};
   Moment then = kNever;
   for (size_t t = rows.size(); t-- > 0;) {
@@ -23,6 +23,7 @@ void touch(RowLives& lives, const std::vector<Interval>& rows, const std::vector
   }
 }
 
+// At the first run of each slab: what runs again writes the same values.
 void write(RowLives& lives, const std::vector<Interval>& rows, const std::vector<Moment>& when) {
   if (lives.rows.empty()) return;
   for (size_t t = 0; t < rows.size(); ++t)
@@ -124,7 +125,7 @@ std::vector<RowLives>::const_iterator TouchedSources::at(TensorId source) const 
 void TouchedSources::trace(const GroupTimes& times) {
   for (RowLives& source : sources_)
     std::fill(source.rows.begin(), source.rows.end(), Life{source.others_written, -1});
-  auto place = places_.begin();
+  auto place = places_.begin();  // accesses come in the order of the constructor
   for (int k = 0; k < steps_.count(); ++k) {
     const auto& [first, last] = times.stages[k];
     for (const RowAccess& read : steps_.slabs(k).reads) touch(sources_[*place++], read.rows, last);
@@ -139,6 +140,7 @@ bool TouchedSources::are_in_order() const {
     for (const TensorId id : steps_.facts.overwritten[b.id]) {
       const auto a = at(id);
       if (a == sources_.end()) continue;
+      // Rows that only one of them touches are never in each other's way, unless b was there before.
       if (b.others_written == kNever && (a->end() <= b.first || b.end() <= a->first)) continue;
       for (int64_t row = a->first; row < a->end(); ++row)
         if (a->at(row).touched > b.written(row)) return false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "scheduler/liveness.h"
 #include "scheduler/overlap.h"
 
 namespace arenac {
@@ -50,6 +51,27 @@ int64_t StepBytes::of(const GroupPlan& plan) const {
 int64_t StepBytes::saving(const StorageOverlap& o) const {
   const int64_t above = bytes_[o.above], below = bytes_[o.below];
   return above > 0 && below > 0 ? above + below - joint_bytes(above, below, o.distance) : 0;
+}
+
+int64_t peak_of(const Schedule& schedule) {
+  std::vector<int64_t> bytes = storage_bytes(*schedule.graph, schedule.layouts);
+  for (TensorId id : schedule.graph->inputs)
+    if (schedule.io == Io::kExternal || schedule.graph->by_rows.contains(id)) bytes[id] = 0;
+  if (schedule.io == Io::kExternal)
+    for (TensorId id : whole_outputs(*schedule.graph)) bytes[id] = 0;
+  const auto lives = storage_lives(schedule);
+  const std::vector<int64_t> live = live_bytes(bytes, lives, std::ssize(schedule.steps));
+  std::vector<int64_t> saved(live.size());
+  for (const auto& [above, below, distance, step, loops] : schedule.overlaps) {
+    if (bytes[above] == 0 || bytes[below] == 0) continue;
+    const int64_t saves = bytes[above] + bytes[below] - joint_bytes(bytes[above], bytes[below], distance);
+    const Interval a = lives[above], b = lives[below];
+    for (int64_t s = std::max(a.begin, b.begin); s < std::min(a.end, b.end); ++s)
+      saved[s] = std::max(saved[s], saves);
+  }
+  int64_t most = 0;
+  for (size_t s = 0; s < live.size(); ++s) most = std::max(most, live[s] - saved[s]);
+  return most;
 }
 
 }  // namespace arenac

@@ -1,4 +1,4 @@
-// Bytes that are alive in steps of a schedule of whole nodes, and in groups of them.
+// Bytes that are alive in steps of a schedule of whole nodes, in groups of them, and at most.
 //
 //   conv1 | conv2 pool | conv3      of(1, 3): all that conv2 and pool touch or pass by;
 //                                   of(a group of the two): a ring of rows in place of conv2's result
@@ -40,5 +40,8 @@ class StepBytes {
   std::vector<std::vector<TensorId>> ending_;  // per step
   std::vector<int64_t> single_;                // per step
 };
+
+// At the fullest step of any schedule, with the best of its overlaps, what is the caller's apart.
+int64_t peak_of(const Schedule& schedule);
 
 }  // namespace arenac

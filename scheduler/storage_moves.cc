@@ -44,6 +44,7 @@ bool StorageMoves::move(TensorId x, const Layout& wanted, int s, int k) {
   const Node& node = *block_.steps[s].node;
   Path path = paths_[node.writes[0]];
   if (std::get<Nests>(node.body).size() > 1) path.insert(path.begin(), {s, k});
+  // The cheap question first: laying out renews views.
   if (!is_free(wanted.root, path, root, s)) return false;
   if (!lay_out(root, *layout)) return false;
   held_[wanted.root].insert({first_use(root), root});
@@ -56,7 +57,7 @@ bool StorageMoves::move(TensorId x, const Layout& wanted, int s, int k) {
 bool StorageMoves::is_free(TensorId storage, const Path& path, TensorId moved, int s) const {
   const Occupancy& when = occupied_[moved];
   for (const auto& [begin, other] : held_[storage]) {
-    if (!when.empty() && begin >= when.back().end) break;
+    if (!when.empty() && begin >= when.back().end) break;  // so are all others
     if (are_apart(path, paths_[other])) continue;
     const bool is_result = other == block_.steps[s].node->writes[0];
     if (collide(when, occupied_[other], is_result ? 2 * int64_t{s} : -1)) return false;
