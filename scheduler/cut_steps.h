@@ -1,7 +1,7 @@
 // The steps that a group is made of, one a stage, as it takes them:
 //
-//   steps 5 and 6 of a schedule, the slabs of 6 four at a time      stage 0: cut[0], step 5; stage 1: cut[1],
-//   6
+//   steps 5 and 6 of a schedule, four slabs of 6 at a time
+//     -> stage 0: cut[0], step 5; stage 1: cut[1], step 6
 #pragma once
 
 #include <span>

@@ -211,11 +211,15 @@ struct Costs {
   double load, store, add, multiply, choose, divide;  // integers; choose: minimum, maximum, selection
   double float_load, float_add, float_multiply, float_choose, float_divide;
   double float_latency;         // from one addition to a sum to the next
+  double in_flight = 0;         // operations that are begun before earlier ones are done; 0: all wait
+  double fetch = 0;             // of 64 bytes from the second-level cache
+  double far_fetch = 0;         // from behind it
   double convert;               // from integer to float or back
   double requantize, function;  // function: exp, ...
   double loop, call;            // an iteration; a function of the emitted C
   int registers, vector_bytes;  // of integers; that one operation takes
-  int64_t cache;                // bytes of weights that stay near between one pixel and the next; 0: none
+  int64_t near_bytes = 0;       // of the first-level cache; 0: all reads cost the same
+  int64_t cache = 0;            // bytes of weights that stay near between one pixel and the next; 0: none
 };
 
 // What kernels are shaped for.

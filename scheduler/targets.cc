@@ -7,23 +7,113 @@ namespace {
 
 constexpr int64_t kNear = 512 << 10;  // of a second-level cache, as most processors with vectors have one
 
+// Costs that differ from others in what `change` sets.
+template <typename Change>
+constexpr Costs like(Costs costs, const Change& change) {
+  change(costs);
+  return costs;
+}
+
 // Those of Cortex-M are what fits the instructions that QEMU counts (instructions_test); those of vectors
-// what fits times of whole layers and of rows with AVX2 (rows_bench), those of 64 bytes with AVX-512: of
-// which processors begin one operation a cycle, and where a remainder by a constant, a product of integers,
-// weighs little beside them.
-// clang-format off
-//                                   integers                            floats                                con-  requan-  func-
-//                             unit  load  store  add  mul  choose  div  load  add  mul  choose  div  latency  vert  tise     tion      loop  call  registers  vector  cache
-constexpr Costs kVectors     = {0.2,  1,    1,     1,   3,   1,      20,  2.5,  1,   1,   1,      8,   10,      1,    80,      20,       0.5,  6,    16,        32,     kNear};
-constexpr Costs kVectors16   = {0.2,  1,    1,     1,   3,   1,      20,  2.5,  1,   1,   1,      8,   10,      1,    80,      20,       0.5,  6,    16,        16,     kNear};
-constexpr Costs kVectors64   = {0.2,  1,    1,     1,   3,   1,      5,   2.5,  5,   5,   1,      8,   10,      1,    80,      20,       0.5,  6,    16,        64,     kNear};
-constexpr Costs kThumb1      = {1,    1,    1,     1,   1,   3,      60,  1,    100, 85,  40,     200, 0,       60,   60,      1500,     3,    20,   6,         4,      0};
-constexpr Costs kThumb2      = {1,    1,    1,     1,   1,   2,      2,   1,    100, 85,  40,     200, 0,       60,   18,      1500,     3,    20,   12,        4,      0};
-constexpr Costs kThumb2Float = {1,    1,    1,     1,   1,   2,      2,   1,    1,   1,   4,      1,   0,       2,    5,       60,       3,    20,   12,        4,      0};
-constexpr Costs kHelium      = {1,    1,    1,     1,   1,   2,      2,   1,    1,   1,   4,      1,   0,       2,    5,       60,       3,    20,   12,        16,     0};
-constexpr Costs kRiscv       = {1,    1,    1,     1,   1,   3,      2,   1,    100, 85,  40,     200, 0,       60,   22,      1500,     3,    20,   26,        4,      0};
-constexpr Costs kRiscvFloat  = {1,    1,    1,     1,   1,   3,      2,   1,    1,   1,   2,      1,   0,       2,    14,      60,       3,    20,   26,        4,      0};
-// clang-format on
+// what fits times of whole layers and of rows with AVX2 (rows_bench), those of 64 bytes with AVX-512, where
+// what caches do is told apart from what operations take.
+constexpr Costs kVectors = {.unit = 0.2,
+                            .load = 1,
+                            .store = 1,
+                            .add = 1,
+                            .multiply = 3,
+                            .choose = 1,
+                            .divide = 20,
+                            .float_load = 2.5,
+                            .float_add = 1,
+                            .float_multiply = 1,
+                            .float_choose = 1,
+                            .float_divide = 8,
+                            .float_latency = 10,
+                            .convert = 1,
+                            .requantize = 80,
+                            .function = 20,
+                            .loop = 0.5,
+                            .call = 6,
+                            .registers = 16,
+                            .vector_bytes = 32,
+                            .cache = kNear};
+constexpr Costs kVectors16 = like(kVectors, [](Costs& c) { c.vector_bytes = 16; });
+constexpr Costs kVectors64 = {.unit = 0.2,
+                              .load = 3.5,
+                              .store = 0.75,
+                              .add = 1,
+                              .multiply = 3,
+                              .choose = 0.75,
+                              .divide = 18,
+                              .float_load = 0.5,
+                              .float_add = 2.5,
+                              .float_multiply = 2.5,
+                              .float_choose = 5,
+                              .float_divide = 6.5,
+                              .float_latency = 16,
+                              .in_flight = 512,
+                              .fetch = 4,
+                              .far_fetch = 30,
+                              .convert = 0.5,
+                              .requantize = 30,
+                              .function = 20,
+                              .loop = 1.5,
+                              .call = 30,
+                              .registers = 16,
+                              .vector_bytes = 64,
+                              .near_bytes = 32 << 10,
+                              .cache = kNear};
+constexpr Costs kThumb2Float = {.unit = 1,
+                                .load = 1,
+                                .store = 1,
+                                .add = 1,
+                                .multiply = 1,
+                                .choose = 2,
+                                .divide = 2,
+                                .float_load = 1,
+                                .float_add = 1,
+                                .float_multiply = 1,
+                                .float_choose = 4,
+                                .float_divide = 1,
+                                .float_latency = 0,
+                                .convert = 2,
+                                .requantize = 5,
+                                .function = 60,
+                                .loop = 3,
+                                .call = 20,
+                                .registers = 12,
+                                .vector_bytes = 4};
+constexpr Costs kHelium = like(kThumb2Float, [](Costs& c) { c.vector_bytes = 16; });
+constexpr Costs kThumb2 = like(kThumb2Float, [](Costs& c) {
+  c.float_add = 100;
+  c.float_multiply = 85;
+  c.float_choose = 40;
+  c.float_divide = 200;
+  c.convert = 60;
+  c.requantize = 18;
+  c.function = 1500;
+});
+constexpr Costs kThumb1 = like(kThumb2, [](Costs& c) {
+  c.choose = 3;
+  c.divide = 60;
+  c.requantize = 60;
+  c.registers = 6;
+});
+constexpr Costs kRiscv = like(kThumb2, [](Costs& c) {
+  c.choose = 3;
+  c.requantize = 22;
+  c.registers = 26;
+});
+constexpr Costs kRiscvFloat = like(kRiscv, [](Costs& c) {
+  c.float_add = 1;
+  c.float_multiply = 1;
+  c.float_choose = 2;
+  c.float_divide = 1;
+  c.convert = 2;
+  c.requantize = 14;
+  c.function = 60;
+});
 
 }  // namespace
 

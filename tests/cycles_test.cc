@@ -12,19 +12,28 @@
 namespace arenac::cycles_test {
 namespace {
 
-// Cycles of each of so many rows, multiplied by one matrix.
-double cycles_of_row(const std::string& type, int64_t rows, const char* target) {
-  const char* const product = type == "float" ? "MatMul" : "MatMulInteger";
-  const char* const result = type == "float" ? "float" : "int32";
+struct Products {
+  std::string type;
+  int64_t rows, terms, columns;
+};
+
+double cycles_of_products(const Products& of, const Target& target) {
+  const bool floats = of.type == "float";
   const Graph graph =
       import_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n"
-                              "g ({0}[{1}, 256] x, {0}[256, 16] w) => ({2}[{1}, 16] y) {{ y = {3}(x, w) }}",
-                              type, rows, result, product));
-  const Schedule schedule = schedule_layerwise(graph, target_named(target));
+                              "g ({0}[{1}, {2}] x, {0}[{2}, {3}] w) => ({4}[{1}, {3}] y) {{ y = {5}(x, w) }}",
+                              of.type, of.rows, of.terms, of.columns, floats ? "float" : "int32",
+                              floats ? "MatMul" : "MatMulInteger"));
+  const Schedule schedule = schedule_layerwise(graph, target);
   const Lifetimes all = lifetimes(schedule, Io::kExternal, 16);
   Plan plan{{}, std::vector<PoolUse>(1)};
   for (size_t b = 0; b < all.problem.buffers.size(); ++b) plan.placements.push_back({});
-  return ScheduleCycles(target_named(target)).of(schedule, all, plan) / static_cast<double>(rows);
+  return ScheduleCycles(target).of(schedule, all, plan);
+}
+
+// Cycles of each of so many rows, multiplied by one matrix.
+double cycles_of_row(const std::string& type, int64_t rows, const char* target) {
+  return cycles_of_products({type, rows, 256, 16}, target_named(target)) / static_cast<double>(rows);
 }
 
 // An addition to a sum of floats waits for the one before: one row has but few sums to go on with meanwhile.
@@ -35,6 +44,17 @@ TEST(Cycles, OfFewSumsOfFloatsAreThoseOfWaiting) {
   EXPECT_GT(alone("float", "portable"), 1.7);
   EXPECT_LT(alone("int8", "portable"), 1.5);
   EXPECT_LT(alone("float", "cortex-m4"), 1.7);
+}
+
+// While short sums wait the next ones are added to; long ones wait for themselves: of 16 columns, cycles of a
+// term of each.
+TEST(Cycles, OfShortSumsAreNotThoseOfWaiting) {
+  const auto of_term = [](int64_t terms) {
+    Target target = target_named("x86-64-v4");
+    target.costs.near_bytes = 0;
+    return cycles_of_products({"float", 1, terms, 16}, target) / static_cast<double>(terms);
+  };
+  EXPECT_GT(of_term(512), 1.5 * of_term(32));
 }
 
 // What functions are of is on its way to the loop that has them: a copy alone would be one by memcpy(), to
