@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "planner/block_forest.h"
 #include "planner/holes.h"
 #include "planner/loose_blocks.h"
 #include "planner/random.h"
@@ -18,9 +19,16 @@ namespace {
 constexpr double kMosts[] = {1, 4};
 constexpr double kRooms[] = {0.003, 0.01, 0.03, 0.1};  // of the goal, that blocks may waste above it
 constexpr double kDoubts[] = {0, 0.001, 0.01, 0.05};
-constexpr int kLooseSettings = 8;   // settings of their own, and what decides whether there are more
-constexpr size_t kSmallestIn = 50;  // holes are at least half as large as the smallest but one in so many
-constexpr int kWays = 3;            // of filling valleys
+constexpr int kLooseSettings = 8;       // settings of their own, and what decides whether there are more
+constexpr size_t kSmallestIn = 50;      // holes are at least half as large as the smallest but one in so many
+constexpr int kWays = 3;                // of filling valleys
+constexpr int kFewBlocks = 30;          // each time that there are fewer than before, they are planned
+constexpr double kMostLeft = 0.5;       // of the rectangles, in blocks made once: else little coincides
+constexpr int64_t kChangesAtOnce = 64;  // between looks at the clock
+constexpr int64_t kPatience = 4;        // one part of the work in so many makes blocks fewer,
+constexpr double kFirstPart = 0.1;      // and from here on the longer the fewer: after the first such part
+constexpr int kFewLeft = 100;           // so many are left,
+constexpr size_t kFewLeftIn = 40;       // or one for so many rectangles
 
 // Blocks, and the rectangles in the order they are made of.
 struct Made {
@@ -28,18 +36,30 @@ struct Made {
   std::vector<int> order;
 };
 
+// Offsets of blocks, valleys filled with them in one of the ways.
+std::vector<int64_t> floors_of(const std::vector<Rectangle>& blocks, int slots, int way) {
+  return way == 0 ? fill_valleys(blocks, slots)
+                  : fill_valleys(blocks, slots, ByNeed{.looks_ahead = way == 2}).offsets;
+}
+
+std::vector<int64_t> filled(const BlockForest::Layout& layout, int slots, int way) {
+  const std::vector<int64_t> floors = floors_of(layout.blocks, slots, way);
+  std::vector<int64_t> offsets;
+  for (const BlockForest::Place& place : layout.places)
+    offsets.push_back(floors[place.block] + place.relative);
+  return offsets;
+}
+
 // Offsets of the rectangles, valleys filled with the blocks in one of the ways.
 std::vector<int64_t> filled(const Made& made, int slots, int way) {
   const Blocks& blocks = made.blocks;
   std::vector<Rectangle> whole;
   for (size_t i = 0; i < blocks.all.size(); ++i)
     if (!blocks.is_part(int(i))) whole.push_back(blocks.all[i]);
-  const std::vector<int64_t> tops = way == 0
-                                        ? fill_valleys(whole, slots)
-                                        : fill_valleys(whole, slots, ByNeed{.looks_ahead = way == 2}).offsets;
+  const std::vector<int64_t> floors = floors_of(whole, slots, way);
   std::vector<int64_t> offsets(blocks.all.size());
   for (size_t i = blocks.all.size(), next = whole.size(); i-- > 0;)
-    offsets[i] = blocks.parent[i] < 0 ? tops[--next] : offsets[blocks.parent[i]] + blocks.relative[i];
+    offsets[i] = blocks.parent[i] < 0 ? floors[--next] : offsets[blocks.parent[i]] + blocks.relative[i];
   std::vector<int64_t> result(made.order.size());
   for (size_t i = 0; i < made.order.size(); ++i) result[made.order[i]] = offsets[i];
   return result;
@@ -55,10 +75,6 @@ std::vector<int> all_of(const std::vector<Rectangle>& rectangles) {
   std::vector<int> order(rectangles.size());
   std::iota(order.begin(), order.end(), 0);
   return order;
-}
-
-void shuffle(std::vector<int>& order, Random& random) {
-  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
 }
 
 // Lets what lies on waste sink.
@@ -143,6 +159,35 @@ std::vector<int64_t> search_loose_blocks(const std::vector<Rectangle>& rectangle
     }
   }
   if (lowest.height >= known) return {};
+  return std::move(lowest.offsets);
+}
+
+std::vector<int64_t> regroup_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
+                                    uint64_t seed, const Effort& effort) {
+  std::vector<Rectangle> all = rectangles;
+  for (const Rectangle& hole : holes(rectangles, slots, goal, 1)) all.push_back(hole);
+  BlockForest forest(all, int(rectangles.size()), slots, seed);
+  Lowest lowest(rectangles);
+  int fewest = forest.count();
+  if (fewest > int(kMostLeft * double(rectangles.size()))) return {};
+  int64_t at_fewest = forest.work();
+  const int few_left = std::max(kFewLeft, int(rectangles.size() / kFewLeftIn));
+  const auto offer = [&] {
+    const BlockForest::Layout layout = forest.layout();
+    for (int way = 0; way < kWays; ++way) lowest.offer(sunk(rectangles, slots, filled(layout, slots, way)));
+  };
+  for (int64_t changes = 0; lowest.height > goal && forest.work() < effort.work; ++changes) {
+    if (changes % kChangesAtOnce == 0 && effort.cutoff.has_passed()) break;
+    if (forest.work() - at_fewest > effort.work / kPatience) break;
+    const double spent = double(forest.work()) / double(effort.work);
+    if (spent > kFirstPart && fewest * spent * kPatience > few_left) break;
+    forest.change();
+    if (forest.count() >= fewest) continue;
+    fewest = forest.count();
+    at_fewest = forest.work();
+    if (fewest <= kFewBlocks) offer();
+  }
+  if (fewest > kFewBlocks) offer();
   return std::move(lowest.offsets);
 }
 

@@ -8,6 +8,7 @@
 
 #include "planner/blocks.h"
 #include "planner/cutoff.h"
+#include "planner/packing.h"
 
 namespace arenac {
 
@@ -26,5 +27,10 @@ std::vector<int64_t> search_blocks(const std::vector<Rectangle>& rectangles, int
 // the draws comes below `known` bytes; that ends early where the first few do not.
 std::vector<int64_t> search_loose_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
                                          int64_t known, const BlockSearch& search);
+
+// The same with blocks that are broken up and made anew (block_forest.h), where holes stand for what the load
+// leaves below `goal`. Ends when all are one block, when the work is spent, or when blocks get no fewer.
+std::vector<int64_t> regroup_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
+                                    uint64_t seed, const Effort& effort);
 
 }  // namespace arenac

@@ -45,10 +45,11 @@ constexpr size_t kFewSizes = 256;       // objects of their sizes come to a good
 constexpr double kSizeWork = 2e10;      // of packing many buffers of few sizes
 constexpr size_t kDearDraws = 500'000;  // of so many buffers a plan by need costs seconds,
 constexpr double kNearlyDone = 0.005;   // which a smaller gap, of the bound, is not worth
-constexpr double kBlockWork = 1e6;      // rectangles made into blocks, in all draws
+constexpr double kBlockWork = 1e5;      // rectangles made into blocks, in all draws
 constexpr double kMostBlockDraws = 5000;
-constexpr double kFull = 0.999;     // of what the bound offers: worth blocks
-constexpr double kLooseWork = 4e5;  // the same for blocks with waste
+constexpr double kRegroupWork = 1.5e9;  // of blocks made anew, per thousand buffers
+constexpr double kFull = 0.999;         // of what the bound offers: worth blocks
+constexpr double kLooseWork = 4e5;      // the same for blocks with waste
 constexpr double kMostLooseDraws = 200;
 constexpr int64_t kFewLoose = 100;                 // of few buffers, not above the bound by a part of so many
 constexpr double kNearlyFull = 0.85;               // of what the bound offers: worth such blocks
@@ -263,6 +264,9 @@ class Portfolio {
             "blocks");
     const bool many = problem_.buffers.size() > kManyBuffers;
     if (!many && !done()) offer(free.stacked(fill_valleys(rectangles, timeline_.slots)), "skyline");
+    // Of few buffers exact search does better unless nothing may be lost.
+    const double least_full = is_worth_drawing() ? kNearlyFull : kFull;
+    if (!many && !done() && least_full <= fullness && fullness <= 1) regroup(free);
     if (many && !done() && has_few_sizes()) pack_by_size();
     if (!done() && is_worth_drawing()) draw_valleys(bound, kFirstDraws, kPackWork);
     if (!many && !done() && kNearlyFull <= fullness && fullness <= 1) {
@@ -273,6 +277,14 @@ class Portfolio {
       if (!offsets.empty()) offer(free.stacked(offsets), "loose blocks");
     }
     if (!many && !done() && has_few_sizes()) offer(executorch_greedy(problem_, search_), "greedy");
+  }
+
+  // For one pool without much room: blocks that are made, broken up and made anew, as long as that helps.
+  void regroup(const FreeRectangles& free) {
+    const double work = kRegroupWork * std::max(1.0, double(free.all().size()) / 1000);
+    const auto offsets = regroup_blocks(free.all(), timeline_.slots, free.bound(), search_.seed,
+                                        {int64_t(effort_ * work), cutoff_});
+    if (!offsets.empty()) offer(free.stacked(offsets), "blocks");
   }
 
   // For one pool: first fit, the largest first, which takes longer than a start may. Many of each size leave

@@ -1,7 +1,10 @@
 // Seeded numbers for searches, the same on every machine.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 namespace arenac {
 
@@ -19,5 +22,10 @@ class Random {
  private:
   uint64_t state_;
 };
+
+// Any order is as likely.
+inline void shuffle(std::vector<int>& order, Random& random) {
+  for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+}
 
 }  // namespace arenac

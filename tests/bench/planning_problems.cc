@@ -5,6 +5,8 @@
 #include <queue>
 #include <random>
 
+#include "tests/bench/coarse_tilings.h"
+
 namespace arenac {
 namespace {
 
@@ -373,6 +375,9 @@ const std::vector<ProblemFamily> kProblemFamilies = {
     {"pinwheel", "a rectangle in nested pinwheels: the optimum is the load", pinwheel},
     {"shrunk", "perfect, each size smaller by up to 3 %", shrunk},
     {"holed", "perfect, one buffer in twenty gone", holed},
+    {"hopper", "cut and turned in coarse times and sizes: the optimum is the load", hopper},
+    {"burke", "any piece cut anywhere, in coarse times and sizes: the optimum is the load", burke},
+    {"hopper_holed", "hopper, one buffer in twenty gone", hopper_holed},
 };
 
 }  // namespace arenac
