@@ -133,13 +133,12 @@ Choosing in_one_pool(const CompileOptions& roomy, const Choosing& choosing) {
           {},    choosing.cycles, choosing.cmsis_nn, choosing.made};
 }
 
-// Of those that `which` takes that of the smallest plan, of equal ones the first. All are planned with little
-// effort, and with all of it the few whose plans are the smallest then. What cannot be smaller is not
-// planned.
+using Size = std::pair<int64_t, size_t>;  // bytes, number of the candidate
+
+// Of those that `which` takes, as little effort plans them, ascending. What cannot be smaller is not planned.
 template <typename Which>
-std::optional<Planned> smallest_of(const std::vector<Candidate>& all, const Choosing& choosing,
-                                   const Which& which) {
-  using Size = std::pair<int64_t, size_t>;  // bytes, number of the candidate
+std::vector<Size> first_sizes(const std::vector<Candidate>& all, const Choosing& choosing,
+                              const Which& which) {
   std::vector<Size> bounds, firsts;
   for (size_t k = 0; k < all.size(); ++k)
     if (which(all[k])) bounds.emplace_back(all[k].bound, k);
@@ -151,12 +150,20 @@ std::optional<Planned> smallest_of(const std::vector<Candidate>& all, const Choo
     least = std::min(least, firsts.back());
   }
   std::ranges::sort(firsts);
+  return firsts;
+}
+
+// Of those that `which` takes that of the smallest plan, of equal ones the first: with all effort so many are
+// planned whose first plans are the smallest.
+template <typename Which>
+std::optional<Planned> smallest_of(const std::vector<Candidate>& all, const Choosing& choosing,
+                                   const Which& which, int64_t most_planned = kMostPlanned) {
   std::optional<Planned> best;
   int64_t count = 0;
-  for (const auto& [first, k] : firsts) {
+  for (const auto& [first, k] : first_sizes(all, choosing, which)) {
     const auto size_of_best = [&] { return Size(total_size(best->plan), best->candidate); };
     if (best && size_of_best() <= Size(all[k].bound, k)) continue;
-    if (count++ == kMostPlanned) {
+    if (count++ == most_planned) {
       best->cut = true;
       break;
     }
@@ -210,23 +217,24 @@ bool has(Freedom freedom, const Schedule& schedule) {
   return freedom == Freedom::kAnyAgain || work_again(schedule) <= work_allowed(*schedule.graph, freedom);
 }
 
-// The smallest of the schedules of whole layers that `which` takes and that take little longer than the
-// fastest of these. `all` are in the order of their cycles.
+// Those of them that take little longer than the fastest. `all` are in the order of their cycles.
 template <typename Which>
-Planned smallest_whole(const std::vector<Candidate>& all, const Choosing& choosing, const Which& which) {
+auto little_slower(const std::vector<Candidate>& all, const Which& which) {
   const auto fastest = std::ranges::find_if(all, which);
   ARENAC_CHECK(fastest != all.end(), "there are no schedules of whole layers");
-  const double most_cycles = (1 + kWholeSlowdown) * fastest->cycles;
-  return *smallest_of(all, choosing, [&](const Candidate& c) { return which(c) && c.cycles <= most_cycles; });
+  return [which, most = (1 + kWholeSlowdown) * fastest->cycles](const Candidate& c) {
+    return which(c) && c.cycles <= most;
+  };
 }
 
 // The smallest that does little again, for whole tensors, and takes little longer than whole layers, which
-// are one of these: as is foreseen and with its plan.
+// are one of these: as is foreseen and with its plan. (Little effort tells which whole layers these are.)
 Planned balanced(const Graph& graph, const std::vector<Candidate>& all, const Choosing& choosing) {
-  const Planned whole = smallest_whole(all, choosing, [&](const Candidate& c) { return is_whole(c, graph); });
-  const Candidate& layers = all[whole.candidate];
+  const auto whole = little_slower(all, [&](const Candidate& c) { return is_whole(c, graph); });
+  const Candidate& layers = all[first_sizes(all, choosing, whole).front().second];
   const double slower = 1 + choosing.options.slowdown;
-  const double most = kOfPlans * slower * cycles_of(layers, whole.plan, choosing);
+  const double most =
+      kOfPlans * slower * cycles_of(layers, planned(layers, choosing, kFirstEffort), choosing);
   std::set<const Candidate*> slow;
   const auto which = [&](const Candidate& c) {
     return c.cycles <= slower * layers.cycles && has(Freedom::kSecondPasses, c.schedule) &&
@@ -244,7 +252,7 @@ Planned balanced(const Graph& graph, const std::vector<Candidate>& all, const Ch
 Planned preferred(const Graph& graph, const std::vector<Candidate>& all, const Choosing& choosing) {
   switch (choosing.options.optimize) {
     case Optimize::kSpeed:
-      return smallest_whole(all, choosing, [](const Candidate&) { return true; });
+      return *smallest_of(all, choosing, little_slower(all, [](const Candidate&) { return true; }));
     case Optimize::kRam:
       return *smallest_of(all, choosing,
                           [](const Candidate& c) { return has(Freedom::kSomeAgain, c.schedule); });
@@ -330,7 +338,9 @@ int64_t arena_of_whole_layers(const Graph& graph, const std::vector<Candidate>& 
       whole.push_back(candidate(c.schedule, in_one));
       whole.back().cycles = c.cycles;
     }
-  return total_size(smallest_whole(whole, in_one, [](const Candidate&) { return true; }).plan);
+  const bool is_chosen = choosing.options.optimize == Optimize::kSpeed;  // else it is only told of
+  const auto which = little_slower(whole, [](const Candidate&) { return true; });
+  return total_size(smallest_of(whole, in_one, which, is_chosen ? kMostPlanned : 1)->plan);
 }
 
 // Of one pool with room enough: each with a smaller arena than those before.

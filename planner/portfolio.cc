@@ -47,7 +47,7 @@ constexpr size_t kDearDraws = 500'000;  // of so many buffers a plan by need cos
 constexpr double kNearlyDone = 0.005;   // which a smaller gap, of the bound, is not worth
 constexpr double kBlockWork = 1e5;      // rectangles made into blocks, in all draws
 constexpr double kMostBlockDraws = 5000;
-constexpr double kRegroupWork = 1.5e9;  // of blocks made anew, per thousand buffers
+constexpr double kRegroupWork = 1.5e9;  // of blocks made anew, of a thousand buffers
 constexpr double kFull = 0.999;         // of what the bound offers: worth blocks
 constexpr double kLooseWork = 4e5;      // the same for blocks with waste
 constexpr double kMostLooseDraws = 200;
@@ -279,11 +279,13 @@ class Portfolio {
     if (!many && !done() && has_few_sizes()) offer(executorch_greedy(problem_, search_), "greedy");
   }
 
-  // For one pool without much room: blocks that are made, broken up and made anew, as long as that helps.
+  // For one pool without much room: blocks that are made, broken up and made anew, as long as that helps. Of
+  // few buffers it helps soon, if at all.
   void regroup(const FreeRectangles& free) {
-    const double work = kRegroupWork * std::max(1.0, double(free.all().size()) / 1000);
-    const auto offsets = regroup_blocks(free.all(), timeline_.slots, free.bound(), search_.seed,
-                                        {int64_t(effort_ * work), cutoff_});
+    const double thousands = double(free.all().size()) / 1000;
+    const double work = effort_ * kRegroupWork * thousands * std::min(thousands, 1.0);
+    const auto offsets =
+        regroup_blocks(free.all(), timeline_.slots, free.bound(), search_.seed, {int64_t(work), cutoff_});
     if (!offsets.empty()) offer(free.stacked(offsets), "blocks");
   }
 
