@@ -19,9 +19,10 @@ constexpr size_t kTemporaries = 3;   // in an innermost loop, its counter among 
 
 }  // namespace
 
+// Walks the statements with ints at their values. What a loop holds is counted at one of its turns and
+// multiplied, so that a kernel of a million multiply-accumulates takes as long as one of ten.
 class CycleCounter {
  public:
-  // `between` are, per operand and then of the result, the bytes touched from one run to the next.
   CycleCounter(const Kernel& kernel, const Costs& costs, std::vector<double> between = {},
                const Waiting& waiting = {})
       : kernel_(kernel),
@@ -49,6 +50,8 @@ class CycleCounter {
     return sum;
   }
 
+  // Of a loop whose turns differ (a border has fewer taps), some turns spread over it are counted, and stand
+  // for those between.
   double of(const For& loop) {
     const int64_t begin = number(loop.begin), end = number(loop.end);
     const int64_t turns = begin < end ? ceil_div(end - begin, loop.step) : 0;
@@ -69,7 +72,8 @@ class CycleCounter {
     return limits + std::max(all, often * waiting * share_of_waiting(loop, all));
   }
 
-  // Sums of few terms do not wait: the next ones begin meanwhile.
+  // Sums of few terms do not wait: the next ones begin meanwhile. `operations` are those of the loop, which
+  // the loops around it repeat for the same sums as far out as these are declared.
   double share_of_waiting(const For& loop, double operations) {
     if (costs_.in_flight == 0) return 1;
     size_t outermost = around_.size();
