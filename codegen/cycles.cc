@@ -7,6 +7,7 @@
 #include "codegen/fetches.h"
 #include "codegen/group_copies.h"
 #include "codegen/kernel_cycles.h"
+#include "codegen/operation_costs.h"
 #include "codegen/stage_runs.h"
 #include "scheduler/cmsis_nn.h"
 

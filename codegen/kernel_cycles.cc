@@ -23,8 +23,7 @@ constexpr size_t kTemporaries = 3;   // in an innermost loop, its counter among 
 // multiplied, so that a kernel of a million multiply-accumulates takes as long as one of ten.
 class CycleCounter {
  public:
-  CycleCounter(const Kernel& kernel, const Costs& costs, std::vector<double> between = {},
-               const Waiting& waiting = {})
+  CycleCounter(const Kernel& kernel, const Costs& costs, std::vector<double> between, const Waiting& waiting)
       : kernel_(kernel),
         costs_(costs),
         between_(std::move(between)),
@@ -67,23 +66,10 @@ class CycleCounter {
     }
     around_.pop_back();
     const auto often = static_cast<double>(ceil_div(turns, lanes_of(loop)));
-    const auto& [in_memory, waiting] = turn_of(loop);
-    const double all = sum * often / static_cast<double>(points) + often * (costs_.loop + in_memory);
-    return limits + std::max(all, often * waiting * share_of_waiting(loop, all));
-  }
-
-  // Sums of few terms do not wait: the next ones begin meanwhile. `operations` are those of the loop, which
-  // the loops around it repeat for the same sums as far out as these are declared.
-  double share_of_waiting(const For& loop, double operations) {
-    if (costs_.in_flight == 0) return 1;
-    size_t outermost = around_.size();
-    visit_statements(loop.body, [&](const Stmt& s) {
-      if (const Set* set = std::get_if<Set>(&s.is))
-        if (const auto at = declared_in_.find(set->target->index); at != declared_in_.end())
-          outermost = std::min(outermost, at->second);
-    });
-    for (size_t k = outermost; k < around_.size(); ++k) operations *= around_[k].turns;
-    return std::min(1.0, operations / costs_.in_flight);
+    const Turn& turn = turn_of(loop);
+    const double all = sum * often / static_cast<double>(points) + often * (costs_.loop + turn.in_memory);
+    return limits +
+           (turn.waiting > 0 ? std::max(all, often * turn.waiting * share_of_waiting(turn, all)) : all);
   }
 
   // Iterations that compilers make one of where vectors are: of a loop over neighbours that sets one element
@@ -108,6 +94,7 @@ class CycleCounter {
   struct Turn {
     double in_memory = 0;  // what does not fit the registers: sums and pointers that are kept in memory
     double waiting = 0;    // until what it adds to sums of floats can be added to again
+    size_t sums_in = 0;    // of the loops around it, in how many these sums are declared
   };
   const Turn& turn_of(const For& loop) {
     const auto [at, fresh] = turns_.try_emplace(&loop);
@@ -136,9 +123,21 @@ class CycleCounter {
     if (!innermost) return at->second;
     const auto needed = static_cast<double>(sums.size() + pointers.size() + kTemporaries);
     at->second.in_memory = std::max(0.0, needed - costs_.registers) * (costs_.load + costs_.store);
-    for (const auto& [reg, count] : additions)
+    at->second.sums_in = around_.size();
+    for (const auto& [reg, count] : additions) {
       at->second.waiting = std::max(at->second.waiting, count * costs_.float_latency);
+      if (const auto declared = declared_in_.find(reg); declared != declared_in_.end())
+        at->second.sums_in = std::min(at->second.sums_in, declared->second);
+    }
     return at->second;
+  }
+
+  // Sums of few terms do not wait: the next ones begin meanwhile. `operations` are those of a loop, which the
+  // loops around it repeat for the same sums as far out as these are declared.
+  double share_of_waiting(const Turn& turn, double operations) const {
+    if (costs_.in_flight == 0) return 1;
+    for (size_t k = turn.sums_in; k < around_.size(); ++k) operations *= around_[k].turns;
+    return std::min(1.0, operations / costs_.in_flight);
   }
 
   // Reads of one operand at constant distances share a pointer.
@@ -191,9 +190,9 @@ class CycleCounter {
     for (const Stmt& s : lanes.body)
       visit_formulas(s, [&](const Expr& e) { bytes = std::max(bytes, static_cast<int>(size_of(e->type))); });
     const int each = std::max(1, costs_.vector_bytes / bytes);
-    inside_lanes_ = true, lanes_ = static_cast<double>(lanes.count);
+    lanes_ = lanes.count;
     const double each_vector = of(lanes.body);
-    inside_lanes_ = false;
+    lanes_ = 0;
     return each_vector * static_cast<double>(ceil_div(lanes.count, each));
   }
 
@@ -205,7 +204,7 @@ class CycleCounter {
   double of(const Define& define) {
     const Expr& value = define.value;
     const bool widens = value->op == Op::kCast && is_integer(value->type) && value->args[0]->op == Op::kRead;
-    const bool spreads = widens && !inside_lanes_ && costs_.vector_bytes > kScalarBytes;
+    const bool spreads = widens && lanes_ == 0 && costs_.vector_bytes > kScalarBytes;
     return of_value(value) + (spreads ? 2 * costs_.add : 0);
   }
   double of(const Set& set) {
@@ -228,19 +227,24 @@ class CycleCounter {
     return sum;
   }
 
+  // Whether the loop of that depth changes an int.
+  bool changes_in(const Expr& e, size_t depth) const {
+    return any_of(e, [&](const Expr& x) {
+      if (x->op != Op::kAxis || x->index < 0) return false;
+      const auto let = let_in_.find(x->index);
+      return around_[depth].axis == x->index || (let != let_in_.end() && let->second == depth + 1);
+    });
+  }
+
   // Of the loops around, the outermost first, how many there are up to the innermost that changes an int.
   size_t loops_of(const Expr& e) const {
-    size_t varies_in = 0;
-    any_of(e, [&](const Expr& x) {
-      if (x->op == Op::kRead || (x->op == Op::kAxis && x->index == kLane)) varies_in = around_.size();
-      if (x->op != Op::kAxis || x->index < 0) return false;
-      for (size_t k = 0; k < around_.size(); ++k)
-        if (around_[k].axis == x->index) varies_in = std::max(varies_in, k + 1);
-      if (const auto let = let_in_.find(x->index); let != let_in_.end())
-        varies_in = std::max(varies_in, std::min(let->second, around_.size()));
-      return false;
-    });
-    return varies_in;
+    size_t count = around_.size();
+    const auto is_data = [](const Expr& x) {
+      return x->op == Op::kRead || (x->op == Op::kAxis && x->index == kLane);
+    };
+    if (!any_of(e, is_data))
+      while (count > 0 && !changes_in(e, count - 1)) --count;
+    return count;
   }
 
   // Whether an int is not one number for a whole call.
@@ -290,26 +294,17 @@ class CycleCounter {
       MovingLoop loop{around.turns, 0};
       if (form && form->coefficient(around.axis) != 0)
         loop.distance = element * around.step * static_cast<double>(form->coefficient(around.axis));
-      else if (moves_in(access->args[0], loops.size()))
+      else if (changes_in(access->args[0], loops.size()))
         loop.distance = std::nullopt;
       loops.push_back(loop);
     }
-    const double bytes = inside_lanes_ ? std::min<double>(costs_.vector_bytes, lanes_ * element) : element;
+    const double bytes = lanes_ > 0 ? std::min<double>(costs_.vector_bytes, lanes_ * element) : element;
     return at->second = fetching(bytes, loops, bytes_between(access->index), costs_);
   }
 
   double bytes_between(int operand) const {
     if (between_.empty()) return 0;
     return operand == kResult ? between_.back() : between_[static_cast<size_t>(operand)];
-  }
-
-  // Whether the loop of that depth moves what an index is made of.
-  bool moves_in(const Expr& index, size_t depth) const {
-    return any_of(index, [&](const Expr& x) {
-      if (x->op != Op::kAxis || x->index < 0) return false;
-      const auto let = let_in_.find(x->index);
-      return around_[depth].axis == x->index || (let != let_in_.end() && let->second == depth + 1);
-    });
   }
 
   double of_value(const Expr& e) {
@@ -354,8 +349,7 @@ class CycleCounter {
   std::vector<Around> around_;         // the loops around what is counted, the outermost first
   std::map<int, size_t> let_in_;       // of ints, in how many of these
   std::map<int, size_t> declared_in_;  // of registers, the same
-  bool inside_lanes_ = false;
-  double lanes_ = 0;
+  int lanes_ = 0;                      // that run at once; 0: outside of Lanes
   std::map<const For*, bool> decides_;
   std::map<const For*, Turn> turns_;
   std::unordered_map<const void*, double> of_indices_, of_fetching_;

@@ -15,8 +15,6 @@
 
 namespace arenac {
 
-constexpr int kScalarBytes = 4;  // that cores without vectors take at a time
-
 // An operand whose reads wait, each so long, in units of Costs.
 struct Waiting {
   int operand = -1;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "codegen/instructions.h"
-#include "codegen/kernel_cycles.h"
 #include "frontend/float_functions.h"
 
 namespace arenac {

@@ -8,6 +8,8 @@
 
 namespace arenac {
 
+constexpr int kScalarBytes = 4;  // that cores without vectors take at a time
+
 // Units of Costs. `e` is no leaf: constants, axes and reads are not operations.
 double cycles_of_operation(const Expr& e, const Costs& costs);
 

@@ -20,7 +20,7 @@ double bytes_of_run(const Stage& stage, const Schedule& schedule) {
 std::vector<StepRuns> runs_of(const Group& group) {
   std::vector<StepRuns> all;
   for (const Stage& stage : group.stages)
-    all.push_back({std::vector<int64_t>(static_cast<size_t>(stage.slabs * stage.chunks)), 0});
+    all.push_back({std::vector<int64_t>(static_cast<size_t>(stage.slabs * stage.chunks))});
   for_each_chunk_run(group, [&](const ChunkRun& run) {
     const Stage& stage = group.stages[run.stage];
     ++all[static_cast<size_t>(run.stage)].times[static_cast<size_t>(run.slab * stage.chunks + run.chunk)];
@@ -56,11 +56,14 @@ std::vector<double> between_runs(const Group& group, const Schedule& schedule) {
 
 std::vector<StepRuns> runs_per_step(const Schedule& schedule, const Costs& costs) {
   const bool has_cache = costs.near_bytes > 0;
-  double constants = 0;
-  for (const Step& step : schedule.steps)
-    if (has_cache && step.kind == StepKind::kRun)
-      constants += static_cast<double>(constant_bytes(*step.node, *schedule.graph));
-  std::vector<StepRuns> all(schedule.steps.size(), StepRuns{{}, constants});
+  std::vector<StepRuns> all(schedule.steps.size());
+  if (has_cache) {
+    double constants = 0;
+    for (const Step& step : schedule.steps)
+      if (step.kind == StepKind::kRun)
+        constants += static_cast<double>(constant_bytes(*step.node, *schedule.graph));
+    for (StepRuns& step : all) step.between = constants;
+  }
   for (const Group& group : schedule.groups) {
     std::vector<StepRuns> runs = runs_of(group);
     if (has_cache) {
@@ -76,10 +79,11 @@ std::vector<double> bytes_between(const Schedule& schedule, size_t s, const Step
   const Graph& graph = *schedule.graph;
   const Node& node = *schedule.steps[s].node;
   std::vector<double> all;
+  if (!runs.between) return all;
   const auto add = [&](TensorId id) {
     const Ring& ring = schedule.layouts[id].ring;
     const Tensor& tensor = graph.tensors[id];
-    all.push_back(tensor.constant ? runs.between
+    all.push_back(tensor.constant ? *runs.between
                                   : static_cast<double>(ring.kept > 0 ? ring.size() * size_of(tensor.type)
                                                                       : bytes_of(tensor)));
   };

@@ -5,6 +5,7 @@
 //                                   are more than a cache holds, both are fetched for every row
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "scheduler/schedule.h"
@@ -13,14 +14,16 @@ namespace arenac {
 
 struct StepRuns {
   std::vector<int64_t> times;  // of a stage: of each slab and chunk, chunk by chunk; of other steps none
-  double between = 0;          // bytes touched from one run to the next, the median; 0: where all are near
+  // Bytes touched from one run to the next, the median; nothing of a processor without caches.
+  std::optional<double> between = {};
 };
 
 // Per step, for a processor of these costs.
 std::vector<StepRuns> runs_per_step(const Schedule& schedule, const Costs& costs);
 
 // Per operand of a step and then for its result, the bytes that are touched from one read or write of an
-// element to the next: of constants, between runs; of a ring, its own; else the whole tensor's.
+// element to the next: of constants, between runs; of a ring, its own; else the whole tensor's. None of a
+// processor without caches.
 std::vector<double> bytes_between(const Schedule& schedule, size_t s, const StepRuns& runs);
 
 }  // namespace arenac

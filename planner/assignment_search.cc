@@ -81,7 +81,7 @@ class PoolPlacing {
     for (int other = 0; other < int(pools_.size()); ++other)
       if (other != id && pools_[other] == pool && lives_at(assignment_.items[other], slot))
         ids.push_back(other);
-    for (size_t k = ids.size(); k > 2; --k) std::swap(ids[k - 1], ids[1 + random.below(k - 1)]);
+    shuffle(std::span(ids).subspan(1), random);  // all but the first
     return ids;
   }
 

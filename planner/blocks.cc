@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <unordered_map>
 
 namespace arenac {
 namespace {
@@ -16,50 +17,27 @@ class Index {
 
   void add(uint64_t key, int id) {
     next_.resize(size_t(id) + 1, -1);
-    if (2 * ++used_ > entries_.size()) grow();
-    Entry& entry = entries_[at(key)];
-    if (entry.is_used) --used_;
-    next_[id] = entry.latest;
-    entry = {key, id, true};
+    auto [at, is_new] = latest_.try_emplace(key, id);
+    if (is_new) return;
+    next_[id] = at->second;
+    at->second = id;
   }
 
   // The latest id of this key (or one that collides with it) that is wanted; -1 if none. Forgets those that
   // are dead.
   template <class Dead, class Wanted>
   int find(uint64_t key, Dead dead, Wanted wanted) {
-    if (used_ == 0) return -1;
-    int& latest = entries_[at(key)].latest;
-    while (latest >= 0 && dead(latest)) latest = next_[latest];
+    const auto at = latest_.find(key);
+    if (at == latest_.end()) return -1;
+    while (at->second >= 0 && dead(at->second)) at->second = next_[at->second];
     int looks = 0;
-    for (int id = latest; id >= 0 && ++looks < 4 * kTries; id = next_[id])
+    for (int id = at->second; id >= 0 && ++looks < 4 * kTries; id = next_[id])
       if (!dead(id) && wanted(id)) return id;
     return -1;
   }
 
  private:
-  struct Entry {
-    uint64_t key = 0;
-    int latest = -1;
-    bool is_used = false;
-  };
-
-  // Where the key is, or would be.
-  size_t at(uint64_t key) const {
-    const size_t mask = entries_.size() - 1;
-    size_t place = (key * 0x9e3779b97f4a7c15u >> 32) & mask;
-    while (entries_[place].is_used && entries_[place].key != key) place = (place + 1) & mask;
-    return place;
-  }
-
-  void grow() {
-    std::vector<Entry> old(std::max<size_t>(64, 2 * entries_.size()));
-    old.swap(entries_);
-    for (const Entry& entry : old)
-      if (entry.is_used) entries_[at(entry.key)] = entry;
-  }
-
-  std::vector<Entry> entries_;  // hashed, a power of two
-  size_t used_ = 0;
+  std::unordered_map<uint64_t, int> latest_;
   std::vector<int> next_;  // per id, one of the same key
 };
 

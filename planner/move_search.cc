@@ -149,7 +149,7 @@ class StayPlacing {
       if (other != id && item.begin <= slot && slot < item.end && is_fast_at(other, slot))
         ids.push_back(other);
     }
-    for (size_t k = ids.size(); k > 2; --k) std::swap(ids[k - 1], ids[1 + random.below(k - 1)]);
+    shuffle(std::span(ids).subspan(1), random);  // all but the first
     return ids;
   }
 

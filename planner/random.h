@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
-#include <vector>
 
 namespace arenac {
 
@@ -24,7 +24,7 @@ class Random {
 };
 
 // Any order is as likely.
-inline void shuffle(std::vector<int>& order, Random& random) {
+inline void shuffle(std::span<int> order, Random& random) {
   for (size_t i = order.size(); i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
 }
 

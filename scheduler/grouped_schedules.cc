@@ -155,8 +155,8 @@ class GroupedSearches {
   std::map<size_t, std::shared_ptr<const StepFacts>> facts_;  // by the number of the plain schedule
   std::map<size_t, GroupSearch> searches_;                    // the same
   std::vector<GroupSearch> of_few_turns_;                     // on facts of their own
-  Least once_, some_,
-      any_;  // of the plain schedules that do nothing again, those that do as much, and of all
+  // Of the plain schedules that do nothing again, of those that do as much as is allowed, and of all.
+  Least once_, some_, any_;
 };
 
 }  // namespace

@@ -7,6 +7,15 @@
 #include "scheduler/overlap.h"
 
 namespace arenac {
+namespace {
+
+// Of storages of so many bytes each.
+int64_t saving(const StorageOverlap& o, const std::vector<int64_t>& bytes) {
+  const int64_t above = bytes[o.above], below = bytes[o.below];
+  return above > 0 && below > 0 ? above + below - joint_bytes(above, below, o.distance) : 0;
+}
+
+}  // namespace
 
 StepBytes::StepBytes(const Schedule& whole, const StepFacts& facts)
     : graph_(*whole.graph),
@@ -27,7 +36,7 @@ StepBytes::StepBytes(const Schedule& whole, const StepFacts& facts)
   std::partial_sum(ended_.begin(), ended_.end(), ended_.begin());
   const int count = static_cast<int>(whole.steps.size());
   std::vector<int64_t> saved(whole.steps.size());
-  for (const StorageOverlap& o : whole.overlaps) saved[o.step] = std::max(saved[o.step], saving(o));
+  for (const StorageOverlap& o : whole.overlaps) saved[o.step] = std::max(saved[o.step], saving(o, bytes_));
   for (int s = 0; s < count; ++s) single_.push_back(of(s, s + 1) - saved[s]);
 }
 
@@ -44,13 +53,8 @@ int64_t StepBytes::of(const GroupPlan& plan) const {
   }
   int64_t now = 0, most = 0;
   for (int64_t by : change) most = std::max(most, now += by);
-  for (const StorageOverlap& o : plan.overlaps) saved = std::max(saved, saving(o));
+  for (const StorageOverlap& o : plan.overlaps) saved = std::max(saved, saving(o, bytes_));
   return bytes + most - saved;
-}
-
-int64_t StepBytes::saving(const StorageOverlap& o) const {
-  const int64_t above = bytes_[o.above], below = bytes_[o.below];
-  return above > 0 && below > 0 ? above + below - joint_bytes(above, below, o.distance) : 0;
 }
 
 int64_t peak_of(const Schedule& schedule) {
@@ -62,12 +66,10 @@ int64_t peak_of(const Schedule& schedule) {
   const auto lives = storage_lives(schedule);
   const std::vector<int64_t> live = live_bytes(bytes, lives, std::ssize(schedule.steps));
   std::vector<int64_t> saved(live.size());
-  for (const auto& [above, below, distance, step, loops] : schedule.overlaps) {
-    if (bytes[above] == 0 || bytes[below] == 0) continue;
-    const int64_t saves = bytes[above] + bytes[below] - joint_bytes(bytes[above], bytes[below], distance);
-    const Interval a = lives[above], b = lives[below];
+  for (const StorageOverlap& o : schedule.overlaps) {
+    const Interval a = lives[o.above], b = lives[o.below];
     for (int64_t s = std::max(a.begin, b.begin); s < std::min(a.end, b.end); ++s)
-      saved[s] = std::max(saved[s], saves);
+      saved[s] = std::max(saved[s], saving(o, bytes));
   }
   int64_t most = 0;
   for (size_t s = 0; s < live.size(); ++s) most = std::max(most, live[s] - saved[s]);

@@ -31,8 +31,6 @@ class StepBytes {
   const std::vector<TensorId>& ending(int end) const { return ending_[end]; }
 
  private:
-  int64_t saving(const StorageOverlap& overlap) const;
-
   const Graph& graph_;
   const StepFacts& facts_;
   std::vector<int64_t> bytes_;                 // per storage; 0: the caller's

@@ -87,36 +87,32 @@ constexpr Costs kThumb2Float = {.unit = 1,
                                 .registers = 12,
                                 .vector_bytes = 4};
 constexpr Costs kHelium = like(kThumb2Float, [](Costs& c) { c.vector_bytes = 16; });
-// Floats are functions of the compiler's library.
-constexpr Costs kThumb2 = like(kThumb2Float, [](Costs& c) {
-  c.float_add = 100;
-  c.float_multiply = 85;
-  c.float_choose = 40;
-  c.float_divide = 200;
-  c.convert = 60;
-  c.requantize = 18;
-  c.function = 1500;
+constexpr Costs kRiscvFloat = like(kThumb2Float, [](Costs& c) {
+  c.choose = 3;
+  c.float_choose = 2;
+  c.requantize = 14;
+  c.registers = 26;
 });
-// So are quotients, and few instructions take registers beyond the eighth.
+
+// Floats are functions of the compiler's library; requantisation, which is by integers, takes so long.
+constexpr Costs with_soft_floats(Costs costs, double requantize) {
+  costs.float_add = 100;
+  costs.float_multiply = 85;
+  costs.float_choose = 40;
+  costs.float_divide = 200;
+  costs.convert = 60;
+  costs.function = 1500;
+  costs.requantize = requantize;
+  return costs;
+}
+constexpr Costs kThumb2 = with_soft_floats(kThumb2Float, 18);
+constexpr Costs kRiscv = with_soft_floats(kRiscvFloat, 22);
+// Quotients are functions, too, and few instructions take registers beyond the eighth.
 constexpr Costs kThumb1 = like(kThumb2, [](Costs& c) {
   c.choose = 3;
   c.divide = 60;
   c.requantize = 60;
   c.registers = 6;
-});
-constexpr Costs kRiscv = like(kThumb2, [](Costs& c) {
-  c.choose = 3;
-  c.requantize = 22;
-  c.registers = 26;
-});
-constexpr Costs kRiscvFloat = like(kRiscv, [](Costs& c) {
-  c.float_add = 1;
-  c.float_multiply = 1;
-  c.float_choose = 2;
-  c.float_divide = 1;
-  c.convert = 2;
-  c.requantize = 14;
-  c.function = 60;
 });
 
 }  // namespace

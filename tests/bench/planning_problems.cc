@@ -3,34 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <queue>
-#include <random>
 
 #include "tests/bench/coarse_tilings.h"
+#include "tests/bench/tiles.h"
 
 namespace arenac {
 namespace {
-
-// The engine's numbers are the same everywhere, those of the standard distributions are not.
-struct Dice {
-  std::mt19937_64 engine;
-
-  int64_t below(int64_t n) { return int64_t(engine() % uint64_t(n)); }
-  int64_t between(int64_t low, int64_t high) { return low + below(high - low + 1); }  // both included
-  bool one_in(int64_t n) { return below(n) == 0; }
-  // Goes on doubling with probability 1 - 1 / `stops`; at most `highest`.
-  int64_t power_law(int64_t lowest, int64_t highest, int64_t stops) {
-    int64_t low = lowest;
-    while (low < highest / 2 && !one_in(stops)) low *= 2;
-    return between(low, std::min(highest, 2 * low - 1));
-  }
-};
-
-Problem one_pool() { return {.pools = {{"arena"}}, .buffers = {}}; }
-
-void add(Problem& problem, int64_t size, int64_t begin, int64_t end) {
-  problem.buffers.push_back(
-      {.name = std::to_string(problem.buffers.size()), .size = size, .begin = begin, .end = end});
-}
 
 // Begins, lengths of life and sizes all equally likely; a life is at most `longest`.
 Problem uniform(int buffers, Dice random, int64_t longest) {
@@ -232,12 +210,6 @@ Problem inference(int buffers, uint64_t seed) {
 }
 
 // A rectangle of the packing: times [begin, end), bytes [low, high).
-struct Tile {
-  int64_t begin, end, low, high;
-  double area() const { return double(end - begin) * double(high - low); }
-  friend bool operator<(const Tile& a, const Tile& b) { return a.area() < b.area(); }
-};
-
 // Somewhere in the middle of [low, high), which has room for it.
 int64_t cut(Dice& random, int64_t low, int64_t high) {
   const int64_t margin = std::max<int64_t>(1, (high - low) / 5);
@@ -261,9 +233,7 @@ Problem tiling(int buffers, uint64_t seed, int more, Divide divide) {
     const Tile& tile = tiles.top();
     add(problem, tile.high - tile.low, tile.begin, tile.end);
   }
-  // In no telling order.
-  for (int64_t i = int64_t(problem.buffers.size()) - 1; i > 0; --i)
-    std::swap(problem.buffers[size_t(i)], problem.buffers[size_t(random.below(i + 1))]);
+  shuffle(problem.buffers, random);
   return problem;
 }
 
@@ -328,12 +298,7 @@ Problem pinwheel(int buffers, uint64_t seed) {
     const int64_t x = (t.end - t.begin) / 3, y = (t.high - t.low) / 3;
     const int64_t x1 = t.begin + random.between(x / 2, x), x2 = t.end - random.between(x / 2, x);
     const int64_t y1 = t.low + random.between(y / 2, y), y2 = t.high - random.between(y / 2, y);
-    if (random.one_in(2))
-      return std::vector<Tile>{{t.begin, x2, t.low, y1},
-                               {x2, t.end, t.low, y2},
-                               {x1, t.end, y2, t.high},
-                               {t.begin, x1, y1, t.high},
-                               {x1, x2, y1, y2}};
+    if (random.one_in(2)) return around_a_fifth(t, {x1, x2, y1, y2});
     return std::vector<Tile>{{t.begin, x1, t.low, y2},
                              {x1, t.end, t.low, y1},
                              {x2, t.end, y1, t.high},
@@ -351,12 +316,7 @@ Problem shrunk(int buffers, uint64_t seed) {
 }
 
 // A perfect packing of which one buffer in twenty is gone.
-Problem holed(int buffers, uint64_t seed) {
-  Problem problem = perfect(buffers, seed);
-  Dice random{std::mt19937_64(seed + 1)};
-  std::erase_if(problem.buffers, [&](const Buffer&) { return random.one_in(20); });
-  return problem;
-}
+Problem holed(int buffers, uint64_t seed) { return with_gaps(perfect(buffers, seed), seed + 1); }
 
 }  // namespace
 
