@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "scheduler/products.h"
+#include "scheduler/views.h"
 #include "scheduler/windowed.h"
 
 namespace arenac {
@@ -137,6 +138,21 @@ std::vector<int64_t> strides_in_order_of(const std::vector<int64_t>& paces, cons
   return dense_strides(shape, order);
 }
 
+// So that the only reader of a result, which renames its elements for one that takes them in the order of
+// their names, does not move any; nothing where there is no such reader.
+//
+//   scores [10, 64, 64] -> reshape [40960] -> topk      by planes
+std::optional<std::vector<int64_t>> strides_for_renaming(const StorageFacts& facts,
+                                                         const std::vector<Layout>& layouts, TensorId id) {
+  const Node* reader = only_reader(facts, id);
+  if (!reader || !may_be_view(facts, *reader) || !copied_element(*reader, facts.graph)) return std::nullopt;
+  const TensorId renamed = reader->writes[0];
+  if (!facts.row_major[renamed]) return std::nullopt;
+  const auto layout = layout_behind(*reader, layouts[renamed], facts.graph);
+  if (!layout) return std::nullopt;
+  return strides_in_order_of(layout->strides, facts.graph.tensors[id].shape);
+}
+
 }  // namespace
 
 std::vector<int64_t> dense_strides(const Shape& shape, const std::vector<int>& order) {
@@ -168,6 +184,7 @@ std::vector<int64_t> preferred_strides(const StorageFacts& facts, const std::vec
     return row_major_strides(shape);
   if (windowed < shape.size()) return channels_last(shape, windowed, choice.windowed);
 
+  if (auto strides = strides_for_renaming(facts, layouts, out)) return *std::move(strides);
   // As an operand has it, so that both are walked side by side.
   std::vector<int64_t> paces = paces_of_largest(facts, layouts, node, shape);
   if (paces.empty() && nests->size() == 1 && choice.products == Products::kRows)

@@ -14,7 +14,8 @@ namespace arenac {
 std::vector<int64_t> dense_strides(const Shape& shape, const std::vector<int>& order);
 
 // The strides in which a node that reads what lies as `layouts` say writes `out`, dense. Asked are in turn
-// the windows of the node, its largest operand, the windows of its readers, and the lanes of a product.
+// the windows of the node, a reader that only renames the elements, the largest operand, the windows of the
+// readers, and the lanes of a product.
 std::vector<int64_t> preferred_strides(const StorageFacts& facts, const std::vector<Layout>& layouts,
                                        const StorageChoice& choice, const Node& node, TensorId out);
 

@@ -118,6 +118,7 @@ class SharedStorage {
   SharedStorage(const StorageFacts& facts, const ViewedBlock& block, Moves moves)
       : facts_(facts),
         block_(block),
+        moves_(moves),
         occupied_(occupancies(facts.graph, block.steps, block.layouts)),
         lives_(steps_occupied(occupied_)) {
     for (const Step& step : block.steps)
@@ -149,12 +150,21 @@ class SharedStorage {
     const Node& node = *block_.steps[s].node;
     for (TensorId x : operands_[s][k]) {
       const auto place = place_in_result(facts_, moves.layouts(), node, std::get<Nests>(node.body)[k], x);
-      if (place && moves.move(x, *place, s, k)) return;
+      if (place && may_be_at(*place, moves.layouts()[x], x, s) && moves.move(x, *place, s, k)) return;
     }
+  }
+
+  // Whether operand x of step s, which lies as it does, may lie at a place in its result for all that Moves
+  // says of orders of dimensions. Parts of concats may.
+  bool may_be_at(const Layout& place, const Layout& own, TensorId x, int s) const {
+    if (moves_ != Moves::kUnshared || operands_[s].size() > 1) return true;
+    const bool others_ask = facts_.is_output[place.root] || facts_.readers[x].size() > 1;
+    return !others_ask || equivalent(place.strides, own.strides, facts_.graph.tensors[x].shape);
   }
 
   const StorageFacts& facts_;
   const ViewedBlock& block_;
+  const Moves moves_;
   const std::vector<Occupancy> occupied_;                     // per tensor
   const std::vector<Interval> lives_;                         // the same in steps
   std::vector<std::vector<std::vector<TensorId>>> operands_;  // per step, per nest: those that may move

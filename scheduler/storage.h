@@ -32,7 +32,13 @@ bool may_meet(Type a, Type b);
 // Of several operands that could move, the first does, or rather one that nobody else reads: the storage of a
 // residual then has rows of nothing else, whose readers need not be done when rows of the sum appear. Parts
 // of a concat that others read, too, are then copied: what is copied lives for as many rows as the concat is
-// read for, the part only for those of its own readers.
+// read for, the part only for those of its own readers. In another order of dimensions than its own an
+// operand then moves neither to the caller nor where others read it: planes have no rows that could be told
+// apart.
+//
+//   r [24, y, x] by pixels      y1 = f(image, r[:3])   y2 = f(y1, r[3:6])   ...   y8, the caller's, by
+//   planes:
+//                               a row of each where y1 lies by pixels, all of r where it moves into y8
 enum class Moves : uint8_t { kFirst, kUnshared };
 
 // The outermost dimension of a product of two operands that both have its outer ones: that of the larger

@@ -106,6 +106,26 @@ TEST(FusedArena, OfHeadsThatTheCallerTakesIsAFewRows) {
             3 * kRow);
 }
 
+// An image that the caller takes, made better curve after curve: the images between lie by pixels as their
+// curves do, not by planes where the caller's will be, and of all a few rows are there.
+TEST(FusedArena, OfAnImageMadeBetterStepByStepIsAFewRows) {
+  constexpr int64_t kSize = 32, kCurves = 9;
+  const auto ones = [&](const char* name, int64_t channels) {
+    const std::vector<float> values(kCurves * channels * 9, 0.5f);
+    return fmt::format("float[{}, {}, 3, 3] {} = {{{}}}", kCurves, channels, name, fmt::join(values, ", "));
+  };
+  const Graph graph = rewritten(
+      import_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                              "g (float[1, 3, {0}, {0}] x) => (float[1, 3, {0}, {0}] y) <{1}, {2}> {{\n"
+                              "  h = Conv<pads = [1, 1, 1, 1]>(x, wh) c = Conv<pads = [1, 1, 1, 1]>(h, wc)\n"
+                              "  c1, c2, c3 = Split<axis = 1>(c)\n"
+                              "  m1 = Mul(x, c1) y1 = Add(x, m1) m2 = Mul(y1, c2) y2 = Add(y1, m2)\n"
+                              "  m3 = Mul(y2, c3) y = Add(y2, m3)\n}}",
+                              kSize, ones("wh", 3), ones("wc", kCurves))),
+      layerwise_peak);
+  EXPECT_LE(found_by("fused", graph).arena, 6 * kSize * kCurves * 4);
+}
+
 // Boxes of a detector with two anchors a pixel, which the caller takes anchor after anchor: they come row by
 // row of the image.
 TEST(FusedArena, OfBoxesThatTheCallerTakesByAnchorsIsAFewRows) {

@@ -65,6 +65,19 @@ TEST(Orders, AreThoseThatReadersWantWhereNoOperandHasOne) {
   EXPECT_THAT(m.layout("j").strides, ElementsAre(72, 1, 12, 2));
 }
 
+// The best of all pixels of all channels: what is sought in them takes them as they are named.
+TEST(Orders, AreThoseOfAKernelThatTakesThemUnderAnotherName) {
+  const Scheduled m(fmt::format(
+      R"(g (float[1, 4, 6, 6] x, int64[1] k) => (float v, int64 i)
+      <float[4, 4, 1, 1] w = {{{}}}, int64[2] flat = {{1, -1}}> {{
+      c = Conv(x, w)  h = MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(c)  t = Mul(c, h)
+      r = Reshape(t, flat)  v, i = TopK(r, k) }})",
+      fmt::join(std::vector<int>(16, 1), ", ")));
+  EXPECT_THAT(m.layout("h").strides, ElementsAre(144, 1, 24, 4));
+  EXPECT_THAT(m.layout("t").strides, ElementsAre(144, 36, 6, 1));
+  EXPECT_EQ(m.layout("r").root, m.layout("t").root);
+}
+
 TEST(Orders, AreThoseOfWhatIsComputedRatherThanOfInputs) {
   const Scheduled m(fmt::format(
       R"(g (float[1, 4, 6, 6] x) => (float z) <float[4, 4, 1, 1] w = {{{}}}> {{
