@@ -11,39 +11,18 @@
 #include "frontend/facts.h"
 #include "frontend/merge.h"
 #include "frontend/nearest.h"
+#include "frontend/stream_loops.h"
+#include "frontend/stream_reads.h"
 
 namespace arenac {
 namespace {
 
-// Time in a tensor of the stream.
-struct Time {
-  int dimension;
-  int64_t stretch, call;  // moments of the model's stretch of time, and of a call
-
-  bool operator==(const Time&) const = default;
-};
-
-// How a nest reads a tensor of the stream: at moment step * t + offset + k, where t is the axis of the result
-// that steps furthest, and k what the others and the reduced ones add.
-struct TimeRead {
-  TensorId tensor;
-  Time time;
-  Affine moment;
-  int axis = -1;  // t; -1: none
-  int64_t step = 1;
-  int64_t earliest = 0, latest = 0;  // of offset + k, both included
-
-  bool has_past() const { return earliest < 0; }
-};
+constexpr const char* kNumber = "depends on the number of a moment, or on an operand that lacks its --stream";
 
 // A tensor of which earlier moments are read.
 struct Past {
   int64_t moments = 0;
   std::optional<uint8_t> fill;  // bytes of what contributes nothing
-};
-
-struct Fault {
-  std::string reason;
 };
 
 class Streamer {
@@ -57,7 +36,7 @@ class Streamer {
       if (!touches_stream(node)) continue;
       try {
         follow(node);
-      } catch (const Fault& fault) {
+      } catch (const StreamFault& fault) {
         faults_.push_back(fmt::format("node '{}' ({}) {}", node.origin, node.op, fault.reason));
       }
     }
@@ -65,6 +44,8 @@ class Streamer {
       throw UserError(fmt::format("{}: --stream: calls cannot go on from each other:\n  {}", graph_.name,
                                   fmt::join(faults_, "\n  ")));
     for (const auto& [id, past] : pasts_) remember(id, past);
+    for (const FirstState& state : carried_) hand_on(state);
+    for (const auto& [time, before] : counts_) count_moments(before, time.first, time.second);
     return {std::move(graph_), std::move(states_)};
   }
 
@@ -115,12 +96,14 @@ class Streamer {
   }
 
   void follow(Node& node) {
+    if (std::holds_alternative<Loop>(node.body)) return go_round(node);
     Nests* nests = std::get_if<Nests>(&node.body);
-    if (!nests) throw Fault{"works through its operands in an order of its own; give its state by --state"};
+    if (!nests)
+      throw StreamFault{"works through its operands in an order of its own; give its state by --state"};
     std::optional<Time> time;  // in the result
     bool alone = false;        // a nest works on this call alone
     for (Nest& nest : *nests) {
-      const std::vector<TimeRead> reads = reads_of(nest, node);
+      const std::vector<TimeRead> reads = time_reads(nest, node, time_);
       if (reads.empty()) continue;
       if (reads[0].axis < 0 || takes_some(nest, reads[0])) {
         require_inside(nest, reads);
@@ -129,13 +112,20 @@ class Streamer {
       }
       const Time here = go_on(nest, node, reads);
       if (time && *time != here)
-        throw Fault{"reads operands of different lengths, or has time in two dimensions"};
+        throw StreamFault{"reads operands of different lengths, or has time in two dimensions"};
       time = here;
     }
     if (!time) return work_alone(node);
-    if (alone) throw Fault{"combines moments with all of a call"};
+    if (alone) throw StreamFault{"combines moments with all of a call"};
     cut(node, *time);
     time_[node.writes[0]] = *time;
+  }
+
+  void go_round(Node& loop) {
+    const LoopOverTime followed = follow_loop(loop, graph_.block, graph_, time_);
+    for (const auto& [id, time] : followed.times) graph_.tensors[id].shape[time.dimension] = time.call;
+    time_ = followed.times;
+    carried_.insert(carried_.end(), followed.carried.begin(), followed.carried.end());
   }
 
   // Whether the nest takes fewer moments than there are, each by itself: a slice.
@@ -149,49 +139,15 @@ class Streamer {
     for (const TimeRead& read : reads) {
       const int64_t walked = read.axis < 0 ? 0 : read.step * (nest.axes[read.axis].extent - 1);
       if (read.latest + walked >= read.time.stretch)
-        throw Fault{"reads moments behind the last of the call: cut them off first"};
+        throw StreamFault{"reads moments behind the last of the call: cut them off first"};
     }
-  }
-
-  // Reads of tensors of the stream; all with the same axis and step.
-  std::vector<TimeRead> reads_of(const Nest& nest, const Node& node) const {
-    std::vector<TimeRead> all;
-    visit_reads(nest, [&](const Expr& e) {
-      const TensorId id = node.reads[e->index];
-      if (const auto at = time_.find(id); at != time_.end())
-        all.push_back(read_at(e->args[at->second.dimension], nest, id, at->second));
-    });
-    for (const TimeRead& read : all)
-      if (read.axis != all[0].axis || read.step != all[0].step)
-        throw Fault{"reads its operands at different paces"};
-    return all;
-  }
-
-  static TimeRead read_at(const Expr& index, const Nest& nest, TensorId id, const Time& time) {
-    const auto form = affine_form(index);
-    if (!form) throw Fault{"does not read moment after moment"};
-    TimeRead read{id, time, *form};
-    read.earliest = read.latest = form->constant;
-    for (const auto& [a, factor] : form->terms) {
-      if (a < 0) throw Fault{"reads in a loop; give its state by --state"};
-      if (!nest.axes[a].reduced && (read.axis < 0 || factor > read.step)) read.axis = a, read.step = factor;
-    }
-    for (const auto& [a, factor] : form->terms) {
-      if (a == read.axis) continue;
-      if (!nest.axes[a].reduced && std::abs(factor) >= read.step)
-        throw Fault{"does not read moment after moment"};
-      const int64_t far = factor * (nest.axes[a].extent - 1);
-      read.earliest += std::min<int64_t>(far, 0), read.latest += std::max<int64_t>(far, 0);
-    }
-    if (read.axis >= 0 && read.step < 1) throw Fault{"does not read moment after moment"};
-    return read;
   }
 
   // The dimension of the result that the axis walks from its beginning.
   static int dimension_of(int axis, const Nest& nest) {
     for (size_t d = 0; d < nest.store.size(); ++d)
       if (nest.store[d]->op == Op::kAxis && nest.store[d]->index == axis) return static_cast<int>(d);
-    throw Fault{"moves or splits the axis of time"};
+    throw StreamFault{"moves or splits the axis of time"};
   }
 
   // Checks that a nest goes on from call to call and takes the bounds away that are the ends of the stretch
@@ -201,17 +157,17 @@ class Streamer {
     const int64_t step = reads[0].step;
     for (const TimeRead& read : reads)
       if (read.time.stretch != stretch || read.time.call != call)
-        throw Fault{"reads operands of different lengths"};
+        throw StreamFault{"reads operands of different lengths"};
     if (stretch % step != 0 || call % step != 0)
-      throw Fault{
+      throw StreamFault{
           fmt::format("takes every {}. moment: bind the model, and a call, to a multiple of as many", step)};
     const Time time = {dimension_of(reads[0].axis, nest), stretch / step, call / step};
-    if (time.stretch < 2) throw Fault{"has a single moment as its result: bind the model to more"};
+    if (time.stretch < 2) throw StreamFault{"has a single moment as its result: bind the model to more"};
     if (nest.axes[reads[0].axis].extent < time.stretch)
-      throw Fault{"has fewer moments than it reads: pad before the first moment"};
+      throw StreamFault{"has fewer moments than it reads: pad before the first moment"};
     for (const TimeRead& read : reads)
       if (read.latest >= step)
-        throw Fault{
+        throw StreamFault{
             fmt::format("needs {} later moments: pad before the first moment alone", read.latest - step + 1)};
     std::erase_if(nest.where, [&](const Bound& bound) {
       const auto form = affine_form(bound.index);
@@ -220,35 +176,15 @@ class Streamer {
              });
     });
     for (const TimeRead& read : reads)
-      if (read.has_past()) note_past(read, reads, nest, node);
+      if (read.has_past()) note_past(read, nest, node);
     return time;
-  }
-
-  // Whether the axis of time is used for anything but the moment at which the stream is read and written.
-  bool names_time(const Nest& nest, const Node& node, int t) const {
-    const auto names = [&](const Expr& root) {
-      if (root.empty()) return false;
-      const Expr without = substitute(root, [&](const Expr& e) -> Expr {
-        if (e->op != Op::kRead || !time_.contains(node.reads[e->index])) return {};
-        std::vector<Expr> indices = e->args;
-        indices[time_.at(node.reads[e->index]).dimension] = integer(0);
-        return read(e->index, e->type, indices);
-      });
-      return names_axis(without, t);
-    };
-    return names(nest.body) || names(nest.finish) ||
-           std::count_if(nest.store.begin(), nest.store.end(), names) > 1 ||
-           std::any_of(nest.where.begin(), nest.where.end(), [&](const Bound& b) { return names(b.index); });
   }
 
   // Notes what the nest reads of the past, and with which value before the first call that contributes
   // nothing: zero, or the zero point that it subtracts.
-  void note_past(const TimeRead& read, const std::vector<TimeRead>& reads, const Nest& nest,
-                 const Node& node) {
-    if (nest.combine != Combine::kSum) throw Fault{"compares moments: only sums go on from call to call"};
-    for (const TimeRead& other : reads)
-      if (other.tensor == read.tensor && other.moment != read.moment)
-        throw Fault{"combines two moments of one operand"};
+  void note_past(const TimeRead& read, const Nest& nest, const Node& node) {
+    if (nest.combine != Combine::kSum)
+      throw StreamFault{"compares moments: only sums go on from call to call"};
     Past& past = pasts_[read.tensor];
     past.moments = std::max(past.moments, -read.earliest);
     const Type type = graph_.tensors[read.tensor].type;
@@ -257,8 +193,9 @@ class Streamer {
       if (value != 0 && (size_of(type) != 1 || is_float(type) || round_to(type, scalar).i != value))
         return false;
       const Expr body = substitute(nest.body, [&](const Expr& e) -> Expr {
-        if (e->op != Op::kRead || node.reads[e->index] != read.tensor) return {};
-        return constant(e->type, scalar);
+        const bool is_past = e->op == Op::kRead && node.reads[e->index] == read.tensor &&
+                             affine_form(e->args[read.time.dimension]) == read.moment;
+        return is_past ? constant(e->type, scalar) : Expr{};
       });
       return is_zero_product(body, node, graph_);
     };
@@ -269,36 +206,48 @@ class Streamer {
     });
     const auto fill = std::find_if(candidates.begin(), candidates.end(), contributes_nothing);
     if (fill == candidates.end())
-      throw Fault{"has no value of its operand that stands for nothing before the first call"};
+      throw StreamFault{"has no value of its operand that stands for nothing before the first call"};
     const auto byte = static_cast<uint8_t>(*fill);
-    if (past.fill && *past.fill != byte) throw Fault{"takes another value for nothing than another reader"};
+    if (past.fill && *past.fill != byte)
+      throw StreamFault{"takes another value for nothing than another reader"};
     past.fill = byte;
   }
 
   // The moments of a call, and nothing of what lies behind the last.
   void cut(Node& node, const Time& time) {
-    Tensor& result = graph_.tensors[node.writes[0]];
+    const TensorId result = node.writes[0];
     const auto d = static_cast<size_t>(time.dimension);
-    if (result.shape[d] != time.stretch &&
-        std::count(graph_.outputs.begin(), graph_.outputs.end(), node.writes[0]))
-      throw Fault{"has moments behind the last of the call: cut them off"};
+    if (graph_.tensors[result].shape[d] != time.stretch &&
+        std::count(graph_.outputs.begin(), graph_.outputs.end(), result))
+      throw StreamFault{"has moments behind the last of the call: cut them off"};
     for (Nest& nest : std::get<Nests>(node.body)) {
       const Expr& place = nest.store[d];
-      if (place->op != Op::kAxis || place->index < 0) throw Fault{"moves or splits the axis of time"};
-      Axis& moments = nest.axes[place->index];
-      if (moments.extent < time.stretch || names_time(nest, node, place->index))
-        throw Fault{"depends on the number of a moment, or on an operand that lacks its --stream"};
-      moments.extent = time.call;
+      if (place->op != Op::kAxis || place->index < 0) throw StreamFault{"moves or splits the axis of time"};
+      const int t = place->index;
+      if (nest.axes[t].extent < time.stretch) throw StreamFault{kNumber};
+      if (names_time(nest, node, t, time_)) go_on_counting(nest, node, t, time);
+      nest.axes[t].extent = time.call;
     }
-    result.shape[d] = time.call;
+    graph_.tensors[result].shape[d] = time.call;
+  }
+
+  // Lets a nest that needs the number of a moment, up to some, count those of earlier calls, too.
+  void go_on_counting(Nest& nest, Node& node, int t, const Time& time) {
+    if (names_time(with_number_of_moment(nest, t, time, integer(0)), node, t, time_))
+      throw StreamFault{kNumber};
+    const auto [count, is_new] = counts_.try_emplace({time.stretch, time.call}, 0);
+    if (is_new) count->second = add_tensor(unique("moments_before"), Type::kInt64, {1});
+    const Expr earlier = read(static_cast<int>(node.reads.size()), Type::kInt64, {integer(0)});
+    node.reads.push_back(count->second);
+    nest = with_number_of_moment(nest, t, time, axis(t) + earlier);
   }
 
   // What has no time in its result is the same only where a call has all of the model's moments.
   void work_alone(const Node& node) {
     for (TensorId id : node.reads)
       if (const auto at = time_.find(id); at != time_.end() && at->second.call != at->second.stretch)
-        throw Fault{fmt::format("works on all {} moments of the model, of which a call has {}",
-                                at->second.stretch, at->second.call)};
+        throw StreamFault{fmt::format("works on all {} moments of the model, of which a call has {}",
+                                      at->second.stretch, at->second.call)};
     graph_.warnings.push_back(
         fmt::format("node '{}' ({}) works on the moments of one call alone", node.origin, node.op));
   }
@@ -329,10 +278,9 @@ class Streamer {
     const int d = time_.at(id).dimension;
     Shape kept = now.shape, both = now.shape;
     kept[d] = past.moments, both[d] += past.moments;
-    const std::string before_name = unique(now.name + "_before"), after_name = unique(now.name + "_after");
-    const TensorId before = add_tensor(before_name, now.type, kept);
+    const TensorId before = add_tensor(unique(now.name + "_before"), now.type, kept);
     const TensorId all = add_tensor(now.name, now.type, both);
-    const TensorId after = add_tensor(after_name, now.type, kept);
+    const TensorId after = add_tensor(unique(now.name + "_after"), now.type, kept);
     for (Node& node : graph_.block) read_later(node, id, all, past.moments);
 
     Nest first = copy_nest(now.type, kept), then = copy_nest(now.type, now.shape), last = first;
@@ -348,9 +296,36 @@ class Streamer {
     graph_.block.insert(writer == graph_.block.end() ? graph_.block.begin() : writer + 1, joined);
     graph_.block.push_back(left);
 
-    graph_.inputs.push_back(before), graph_.input_names.push_back(before_name);
-    graph_.outputs.push_back(after), graph_.output_names.push_back(after_name);
-    states_.push_back({after_name, before_name, *past.fill});
+    add_state(before, after, *past.fill);
+  }
+
+  // Lets a loop's value begin as the last call left it.
+  void hand_on(const FirstState& state) {
+    const Tensor value = graph_.tensors[state.tensor];
+    const TensorId before = add_tensor(unique(value.name + "_before"), value.type, value.shape);
+    const TensorId after = add_tensor(unique(value.name + "_after"), value.type, value.shape);
+    Node& first = *std::ranges::find(graph_.block, std::vector{state.tensor}, &Node::writes);
+    first.reads = {before};
+    first.body = Nests{copy_nest(value.type, value.shape)};
+    graph_.block.push_back({value.name, "Stream", {state.tensor}, {after}, first.body});
+    add_state(before, after, state.byte);
+  }
+
+  // Counts the moments of calls, up to those of the model's stretch of time.
+  void count_moments(TensorId before, int64_t stretch, int64_t call) {
+    const TensorId after = add_tensor(unique("moments_after"), Type::kInt64, {1});
+    Nest nest = copy_nest(Type::kInt64, {1});
+    nest.body = make(Op::kMin, {nest.body + integer(call), integer(stretch)});
+    graph_.block.push_back({"moments", "Stream", {before}, {after}, Nests{nest}});
+    add_state(before, after, 0);
+  }
+
+  // What a call finds as `before`, it leaves as `after`.
+  void add_state(TensorId before, TensorId after, uint8_t initial) {
+    const auto &from = graph_.tensors[before].name, &to = graph_.tensors[after].name;
+    graph_.inputs.push_back(before), graph_.input_names.push_back(from);
+    graph_.outputs.push_back(after), graph_.output_names.push_back(to);
+    states_.push_back({to, from, initial});
   }
 
   // Lets a node read `all` where it reads the tensor, each moment `past` later.
@@ -372,8 +347,11 @@ class Streamer {
   }
 
   Graph graph_;
-  std::map<TensorId, Time> time_;  // of the tensors of the stream
+  Times time_;
   std::map<TensorId, Past> pasts_;
+  std::vector<FirstState> carried_;  // of loops
+  std::map<std::pair<int64_t, int64_t>, TensorId>
+      counts_;  // by stretch and call: the moments of earlier calls
   std::vector<StateNames> states_;
   std::vector<std::string> faults_;
 };

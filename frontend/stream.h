@@ -23,16 +23,17 @@ struct Streamed {
   std::vector<StateNames> states;
 };
 
-// The graph in which causal sums, convolutions and averages over time, go on with what earlier calls brought:
-// the results of calls in turn are those of one call with all that they were given, where that begins with
-// zeros, or with the zero point of integers. What works on each moment alone stays as it is. Moments behind
-// the last that the model is given, which a convolution padded at both ends has, are dropped where no output
-// shows them. What has no axis of time in its result works on the moments of one call, with a warning, if a
-// call brings as many as the model's stretch of time has.
+// The graph in which causal sums, convolutions and averages over time, go on with what earlier calls brought,
+// and loops over time with what the last call left: the results of calls in turn are those of one call with
+// all that they were given, where that begins with zeros, or with the zero point of integers. What divides by
+// how many moments a window has had so far counts them. What works on each moment alone stays as it is.
+// Moments behind the last that the model is given, which a convolution padded at both ends has, are dropped
+// where no output shows them. What has no axis of time in its result works on the moments of one call, with a
+// warning, if a call brings as many as the model's stretch of time has.
 //
 // Throws UserError for an input or a dimension that is not there, that has a single moment, which no axis
 // walks, or that comes twice (Exit::kUsage), and naming all nodes that need later moments, depend on the
-// number of a moment, combine moments in another way, or work in loops or branches.
+// number of a moment, combine moments in another way, or work in branches or in loops that go on otherwise.
 Streamed streamed(Graph graph, const std::vector<StreamInput>& inputs);
 
 }  // namespace arenac

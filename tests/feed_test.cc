@@ -257,6 +257,21 @@ TEST(Feed, WrongNamesAreExplained) {
   EXPECT_THAT(message_of(text, {{"x", 0}}, {}), HasSubstr("--feed x=0: there is one row"));
 }
 
+// An image of three channels that is made better step by step for the caller: it comes by rows, not by
+// channels.
+TEST(Feed, FollowsTheRowsOfAnImageThatItsResultIsMadeOf) {
+  const std::vector<int> ones(3 * 3 * 9, 1);
+  const Graph graph = with_caller_rows(
+      import_text(
+          fmt::format("<ir_version: 8, opset_import: [\"\" : 17]>\n"
+                      "g (float[1, 3, 9, 8] x) => (float[1, 3, 9, 8] y) <float[3, 3, 3, 3] w = {{{}}}> {{\n"
+                      "  c = Conv<pads = [1, 1, 1, 1]>(x, w) m1 = Mul(x, c) y1 = Add(x, m1)\n"
+                      "  m2 = Mul(y1, c) y = Add(y1, m2)\n}}",
+                      fmt::join(ones, ", "))),
+      {{"x"}}, {});
+  EXPECT_EQ(graph.by_rows.at(graph.inputs[0]), 2);
+}
+
 // What reads all rows is named.
 TEST(Feed, OfWhatReadsAllRowsIsRefused) {
   const std::string text =

@@ -60,6 +60,32 @@ const std::vector<Model>& causal_models() {
       {"average",
        "(float[1, 3, $T] x) => (float[1, 3, $N] y) {\n"
        "  y = AveragePool<kernel_shape = [3], pads = [2, 0], count_include_pad = 1>(x) }"},
+      {"average_over_a_growing_start",
+       "(float[1, 3, $T] x) => (float[1, 3, $N] y) {\n"
+       "  a = AveragePool<kernel_shape = [4], pads = [3, 0]>(x)\n"
+       "  y = AveragePool<kernel_shape = [3], strides = [2], pads = [1, 0]>(a) }",
+       2, 2, 2},
+      {"residual", "(float[1, 3, $T] x) => (float[1, 3, $N] y) <float[3, 3, 3] w = " + numbers(27) +
+                       "> { c = Conv<pads = [2, 0]>(x, w)  r = Relu(c)  y = Add(r, x) }"},
+      {"gru",
+       "(float[$T, 1, 3] x) => (float[$N, 1, 4] y) <float[1, 12, 3] w = " + numbers(36) +
+           ", float[1, 12, 4] r = " + numbers(48) +
+           ", int64[1] direction = {1}> { h = GRU<hidden_size = 4>(x, w, r)  y = Squeeze(h, direction) }",
+       0, 0},
+      {"layers_of_lstms", "(float[1, 3, $T] x) => (float[1, 4, $N] y) <float[3, 3, 3] v = " + numbers(27) +
+                              ", float[1, 16, 3] w = " + numbers(48) +
+                              ", float[1, 16, 4] r = " + numbers(64) +
+                              ", int64[1] direction = {1}> {\n"
+                              "  c = Conv<pads = [2, 0]>(x, v)  t = Transpose<perm = [2, 0, 1]>(c)\n"
+                              "  a = LSTM<hidden_size = 4>(t, w, r)  b = Squeeze(a, direction)\n"
+                              "  d = LSTM<hidden_size = 4>(b, r, r)  e = Squeeze(d, direction)\n"
+                              "  y = Transpose<perm = [1, 2, 0]>(e) }"},
+      {"scan",
+       "(float[$T, 3] x) => (float[$N, 3] y) <float[3] zeros = {0, 0, 0}, float half = {0.5}> {\n"
+       "  last, y = Scan<num_scan_inputs = 1, body = b (float[3] s, float[3] v) => (float[3] n, float[3] o) "
+       "{\n"
+       "    a = Add(s, v)  n = Mul(a, half)  o = Neg(n) }>(zeros, x) }",
+       0, 0},
       {"depthwise",
        "(float[1, 3, $T] x) => (float[1, 3, $N] y) <float[3, 1, 2] w = " + numbers(6) +
            "> { a = Conv<group = 3, pads = [1, 0]>(x, w)  y = Conv<group = 3, pads = [1, 0]>(a, w) }"},
@@ -292,17 +318,51 @@ TEST(Stream, InputAndDimensionMustBeThere) {
   EXPECT_THROW(streamed(graph_of(model, 4), {{"x", 2, 2}, {"x", 1}}), UserError);
 }
 
+TEST(Stream, LoopsThatDoNotGoOnAreExplained) {
+  const auto fault = [](const std::string& attributes, const std::string& operands) {
+    StreamInput input{"x", 0, 4};
+    const Model model{
+        "m", "(float[$T, 1, 3] x, float[1, 1, 4] z) => (float[$N, 1, 1, 4] y) <float[1, 16, 3] w = " +
+                 numbers(48) + ", float[1, 16, 4] r = " + numbers(64) +
+                 ", float[1, 1, 4] one = {0, 1, 0, 0}, int32[1] n = {5}> {\n  s = Sin(z)\n" +
+                 "  y = LSTM<hidden_size = 4" + attributes + ">(" + operands + ") }"};
+    try {
+      streamed(graph_of(model), {input});
+    } catch (const UserError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  EXPECT_THAT(fault(", direction = \"reverse\"", "x, w, r"), HasSubstr("begins with the last moment"));
+  EXPECT_THAT(fault("", "x, w, r, , n"), HasSubstr("depends on the number of a moment"));
+  EXPECT_THAT(fault("", "x, w, r, , , one"), HasSubstr("begins with what is computed"));
+  EXPECT_THAT(fault("", "x, w, r, , , s"), HasSubstr("begins with what is computed"));
+  EXPECT_EQ(fault("", "x, w, r, , , z"), "");  // the model's own state
+}
+
+// What is left when all moments have been is what one call with all would leave.
+TEST(Stream, LastStatesAreThoseSoFar) {
+  const Model model{"m", "(float[$T, 1, 3] x) => (float[1, 1, 4] h) <float[1, 12, 3] w = " + numbers(36) +
+                             ", float[1, 12, 4] r = " + numbers(48) +
+                             "> { y, h = GRU<hidden_size = 4>(x, w, r) }"};
+  const Graph whole = graph_of(model);
+  const auto inputs = random_inputs(whole, 1, Numbers::kAny);
+  const Streamed stream = streamed(graph_of(model), {{"x", 0, 3}});
+  std::vector<Value> given = first_states(stream);
+  for (int64_t t = 0; t < kMoments; t += 3) {
+    given.insert(given.begin(), part(inputs[0], 0, t, t + 3));
+    given = interpret_outputs(stream.graph, given);
+    if (t + 3 < kMoments) given.erase(given.begin());
+  }
+  EXPECT_EQ(given[0].bytes, interpret_outputs(whole, inputs)[0].bytes);
+}
+
 // Control flow is no operand of the node that it is in.
-TEST(Stream, LoopsAndBranchesAreRefused) {
-  const std::string needs = "works through its operands in an order of its own; give its state by --state";
-  EXPECT_THAT(fault_of("(float[1, 3, $T] x) => (float[k, 1, 1, 4] y) <float[1, 16, 3] w = " + numbers(48) +
-                       ", float[1, 16, 4] r = " + numbers(64) +
-                       "> { t = Transpose<perm = [2, 0, 1]>(x)  y = LSTM<hidden_size = 4>(t, w, r) }"),
-              HasSubstr(needs));
+TEST(Stream, BranchesAreRefused) {
   EXPECT_THAT(fault_of("(float[1, 3, $T] x, bool b) => (float[1, 3, $N] y) {\n"
                        "  y = If(b)<then_branch = g () => (float[1, 3, $N] p) { p = Relu(x) },\n"
                        "            else_branch = h () => (float[1, 3, $N] q) { q = Neg(x) }> }"),
-              HasSubstr(needs));
+              HasSubstr("works through its operands in an order of its own; give its state by --state"));
 }
 
 TEST(Stream, InputsBringAsManyMoments) {
