@@ -4,7 +4,7 @@
 #include <map>
 #include <set>
 
-#include "frontend/loop_fusion.h"
+#include "frontend/loop_moments.h"
 #include "frontend/merge.h"
 
 namespace arenac {

@@ -7,6 +7,7 @@
 
 #include "frontend/import.h"
 #include "frontend/inline.h"
+#include "frontend/loop_moments.h"
 #include "tests/same_bits.h"
 #include "tests/values.h"
 
@@ -33,7 +34,7 @@ Fused fused(const std::string& first, const std::string& between, const std::str
             const std::string& after, const std::string& y) {
   const std::string text = R"(<ir_version: 8, opset_import: ["" : 17]>
       g (float[7, 1, 2] x, float[1, 12, 2] w, float[1, 12, 3] r, float[1, 12, 3] v, float[1, 12, 3] s,
-         float[1, 9, 2] gw, float[1, 9, 3] gr, float[3, 3] m) => ()" +
+         float[1, 9, 2] gw, float[1, 9, 3] gr, float[3, 3] m, float[2, 3] n, float[1, 3, 3] e) => ()" +
                            y + R"()
       <int64[1] one = {1}, int64[1] zero = {0}, int64[1] last = {6}, int64[1] end = {7}, int64[1] two = {2}, int64[1] three = {3},
        int64[3] flat = {7, 1, 3}> { )" +
@@ -122,6 +123,39 @@ TEST(LoopFusion, LayersOfMoreConstantsThanACacheHoldsStayApart) {
     const Graph result = with_fused_loops(graph, most);
     EXPECT_EQ(std::ranges::count_if(result.block, static_loop), loops) << most;
   }
+}
+
+// What the layer alone reads of what is computed before it, moment by moment, is there for one moment.
+TEST(LoopFusion, WhatPrecedesALayerMomentByMomentComesAlong) {
+  const std::string backwards = "c = LSTM<hidden_size = 3, direction = \"reverse\">(b, v, s)";
+  for (const char* before : {"b = MatMul(x, n)", "d = MatMul(x, n)  f = Tanh(d)  b = Softmax<axis = 2>(f)"}) {
+    EXPECT_EQ(fused("", before, kSecond, kLast, kOne).most, 12) << before;
+    EXPECT_EQ(fused("", before, backwards, "y = Slice(c, zero, one, zero)", kOne).most, 12) << before;
+  }
+}
+
+TEST(LoopFusion, WhatPrecedesALayerOtherwiseStaysWhole) {
+  const auto most = [](const char* before, const char* layer, const std::string& after) {
+    return fused("", before, layer, after, kOne).most;
+  };
+  const char* lstm = "c = LSTM<hidden_size = 3>(b, v, s)";
+  // Others read it, or the layer runs both ways.
+  EXPECT_EQ(
+      most("b = MatMul(x, n)", lstm, "l = Slice(c, last, end, zero)  k = ReduceSum(b, zero)  y = Add(l, k)"),
+      21);
+  EXPECT_EQ(most("b = MatMul(x, n)",
+                 "c0 = LSTM<hidden_size = 3>(b, v, s)  c1 = LSTM<hidden_size = 3, direction = "
+                 "\"reverse\">(b, v, s)  "
+                 "c = Add(c0, c1)",
+                 kLast),
+            21);
+  // It takes neighbours.
+  EXPECT_EQ(most("t = Transpose<perm = [1, 2, 0]>(x)  p = AveragePool<kernel_shape = [2], pads = [1, 0]>(t)\n"
+                 "b = Transpose<perm = [2, 0, 1]>(p)",
+                 "c = LSTM<hidden_size = 3>(b, w, r)", kLast),
+            14);
+  // Its weights would be read again for each moment, and it is a third of the work.
+  EXPECT_EQ(most("b = MatMul(x, n)", "c = RNN<hidden_size = 3>(b, e, e)", kLast), 21);
 }
 
 TEST(LoopFusion, OtherCells) {

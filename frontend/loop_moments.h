@@ -1,0 +1,72 @@
+// What the loops of recurrences, and the nodes beside them, do moment by moment.
+//
+//   for t: y[t] = f(x[t], ..)      y: moment t of dimension 0 in iteration t
+//   r = Relu(y)                    one moment of one moment: in the loop it is r[t] = Relu(y[t])
+//   z = r[last]                    of r the last moment alone
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <vector>
+
+#include "frontend/graph.h"
+
+namespace arenac {
+
+// Iteration t of a loop touches element t of the dimension, or element trips - 1 - t.
+struct LoopMoment {
+  size_t dimension;
+  bool backwards;
+
+  bool operator==(const LoopMoment&) const = default;
+};
+using LoopMoments = std::map<TensorId, LoopMoment>;
+
+// The loop that a node is, where it runs all of its trips, two or more; else null.
+const Loop* static_loop(const Node& node);
+
+// Which of the two the index is, of an expression in the loop.
+std::optional<bool> direction_of(const Expr& index, const Loop& loop);
+
+// All that a node reads and writes, its blocks included.
+struct Touched {
+  std::set<TensorId> reads, writes;
+};
+Touched touched_by(const Node& node);
+bool meet(const std::set<TensorId>& a, const std::set<TensorId>& b);
+int64_t bytes_of_constants(const std::set<TensorId>& ids, const Graph& graph);
+
+// A graph with how many nodes write each of its tensors.
+struct WrittenGraph {
+  explicit WrittenGraph(Graph graph);
+
+  bool is_output(TensorId id) const;
+
+  Graph graph;
+  std::vector<int> writers;  // per tensor
+};
+
+// What the loop's body itself writes a moment of in each iteration.
+LoopMoments moments_of(const Loop& loop, const WrittenGraph& written);
+
+// A node as it computes one moment of its result in an iteration.
+struct Sunk {
+  Node node;
+  LoopMoment moment;  // of its result
+};
+// The node as it computes one moment from the same moment of those tensors, in the loop; nothing where it
+// does otherwise, or reads none of them.
+std::optional<Sunk> sunk(const Node& node, const Loop& loop, const LoopMoments& moments,
+                         const WrittenGraph& written);
+// The node as it computes that moment, whatever it reads; nothing where it does not write moment by moment.
+std::optional<Sunk> sunk_to(const LoopMoment& moment, const Node& node, const Loop& loop,
+                            const WrittenGraph& written);
+
+// Whether a node in `loop` reads of these tensors only the moment of its iteration.
+bool reads_own_moment(const Node& node, const Loop& loop, const LoopMoments& moments);
+
+// Whether a node after the loop of `trips` reads of the tensor only what the last iteration wrote.
+bool reads_last(const Node& node, TensorId id, const LoopMoment& moment, int64_t trips);
+
+}  // namespace arenac
