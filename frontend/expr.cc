@@ -12,6 +12,10 @@
 namespace arenac {
 namespace {
 
+// One row an Op, in the order of the enum: info() indexes by its number. The arity is what make() demands; a
+// row with 0 or -1 (the indices of an element, the operands of an instruction) is built by a function of its
+// own. A libm name is the double's: C code appends an f to it for float32. `round` has none, as C's round()
+// goes away from zero at ties and Op::kRound to even.
 constexpr OpInfo kOps[] = {
     {Op::kConst, "const", 0, false, nullptr},
     {Op::kAxis, "axis", 0, false, nullptr},
@@ -65,10 +69,16 @@ constexpr OpInfo kOps[] = {
     {Op::kInstruction, "instruction", -1, false, nullptr},
 };
 
+// The one place where trees are made. They never change afterwards, so that any number of formulas share them
+// and the address alone proves two of them equal.
 Expr leaf(Expr::Tree tree) { return Expr(std::make_shared<const Expr::Tree>(std::move(tree))); }
 
 bool is_const(const Expr& e) { return e->op == Op::kConst; }
 
+// Arithmetic on floats, in double whatever their type; apply() then rounds once to the type. For + - * / and
+// sqrt of float32 this gives the very bits of arithmetic in float32: rounding twice is harmless where the
+// wider format has at least 2p + 2 bits, here 53 >= 2 * 24 + 2 (Figueroa, "When is double rounding
+// innocuous?", SIGNUM Newsletter, 1995). Floor, ceil and their like are exact in any case.
 double math(Op op, double a, double b) {
   switch (op) {
     case Op::kNeg:
@@ -124,6 +134,7 @@ double math(Op op, double a, double b) {
     case Op::kDiv:
       return a / b;
     case Op::kMod: {
+      // fmod has the sign of a, the floor modulo that of b:   fmod(-7, 3) = -1   ->   -1 + 3 = 2
       const double r = std::fmod(a, b);
       return r != 0 && (r < 0) != (b < 0) ? r + b : r;
     }
@@ -139,6 +150,9 @@ double math(Op op, double a, double b) {
   }
 }
 
+// base^exponent modulo 2^64, by squaring: x^13 = x^8 * x^4 * x^1, as 13 is 1101 in binary. Modulo 2^64 the
+// bits of a signed power are those of an unsigned one. A negative exponent truncates 1 / base^n, which is 0
+// for every natural number above 1.
 uint64_t integer_power(uint64_t base, int64_t exponent) {
   if (exponent < 0) return base == 1 ? 1 : 0;
   uint64_t result = 1;
@@ -153,12 +167,23 @@ int64_t divide(int64_t a, int64_t b) {
   return b == -1 ? static_cast<int64_t>(0 - static_cast<uint64_t>(a)) : a / b;
 }
 
+// Of the sign of b: -7 mod 3 = 2, 7 mod -3 = -2. By -1 there is no rest, and C++ leaves INT64_MIN % -1
+// undefined.
 int64_t floor_mod(int64_t a, int64_t b) {
   if (b == 0 || b == -1) return 0;
   const int64_t r = a % b;
   return r != 0 && (r < 0) != (b < 0) ? r + b : r;
 }
 
+// Arithmetic on integers and bool, on their 64 bits. Additions and products are the unsigned ones, for which
+// C++ defines the overflow; the lowest bits of their results depend on the lowest bits of the operands alone,
+// so that apply() gets the result of a narrower type by wrapping this one:
+//
+//   int8:  100 + 100 = 200 in 64 bits  ->  200 - 256 = -56
+//
+// Comparisons, division, shifts to the right and extrema do depend on the high bits; there the operands are
+// already in their type's range, extended by sign or by zeros. A shift by the width or more gives 0, where C
+// leaves it undefined.
 int64_t bits(Op op, Type type, int64_t sa, int64_t sb) {
   const auto a = static_cast<uint64_t>(sa), b = static_cast<uint64_t>(sb);
   const bool is_signed = info(type).is_signed;
@@ -215,7 +240,9 @@ int64_t bits(Op op, Type type, int64_t sa, int64_t sb) {
   }
 }
 
-// Neutral and absorbing elements of integer arithmetic, and (c*x + r) / c. Empty when nothing applies.
+// Neutral and absorbing elements of integer arithmetic; empty when nothing applies. Floats have no such
+// rules: NaN * 0 and infinity * 0 are NaN, and -0 + 0 is +0. What needs the ranges of axes, such as (4*i0 +
+// i1) / 4, is simplify_index's (facts.h).
 Expr simplify(Op op, const Expr& a, const Expr& b) {
   switch (op) {
     case Op::kAdd:
@@ -243,6 +270,14 @@ Expr simplify(Op op, const Expr& a, const Expr& b) {
   return {};
 }
 
+// A float as an integer: truncated, what is too large or too small becomes the nearest that the type holds,
+// NaN becomes 0. C leaves all but the first undefined, so that emitted code must ask, too:
+//
+//   int8:   127.9 -> 127     -1e30 -> -128     NaN -> 0
+//   uint8:   -0.5 -> 0         300 -> 255
+//
+// The upper bound is the first value that is too large, a power of two: the largest int64, 2^63 - 1, is no
+// double. The results are made by shifting full words to the right, as 1 << 64 is undefined.
 int64_t saturate(Type to, double value) {
   const TypeInfo& t = info(to);
   if (std::isnan(value)) return 0;
@@ -255,7 +290,9 @@ int64_t saturate(Type to, double value) {
   return t.is_signed ? static_cast<int64_t>(value) : static_cast<int64_t>(static_cast<uint64_t>(value));
 }
 
-// A double holds the product of two float32 exactly.
+// A double holds the product of two float32 exactly (24 + 24 bits of 53). So the value is rounded three
+// times: the sum to a float, the product to a float, and that to a whole number, to nearest even. All three
+// are part of the definition, as values near ties differ without one of them; the clamp comes last.
 int64_t requantized(int64_t sum, double scale) {
   ARENAC_CHECK(scale >= kLeastScale && scale < kScaleLimit, fmt::format("requantises by {}", scale));
   const auto steps = static_cast<float>(static_cast<double>(static_cast<float>(sum)) * scale);
@@ -265,8 +302,12 @@ int64_t requantized(int64_t sum, double scale) {
 
 }  // namespace
 
+// The index is the operation's number, see kOps.
 const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
 
+// Unary operations ignore b. What arenac has a C text of (float_functions.h) is run, not the host's libm:
+// what is folded at compile time and what the target computes are then the same bits. Results of comparisons
+// are a bool in `i`, whatever the operands' type.
 Scalar apply(Op op, Type type, Scalar a, Scalar b) {
   if (op == Op::kRequantize) return {.i = requantized(a.i, b.f)};
   if (!is_float(type)) {
@@ -291,6 +332,12 @@ Scalar apply(Op op, Type type, Scalar a, Scalar b) {
   return own ? Scalar{.f = own->run(static_cast<float>(a.f))} : round_to(type, {.f = math(op, a.f, b.f)});
 }
 
+//   float -> float      rounded to nearest even          integer -> integer   wrapped modulo 2^bits
+//   float -> integer    truncated, saturated             integer -> float     rounded to nearest even
+//   anything -> bool    != 0, before any truncation: 0.5 is true
+//
+// ONNX's Cast leaves a float beyond the integer's range undefined; saturating is this project's choice.
+// TypeError between text and numbers, which have other rules.
 Scalar convert(Type to, Type from, Scalar value) {
   if (to == Type::kString || from == Type::kString) {
     if (to != from) throw TypeError("text is no number");
@@ -309,6 +356,8 @@ Scalar convert(Type to, Type from, Scalar value) {
 
 Expr constant(Type type, Scalar value) { return leaf({Op::kConst, type, {}, round_to(type, value)}); }
 
+// For literals in formulas: those of integer types saturate, so that an infinity stands for their extremes.
+// Of text, 0 is the empty one.
 Expr constant(Type type, double value) {
   if (type == Type::kString) {
     if (value != 0) throw TypeError("no text stands for a number");
@@ -319,6 +368,9 @@ Expr constant(Type type, double value) {
 
 Expr integer(int64_t value) { return constant(Type::kInt64, Scalar{.i = value}); }
 
+// Axes and iterations share one Op and one number line: axes from 0 upwards, symbols of loops from -1
+// downwards. The extent of an axis is its nest's; an iteration carries the bound of its loop, as no nest
+// knows it.
 Expr axis(int index) {
   ARENAC_CHECK(index >= 0, "an iteration needs its trip count");
   return leaf({Op::kAxis, Type::kInt64, {}, {}, index});
@@ -328,6 +380,8 @@ Expr iteration(int symbol, int64_t trips) {
   return leaf({Op::kAxis, Type::kInt64, {}, {}, -1 - symbol, trips});
 }
 
+// float16, int4 and the like are formats of storage: a read widens at once, so that formulas only see types
+// that have arithmetic. The read below the cast keeps the type of storage.
 Expr read(int operand, Type type, std::vector<Expr> indices) {
   const Expr element = leaf({Op::kRead, type, std::move(indices), {}, operand});
   return cast(compute_type(type), element);
@@ -335,6 +389,9 @@ Expr read(int operand, Type type, std::vector<Expr> indices) {
 
 Expr accumulator(Type type) { return leaf({Op::kAcc, type, {}}); }
 
+// Checks, folds, simplifies, in this order. The result has the operands' type, or is bool; that of
+// kRequantize is int32, its first operand's. Only kEq is defined on text. Unequal types are an InternalError:
+// no cast is made that a formula does not ask for.
 Expr make(Op op, std::vector<Expr> args) {
   const OpInfo& how = info(op);
   ARENAC_CHECK(static_cast<int>(args.size()) == how.arity && op != Op::kSelect, "wrong number of arguments");
@@ -363,14 +420,19 @@ Expr cast(Type type, const Expr& x) {
   return leaf({Op::kCast, type, {x}});
 }
 
+// The bits of x read as those of another type. Not folded, as constants elsewhere are.
 Expr bit_cast(Type type, const Expr& x) { return x->type == type ? x : leaf({Op::kBitCast, type, {x}}); }
 
+// Beside make(), as its operands are of two types. A known condition leaves the chosen operand alone: the
+// other, which may be a read beyond a tensor's end, is gone.
 Expr select(const Expr& condition, const Expr& yes, const Expr& no) {
   ARENAC_CHECK(condition->type == Type::kBool && yes->type == no->type, "select of unequal types");
   if (is_const(condition)) return condition->value.i ? yes : no;
   return leaf({Op::kSelect, yes->type, {condition, yes, no}});
 }
 
+// By the functions that made e, so that new operands fold anew: (i0 * 2) with 3 for i0 is the constant 6. A
+// read, a bit cast or an instruction is copied with its type and index.
 Expr with_arguments(const Expr& e, std::vector<Expr> args) {
   if (e->op == Op::kSelect) return select(args[0], args[1], args[2]);
   if (e->op == Op::kCast) return cast(e->type, args[0]);
@@ -382,10 +444,13 @@ Expr with_arguments(const Expr& e, std::vector<Expr> args) {
   return make(e->op, std::move(args));
 }
 
+// -0 is 0 here; same() tells them apart.
 bool is_constant(const Expr& e, double value) {
   return is_const(e) && (is_float(e->type) ? e->value.f == value : static_cast<double>(e->value.i) == value);
 }
 
+// Trees are shared a lot, so that comparing addresses first ends many a comparison of equal ones at their
+// roots.
 bool same(const Expr& a, const Expr& b) {
   if (&*a == &*b) return true;
   if (a->op != b->op || a->type != b->type || a->index != b->index || a->extent != b->extent ||
@@ -404,6 +469,9 @@ bool any_of(const Expr& e, const std::function<bool(const Expr&)>& predicate) {
   return false;
 }
 
+// What stays is shared with e, down to its address: a caller sees by `&*result == &*e` that nothing was
+// replaced. What `replace` returns is not searched again, so a replacement may hold what it replaces, as i0
+// -> i0 + 1 does.
 Expr substitute(const Expr& e, const std::function<Expr(const Expr&)>& replace) {
   if (Expr other = replace(e); !other.empty()) return other;
   std::vector<Expr> args;  // none while they are those of e
@@ -422,6 +490,7 @@ Expr finished(const Expr& finish, const Expr& value) {
 
 namespace {
 
+// Text of the model in a formula that people read: whatever its bytes, one line of printable ASCII.
 std::string quoted(std::string_view text) {
   std::string safe;
   for (const unsigned char c : text)
@@ -459,6 +528,13 @@ int tightness(Op op) {
   }
 }
 
+// Writes an Expr as one would in C, with as few parentheses as its precedences allow:
+//
+//   (i0 + 1) * x0[i0]      a - (b - c)      a - b - c, which is (a - b) - c      (c ? a : b)
+//
+// An operand on the left needs to hold together as tightly as the operation, one on the right more tightly:
+// all of these associate to the left. Operands of bitwise operations (tightness 1) are in parentheses
+// whatever infix operation they are, because few readers know C's precedences there.
 class FormulaText {
  public:
   explicit FormulaText(const Notation& notation) : notation_(notation) {}
@@ -490,6 +566,7 @@ class FormulaText {
       return fmt::format("({} ? {} : {})", of(e->args[0]), of(e->args[1]), of(e->args[2]));
     const int holds = tightness(e->op);
     if (holds == 0 || e->args.size() != 2) return fmt::format("{}({})", info(e->op).name, list(e));
+    // i0 + -1 is written i0 - 1, and i0 - -1 is i0 + 1.
     if (is_negative(e->args[1]) && (e->op == Op::kAdd || e->op == Op::kSub))
       return fmt::format("{} {} {}", beside(e->args[0], holds), e->op == Op::kAdd ? '-' : '+',
                          of(e->args[1]).substr(1));
@@ -500,6 +577,8 @@ class FormulaText {
   }
 
  private:
+  // A cast that the notation does not show: its operand stands in its place, for parentheses and signs as
+  // well.
   bool is_hidden(const Expr& e) const {
     return e->op == Op::kCast && notation_.shows_cast && !notation_.shows_cast(e);
   }

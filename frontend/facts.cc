@@ -9,6 +9,9 @@
 
 namespace arenac {
 
+// C++ truncates; where the signs differ and something is left over, the floor is one below:
+//
+//   floor_div(-7, 2) = -3 - 1 = -4      ceil_div(7, 2) = 3 + 1 = 4      ceil_div(-7, 2) = -3
 int64_t floor_div(int64_t a, int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
 int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0 && (a < 0) == (b < 0)); }
 
@@ -23,6 +26,8 @@ int64_t wrapped(Wide value) { return static_cast<int64_t>(static_cast<uint64_t>(
 using Closed = ClosedInterval;
 
 // Of an operation's result before it is wrapped to its type.
+// In 128 bits no sum or product of two int64 is lost, so that "does it leave its type?" is a comparison. An
+// axis of extent 0 gives low > high, which no operation looks out for: nothing is computed there.
 struct Unwrapped {
   Wide low, high;
 };
@@ -30,9 +35,11 @@ struct Unwrapped {
 Unwrapped unwrapped(Closed a) { return {a.low, a.high}; }
 bool fits(Unwrapped a, Closed within) { return a.low >= within.low && a.high <= within.high; }
 
+// An interval whose end is INT64_MAX has no end: both of its forms say so.
 Closed closed(Interval i) { return {i.begin, i.end == INT64_MAX ? INT64_MAX : i.end - 1}; }
 Closed hull(Closed a, Closed b) { return {std::min(a.low, b.low), std::max(a.high, b.high)}; }
 
+// What every value of the type is within: of text, floats and integers of 64 bits everything.
 Closed of_type(Type type) {
   const int bits = size_of(type) * 8;
   if (!is_integer(type) || bits == 64) return {INT64_MIN, INT64_MAX};
@@ -41,7 +48,13 @@ Closed of_type(Type type) {
   return {-(int64_t{1} << (bits - 1)), (int64_t{1} << (bits - 1)) - 1};
 }
 
-// The elements at the indices within `box`.
+// The least and the greatest of a constant's elements at the indices within `box`. Tables of indices (of
+// Gather, of a Resize) get narrow intervals by it, and so does what is read with them. Indices beyond the
+// tensor are held at its edge: verify() finds those.
+//
+//   value [3,4], box {[1,1], [0,2]}        . . . .
+//                                          x x x .        least and greatest of the x
+//                                          . . . .
 Closed of_values(const Value& value, std::vector<Closed> box) {
   if (!is_integer(value.type) || value.count() == 0) return of_type(value.type);
   if (box.size() != value.shape.size())
@@ -61,19 +74,24 @@ Closed of_values(const Value& value, std::vector<Closed> box) {
   return hull_of_all;
 }
 
+// A product of two intervals has its extremes at corners of the rectangle that they span.
 Unwrapped times(Closed a, Closed b) {
   const Wide products[] = {Wide{a.low} * b.low, Wide{a.low} * b.high, Wide{a.high} * b.low,
                            Wide{a.high} * b.high};
   return {*std::min_element(products, products + 4), *std::max_element(products, products + 4)};
 }
 
-// Truncating, by what is positive.
+// Truncating, by what is positive (b.low > 0). a / b is monotonous in a; in b it falls where a is positive
+// and rises where a is negative. So corners suffice here, too:   [-7, 9] / [2, 3] = [-3, 4]
 Closed quotient(Closed a, Closed b) {
   return hull({std::min(a.low / b.low, a.low / b.high), std::max(a.low / b.low, a.low / b.high)},
               {std::min(a.high / b.low, a.high / b.high), std::max(a.high / b.low, a.high / b.high)});
 }
 
-// Floor modulo, by what is positive.
+// Floor modulo, by what is positive. Where all of a is within one period of a fixed b, the result moves along
+// with a; elsewhere it may be any remainder:
+//
+//   [9, 11] mod 8 = [1, 3]        [6, 9] mod 8 = [0, 7]
 Closed modulo(Closed a, Closed b) {
   const bool one_period = b.low == b.high && floor_div(a.low, b.low) == floor_div(a.high, b.low);
   if (!one_period) return {0, b.high - 1};
@@ -84,13 +102,16 @@ Closed modulo(Closed a, Closed b) {
 Unwrapped unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
                           std::span<const Tensor* const> reads);
 
-// What leaves a type comes in again at its other end.
+// What leaves a type comes in again at its other end, so that such an interval is all of the type: an int8 of
+// [100, 120] + 10 may be 110, and -126 as well. This is where an interval is cut down to its type; every
+// operand has been through here before it is used.
 Closed range(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {
   const Closed type = of_type(e->type);
   const Unwrapped all = unwrapped_range(e, axes, reads);
   return fits(all, type) ? Closed{static_cast<int64_t>(all.low), static_cast<int64_t>(all.high)} : type;
 }
 
+// An operand that `reads` does not hold is one of which only the type is known: simplify_index passes none.
 Closed range_of_read(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {
   const bool known = e->index < static_cast<int>(reads.size()) && reads[e->index]->constant;
   if (!known) return of_type(e->type);
@@ -116,6 +137,8 @@ std::optional<Closed> ordered_range(Op op, Closed a, Closed b) {
   }
 }
 
+// Interval arithmetic (Moore, "Interval Analysis", 1966) on the tree of an expression: sound, and sharp where
+// each axis occurs once. i0 - i0 is not known to be 0; for that, affine forms cancel first.
 Unwrapped unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
                           std::span<const Tensor* const> reads) {
   const auto arg = [&](int k) { return range(e->args[k], axes, reads); };
@@ -157,6 +180,7 @@ Unwrapped unwrapped_range(const Expr& e, const std::vector<Interval>& axes,
   return known ? unwrapped(*known) : unknown;
 }
 
+// The inverse of collect().
 Expr to_expr(const Affine& form, const std::vector<Expr>& atoms) {
   Expr sum = integer(form.constant);
   for (const auto& [a, c] : form.terms) sum = sum + atoms[a] * integer(c);
@@ -169,6 +193,11 @@ struct Combination {
   std::vector<Expr> atoms;
 };
 
+// Adds factor * e to `into`. Divisions, remainders and reads are atoms, equal ones one atom:
+//
+//   8 * (i0 / 3) + 2 * (i1 - i0 / 3)   ->   atoms {i0 / 3, i1},  6 * a0 + 2 * a1
+//
+// Coefficients wrap modulo 2^64, as the index does. A coefficient that becomes 0 leaves its atom unused.
 void collect(const Expr& e, int64_t factor, Combination& into) {
   if (e->op == Op::kConst) {
     into.form.constant = wrapped(Wide{factor} * e->value.i + into.form.constant);
@@ -192,7 +221,11 @@ struct Division {
 };
 
 // e as d * quotient + rest, where that holds without wrapping and rest >= 0. The multiples of d among the
-// summands of e make up the quotient.
+// summands of e make up the quotient; the constant is split by the floor, so that its rest is not negative:
+//
+//   12*i0 + 5*i1 + 7 by 4   ->   quotient 3*i0 + 1, rest 5*i1 + 3
+//
+// The rest may well be d or more: the callers look at its interval.
 std::optional<Division> divided(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
   Combination all;
   collect(e, 1, all);
@@ -207,6 +240,7 @@ std::optional<Division> divided(const Expr& e, int64_t d, const std::vector<Inte
   return r.low >= 0 && fits_type ? std::optional(result) : std::nullopt;
 }
 
+// Of a division or a remainder: "x / 4" and "x % 4", not "x / i0".
 bool by_positive_constant(const Expr& e, Op op) {
   return e->op == op && e->args[1]->op == Op::kConst && e->args[1]->value.i > 0;
 }
@@ -218,7 +252,11 @@ struct Steps {
 };
 
 // By the largest divisor of d, 1 and d apart, for which there are such: 1024 * i0 + (32 * i1 + i2) where that
-// rest is below 1024.
+// rest is below 1024. Then, with d = step * n and 0 <= rest < step,
+//
+//   (step * q + rest) / d = q / n            (step * q + rest) % d = step * (q % n) + rest
+//
+// and q is the smaller problem. Candidates for the step are what d and a coefficient have in common.
 std::optional<Steps> in_steps(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
   Combination all;
   collect(e, 1, all);
@@ -232,10 +270,19 @@ std::optional<Steps> in_steps(const Expr& e, int64_t d, const std::vector<Interv
   return largest;
 }
 
-// e / d for e >= 0.
+// e / d for e >= 0. The cases in turn, each smaller than the one before or left as it is:
+//
+//   (x / 3) / 4               x / 12                            one division for two
+//   (x % 12) / 4              (x / 4) % 3                       remainders outside, where they meet others
+//   (4*i0 + i1) / 4           i0             if i1 < 4          nothing is left over
+//   (4*i0 + i1) / 4           i0 + i1 / 4                       the multiples come out, if not negative
+//   (6*i0 + i1) / 12          i0 / 2         if i1 < 6          by steps of 6
+//
+// A quotient that may be negative stays inside: truncation would round the two parts apart.
 Expr simplify_division(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
   if (by_positive_constant(e, Op::kDiv)) {  // (x / a) / d is x / (a*d)
     int64_t both;
+    // no int64 is as large as that divisor
     if (__builtin_mul_overflow(e->args[1]->value.i, d, &both)) return integer(0);
     return simplify_index(e->args[0] / integer(both), axes);
   }
@@ -254,6 +301,12 @@ Expr simplify_division(const Expr& e, int64_t d, const std::vector<Interval>& ax
   return steps ? simplify_division(steps->parts.quotient, d / steps->step, axes) : e / integer(d);
 }
 
+// e % d, of any e: the floor modulo has the same rest wherever e begins.
+//
+//   (x % 12) % 4              x % 4
+//   i1 % 4                    i1             if 0 <= i1 < 4
+//   (4*i0 + i1) % 4           i1             if 0 <= i1 < 4
+//   (6*i0 + i1) % 12          6 * (i0 % 2) + i1    if 0 <= i1 < 6
 Expr simplify_modulo(const Expr& e, int64_t d, const std::vector<Interval>& axes) {
   if (by_positive_constant(e, Op::kMod) && e->args[1]->value.i % d == 0)
     return simplify_modulo(e->args[0], d, axes);
@@ -268,7 +321,8 @@ Expr simplify_modulo(const Expr& e, int64_t d, const std::vector<Interval>& axes
   return simplify_modulo(of.quotient, d / step, axes) * integer(step) + of.rest;
 }
 
-// (linear / divisor) % modulus; modulus 0: none.
+// factor * ((linear / divisor) % modulus); modulus 0: none. A reshape writes its index as such digits of a
+// number of mixed radix, one a dimension: of [2,3,4]  x / 12, (x / 4) % 3, x % 4.
 struct Digit {
   Expr linear;
   int64_t divisor, modulus, factor;
@@ -287,7 +341,12 @@ Digit digit_of(const Expr& atom, int64_t factor) {
   return digit;
 }
 
-// Joins two neighbouring digits of one linear index that is not negative into one, if their factors fit.
+// Joins two neighbouring digits of one linear index that is not negative into one, if their factors fit:
+//
+//   8 * (x / 4)          +  2 * (x % 4)        =   2 * x
+//   12 * ((x / 12) % 5)  +  4 * ((x / 4) % 3)  =   4 * ((x / 4) % 15)
+//
+// A high digit without a modulus (0) has none when joined: 0 * 4 = 0.
 bool join(Digit& high, const Digit& low, const std::vector<Interval>& axes) {
   const bool neighbours = low.modulus > 0 && Wide{high.divisor} == Wide{low.divisor} * low.modulus &&
                           Wide{high.factor} == Wide{low.factor} * low.modulus &&
@@ -298,6 +357,7 @@ bool join(Digit& high, const Digit& low, const std::vector<Interval>& axes) {
   return true;
 }
 
+// One join at a time, of as many digits as there are dimensions: these are few. Whether there was one.
 bool join_any(std::vector<Digit>& digits, const std::vector<Interval>& axes) {
   for (size_t a = 0; a < digits.size(); ++a)
     for (size_t b = 0; b < digits.size(); ++b)
@@ -310,6 +370,8 @@ bool join_any(std::vector<Digit>& digits, const std::vector<Interval>& axes) {
 
 }  // namespace
 
+// Indices are multiplied by their strides and added first: of x[3,4] read as x[i/4, i%4], no index is affine,
+// but their sum 4 * (i/4) + i%4 is i.
 std::optional<Affine> affine_address(const std::vector<Expr>& indices, const std::vector<int64_t>& strides,
                                      const std::vector<Interval>& axes) {
   Combination all;
@@ -339,6 +401,7 @@ int64_t Affine::coefficient(int axis) const {
 Affine operator+(const Affine& a, const Affine& b) {
   Affine sum{wrapped(Wide{a.constant} + b.constant), a.terms};
   for (const auto& [axis, c] : b.terms) {
+    // the lowest number, as pairs order by the axis first and no term of the axis comes before it
     auto at = std::lower_bound(sum.terms.begin(), sum.terms.end(),
                                std::pair{axis, std::numeric_limits<int64_t>::min()});
     if (at != sum.terms.end() && at->first == axis) {
@@ -351,6 +414,7 @@ Affine operator+(const Affine& a, const Affine& b) {
   return sum;
 }
 
+// Modulo 2^64 a product may vanish though neither factor is 0: 2^32 * 2^32. Such terms go, too.
 Affine operator*(const Affine& a, int64_t factor) {
   Affine product{wrapped(Wide{a.constant} * factor), a.terms};
   for (auto& term : product.terms) term.second = wrapped(Wide{term.second} * factor);
@@ -358,12 +422,15 @@ Affine operator*(const Affine& a, int64_t factor) {
   return product;
 }
 
+// An axis of extent 1 is always 0, whatever its coefficient: forms that differ there alone are of one
+// address.
 Affine without_still_axes(Affine form, const Nest& nest) {
   std::erase_if(form.terms,
                 [&](const auto& term) { return term.first >= 0 && nest.axes[term.first].extent == 1; });
   return form;
 }
 
+// A product is affine where one side is a constant once it is an affine form itself: (i0 - i0 + 4) * i1 is.
 std::optional<Affine> affine_form(const Expr& e) {
   switch (e->op) {
     case Op::kConst:
@@ -392,6 +459,10 @@ std::optional<Affine> affine_form(const Expr& e) {
   }
 }
 
+// Less is asked than of an affine form: other axes may do as they like, so long as this one is not within a
+// division, a remainder or a read. A factor of it is a literal, for any other would make it vary:
+//
+//   8*i2 + i1 % 3  ->  8 along i2, none along i1           i2 * i1  ->  none along either, 0 along i0
 std::optional<int64_t> coefficient_along(const Expr& e, int axis) {
   switch (e->op) {
     case Op::kAxis:
@@ -420,6 +491,7 @@ Nest with_substituted(Nest nest, const std::function<Expr(const Expr&)>& replace
   return nest;
 }
 
+// Axes below 0 are symbols of loops (expr.h).
 bool is_iteration(const Expr& e) { return e->op == Op::kAxis && e->index < 0; }
 
 bool writes_by_iteration(const Node& node) {
@@ -430,6 +502,7 @@ bool writes_by_iteration(const Node& node) {
          });
 }
 
+//   {i0, i2, i1 + 1} along i2  ->  1        along i1, which is shifted, or i3, which is absent  ->  none
 std::optional<size_t> dimension_along(const std::vector<Expr>& indices, int a) {
   const auto names = [&](const Expr& index) { return names_axis(index, a); };
   const auto first = std::ranges::find_if(indices, names);
@@ -447,6 +520,7 @@ ClosedInterval closed_interval(const Expr& e, const std::vector<Interval>& axes,
   return range(e, axes, reads);
 }
 
+// INT64_MAX + 1 is no int64: an end there says that there is none.
 Interval interval(const Expr& e, const std::vector<Interval>& axes, std::span<const Tensor* const> reads) {
   const Closed r = range(e, axes, reads);
   return {r.low, r.high == INT64_MAX ? INT64_MAX : r.high + 1};
@@ -458,6 +532,9 @@ std::vector<Interval> axis_intervals(const Nest& nest) {
   return all;
 }
 
+// From the leaves up, so that the rules above meet operands that are simple already. A read within an index
+// stays as it is. A division whose dividend may be negative stays, as it truncates and the rules above take
+// it for a floor.
 Expr simplify_index(const Expr& e, const std::vector<Interval>& axes) {
   if (e->args.empty() || e->op == Op::kRead) return e;
   if (e->type != Type::kInt64) return e;
@@ -473,6 +550,8 @@ Expr simplify_index(const Expr& e, const std::vector<Interval>& axes) {
 
 namespace {
 
+// Whether a factor leaves a zero beside it a zero: infinity * 0 and NaN * 0 are NaN. What only the run knows
+// is not taken to be finite.
 bool is_finite(const Expr& e, const Node& node, const Graph& graph) {
   if (!is_float(e->type)) return true;
   if (e->op == Op::kConst) return std::isfinite(e->value.f);
@@ -491,6 +570,7 @@ bool is_finite(const Expr& e, const Node& node, const Graph& graph) {
 
 }  // namespace
 
+// -0 counts as 0.
 bool is_zero_product(const Expr& e, const Node& node, const Graph& graph) {
   if (e->op == Op::kConst) return is_float(e->type) ? e->value.f == 0 : e->value.i == 0;
   if (e->op == Op::kCast || e->op == Op::kNeg) return is_zero_product(e->args[0], node, graph);

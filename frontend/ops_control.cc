@@ -1,10 +1,15 @@
 // Control flow: If, Loop and Scan.
 //
-//   y = If(c) {a} else {b}      ->  if (c) { ...; y = a } else { ...; y = b }        (c known: one branch,
-//   inlined) Loop(M, _, s0) {s -> s', z} ->  s = s0; for (t < M) { ...; scan[t] = z; s = s' }
+//   y = If(c) {a} else {b}          if (c) { ...; y = a } else { ...; y = b }    c known: one branch, inlined
+//
+//   Loop(M, _, s0) {s -> s', z}     s = s0
+//                                   for (t < M) { ...; scan[t] = z; s = s' }
 //
 // A loop whose results are known at compile time is run at compile time; one whose carried values change
 // their shapes, or whose body needs the iteration number at compile time, is unrolled.
+//
+// Every body is lowered in a scope of its own and into a block of its own, after a mark of the importer: what
+// cannot be lowered is rolled back without a trace, and another way is tried.
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
@@ -17,12 +22,15 @@
 
 namespace arenac {
 
+// An attribute of another kind has no graph; an attribute that is missing fails by itself.
 const onnx::GraphProto& subgraph(const Lowering& node, const std::string& name) {
   const auto& graph = node.attribute(name).graph;
   node.require(graph != nullptr, fmt::format("attribute '{}' is no graph", name));
   return *graph;
 }
 
+// lower_graph steps over nodes that it cannot lower and notes what is wrong with each. To the caller that is
+// a failure whose cause has been told: a UserError without text.
 std::vector<TensorId> lower_body(Lowering& node, const onnx::GraphProto& proto) {
   Importer& importer = node.importer();
   const size_t problems = importer.problems.size();
@@ -40,10 +48,16 @@ std::vector<TensorId> lower_body(Lowering& node, const onnx::GraphProto& proto) 
 
 namespace {
 
+// A Loop without a trip count may run for ever; its C counts to this. Loops up to the second limit may be
+// folded or unrolled, to at most the third's number of graph nodes.
 constexpr int64_t kUnboundedTrips = int64_t{1} << 31;
 constexpr int64_t kMaxFoldedTrips = 10000;
 constexpr size_t kMaxUnrolledNodes = 1000;
 
+// A model may write a condition or a count as [1] where the standard says scalar, and a scalar where a body
+// declares [1]. Dimensions correspond from the last, those that `shape` lacks are read at 0:
+//
+//   x [1]  as []   ->  x[0]             x []  as [1]  ->  x             x [1,3]  as [3]  ->  x[0,i]
 TensorId with_shape(Lowering& node, TensorId x, const Shape& shape) {  // of one element, or leading 1s apart
   if (node.shape(x) == shape) return x;
   Formula f(node);
@@ -55,6 +69,8 @@ TensorId with_shape(Lowering& node, TensorId x, const Shape& shape) {  // of one
   return f.emit(node.type(x));
 }
 
+// x, of one element of that type, as a tensor of rank 0; what anything else is called in the message is
+// `what`.
 TensorId scalar_of(Lowering& node, TensorId x, Type type, const std::string& what) {
   node.require(node.type(x) == type && element_count(node.shape(x)) == 1,
                fmt::format("{} must be one {}, not {} {}", what, info(type).name, info(node.type(x)).name,
@@ -63,6 +79,8 @@ TensorId scalar_of(Lowering& node, TensorId x, Type type, const std::string& wha
 }
 
 // Whether two values have parts of the same types and shapes: one can be assigned the other.
+// Ids of sequences and kAbsent are negative, so the first two tests are: both a tensor or neither, both an
+// optional that holds nothing or neither.
 bool alike(const Lowering& node, TensorId a, TensorId b) {
   const auto as = node.parts(a), bs = node.parts(b);
   return (a < 0) == (b < 0) && (a == kAbsent) == (b == kAbsent) &&
@@ -79,6 +97,8 @@ TensorId unwritten(const Lowering& node, TensorId model) {
   return node.with_parts(model, parts);
 }
 
+// The tensors of all values in order: of a sequence its elements, of an optional that holds nothing none. Two
+// lists of values that are alike in pairs have parts that correspond.
 std::vector<TensorId> parts_of_all(const Lowering& node, const std::vector<TensorId>& values) {
   std::vector<TensorId> all;
   for (TensorId value : values)
@@ -98,6 +118,8 @@ struct Branch {
   bool mendable = false;            // by an operator that arenac lacks
 };
 
+// Fills block and results, or faults. What a failed branch has added is rolled back, but not which inputs it
+// asked for: knowing those may be what makes it fit.
 void lower_branch(Lowering& node, Branch& branch) {
   Importer& importer = node.importer();
   const Importer::Mark before = importer.mark();
@@ -128,6 +150,9 @@ void leave_out(Lowering& node, Branch& branch, const std::vector<TensorId>& outs
   branch.block = {{node.onnx_node().origin, "Refusal", {}, outs, Refusal{Refusal::Cause::kBranch, reason}}};
 }
 
+// ONNX allows branches whose results differ in shape, and the declared one to be unknown. Here an output is
+// one tensor of static shape. Before it fails, the condition is asked for: with the value of an input at hand
+// it may be known, and then only one branch is lowered.
 void require_alike(const Lowering& node, int k, TensorId yes, TensorId no) {
   if (alike(node, yes, no)) return;
   node.ask_for(node.in(0));
@@ -140,6 +165,13 @@ void require_alike(const Lowering& node, int k, TensorId yes, TensorId no) {
                          : ": what they hold must be known at compile time; make the condition a constant"));
 }
 
+// The branches have no inputs: they see the names around the node (ONNX: "subgraphs capture the outer
+// scope"). Outputs are matched by position, whatever the branch calls them.
+//
+//   1. both branches are lowered, each to a block or to its faults;
+//   2. neither fits, or one would with an operator that arenac lacks: all faults are reported;
+//   3. output tensors are made after the model of the first branch that fits;
+//   4. each branch ends with copies to them, or is a Refusal that stands for writing them.
 void if_node(Lowering& node) {
   Importer& importer = node.importer();
   const TensorId condition = scalar_of(node, node.in(0), Type::kBool, "the condition");
@@ -209,10 +241,12 @@ struct Iterated {
   bool is_static() const { return !count && !condition; }
 };
 
+// Directions of Scan: 0 walks from the first slice to the last, 1 from the last to the first.
 Expr slice_index(const Sliced& how, const Expr& t, int64_t trips) {
   return how.reversed ? integer(trips - 1) - t : t;
 }
 
+// x without the axis, at its index of iteration t:  x [2,T,3], axis 1  ->  out[i,j] = x[i,t,j]
 TensorId slice_of(Lowering& node, TensorId x, const Sliced& how, const Expr& t, int64_t trips) {
   Shape shape = node.shape(x);
   shape.erase(shape.begin() + how.axis);
@@ -223,7 +257,8 @@ TensorId slice_of(Lowering& node, TensorId x, const Sliced& how, const Expr& t, 
   return f.emit(node.type(x), shape);
 }
 
-// The nest that puts operand `operand` at index `t` of `how.axis`.
+// The nest that puts operand `operand`, of that shape, at index `t` of `how.axis` of the write: out[i,t,j] =
+// part[i,j] for axis 1. The other slices of the write stay as they are.
 Nest slice_store(Type type, const Shape& shape, int operand, const Sliced& how, const Expr& t,
                  int64_t trips) {
   Nest nest = copy_nest(type, shape);
@@ -232,6 +267,8 @@ Nest slice_store(Type type, const Shape& shape, int operand, const Sliced& how, 
   return nest;
 }
 
+// The shape of all slices together. The axis counts within that, so from its end when negative: of parts
+// [2,3], axis -1 is dimension 2 of [2,3,T]. `how` has it counted from the front afterwards.
 Shape stacked_shape(Lowering& node, TensorId part, Sliced& how, int64_t trips) {
   Shape shape = node.shape(part);
   how.axis = node.normalized_axis(how.axis, static_cast<int64_t>(shape.size()) + 1);
@@ -245,6 +282,12 @@ struct Yield {
 };
 
 // Lowers the body once, into the current block and scope.
+// The body's inputs and results by position:
+//
+//   Loop   (iteration number, condition, states...)         ->  (condition, states..., slices...)
+//   Scan   (states..., slices of the scan inputs...)        ->  (states..., slices...)
+//
+// `t` is a constant where the loop is unrolled: what the body derives from it then folds.
 Yield lower_iteration(Lowering& node, const Iterated& loop, const std::vector<TensorId>& states,
                       const Expr& t) {
   Importer& importer = node.importer();
@@ -283,16 +326,24 @@ Yield lower_iteration(Lowering& node, const Iterated& loop, const std::vector<Te
   return yield;
 }
 
+// A node may name fewer outputs than the body yields, and leaves out the last ones then.
 void set_results(Lowering& node, const std::vector<TensorId>& results) {
   node.require(results.size() >= static_cast<size_t>(node.output_count()),
                "more outputs than the body yields");
   for (int k = 0; k < node.output_count(); ++k) node.out(k, results[k]);
 }
 
+// kOnlyWhenFolded: only while no graph node is left, as everything folded. kTooLong: fewer iterations, or
+// smaller ones, could have been unrolled.
 enum class Unroll { kOnlyWhenFolded, kAlways };
 enum class Unrolled { kDone, kImpossible, kTooLong };
 
-// Every iteration a copy of the body, where that can be done within its limits.
+// Every iteration a copy of the body, where that can be done within its limits. Only on kDone is anything
+// added to the current block; on all else tensors are left over, which the caller rolls back. A condition of
+// the body must be known after each iteration: the first that is false ends the copies, and the slices are as
+// many as there were. Shapes of states may change from copy to copy, as nothing is assigned.
+//
+//   s1 = body(s0, 0);  s2 = body(s1, 1);  s3 = body(s2, 2);      scan[0] = z1, scan[1] = z2, scan[2] = z3
 Unrolled unrolled(Lowering& node, const Iterated& loop, Unroll when) {
   Importer& importer = node.importer();
   if (!loop.is_static()) return Unrolled::kImpossible;
@@ -313,6 +364,7 @@ Unrolled unrolled(Lowering& node, const Iterated& loop, Unroll when) {
     states = yield.states;
     for (size_t k = 0; k < slices.size(); ++k) slices[k].push_back(yield.slices[k]);
   }
+  // the declared shape ended the loop, not its condition: at run time it might go on
   if (running && loop.is_promise) return Unrolled::kImpossible;
   std::vector<TensorId> results = states;
   for (size_t k = 0; k < slices.size(); ++k) {
@@ -335,7 +387,10 @@ Unrolled unrolled(Lowering& node, const Iterated& loop, Unroll when) {
   return Unrolled::kDone;
 }
 
-// The body's results become the next iteration's states, all at once.
+// The body's results become the next iteration's states, all at once: a result that is itself a state, which
+// an assignment before its own would overwrite, is saved first.
+//
+//   (u, v) -> (v, u)         copy1 = v;  copy2 = u;  u = copy1;  v = copy2
 void assign_states(Lowering& node, const std::vector<TensorId>& states, std::vector<TensorId> results) {
   Importer& importer = node.importer();
   const std::string& origin = node.onnx_node().origin;
@@ -351,7 +406,9 @@ void assign_states(Lowering& node, const std::vector<TensorId>& states, std::vec
     if (results[k] != states[k]) importer.assign(states[k], results[k], origin);
 }
 
-// The slices of a loop that may end before its bound lie in room for all, zeros behind them.
+// The slices of a loop that may end before its bound lie in room for all, zeros behind them. `done` holds how
+// many iterations there were, `condition` what the last one yielded. Where the bound is only what the model
+// declares (a promise), a run that would go on after it ends with an error.
 void put_stacked(Lowering& node, const Iterated& loop, const std::vector<TensorId>& stacked, TensorId done,
                  std::optional<TensorId> condition) {
   Formula f(node);  // whether it would go on
@@ -368,7 +425,16 @@ void put_stacked(Lowering& node, const Iterated& loop, const std::vector<TensorI
     if (node.wants(states + k)) put_bounded(node, states + k, stacked[k], {loop.out[k].axis, done});
 }
 
-// A `Loop` node.
+// A `Loop` node. In the outer block, in this order: states = initial values; done = 0, scan outputs = 0 and
+// condition = its first value, where there are such; the loop. In its body: the iteration, each slice to its
+// place, then all states at once. The flag of the condition and the count of iterations are states like any
+// other, but no results:
+//
+//   s = s0;  c = first                            for (t = 0; t < trips && t < *count && *c; ++t) {
+//   done = 0;  scan = 0                             s', z, c' = body(t, s)
+//                                                   scan[t] = z
+//                                                   s = s';  c = c';  done = t + 1
+//                                                 }
 void rolled(Lowering& node, const Iterated& loop) {
   Importer& importer = node.importer();
   const std::string& origin = node.onnx_node().origin;
@@ -444,9 +510,18 @@ std::string too_long(const Lowering& node, const Iterated& loop) {
       printable(node.onnx_node().origin), node.op(), loop.trips, kMaxFoldedTrips, kMaxUnrolledNodes);
 }
 
+// Three ways, the first that works:
+//
+//   1. known initial values: run at compile time, if nothing is left to do at run time;
+//   2. a Loop node;
+//   3. copies of the body, as many as there are iterations.
+//
+// If none does, what was wrong with the second is reported: it is what a user can mend most often, with what
+// the third says of its length. Inputs that decide how often the loop runs are asked for.
 void lower_loop(Lowering& node, const Iterated& loop) {
   Importer& importer = node.importer();
   const auto attempt = [&](Unroll when) {
+    // each loop in a loop multiplies the attempts
     if (!importer.may_attempt()) return Unrolled::kImpossible;
     const Importer::Mark before = importer.mark();
     Unrolled how = Unrolled::kImpossible;
@@ -480,6 +555,10 @@ void lower_loop(Lowering& node, const Iterated& loop) {
   }
 }
 
+// Loop of ONNX: trip count and condition are both optional, and the loop ends by whichever does first. A
+// known condition that is false means no iterations; one that is true says nothing. Where no condition is
+// given, the standard ignores what the body yields; here, as in onnxruntime, a false one ends the loop all
+// the same. Without a trip count the shape that the model declares for a scan output bounds the loop.
 void loop_node(Lowering& node) {
   Iterated loop{subgraph(node, "body"), kUnboundedTrips, {}, {}, true, {}, {}, {}, {}};
   if (node.has_input(0)) {
@@ -509,6 +588,8 @@ void loop_node(Lowering& node) {
   lower_loop(node, loop);
 }
 
+// Attributes of Scan, with an entry for each of `count` scan inputs or outputs; absent, all are 0: along the
+// first axis, forwards.
 std::vector<Sliced> slicing(const Lowering& node, const std::string& axes, const std::string& directions,
                             int64_t count) {
   const std::vector<int64_t> zeros(count);
@@ -520,6 +601,8 @@ std::vector<Sliced> slicing(const Lowering& node, const std::string& axes, const
   return all;
 }
 
+// Scan since opset 9: as many iterations as the scan inputs are long, which therefore agree, and no
+// conditions. Operands are states first, then scan inputs; results likewise.
 void scan_node(Lowering& node) {
   Iterated loop{subgraph(node, "body"), 0, {}, {}, false, {}, {}, {}, {}};
   const int64_t scans = node.int_attr("num_scan_inputs", 0), states = node.input_count() - scans;
@@ -541,6 +624,7 @@ void scan_node(Lowering& node) {
   lower_loop(node, loop);
 }
 
+// each is a loop with its own copy of the body
 constexpr int64_t kMostScansOfABatch = 64;
 
 // Element `k` along the first axis, which vanishes.
