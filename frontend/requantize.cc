@@ -13,18 +13,28 @@
 namespace arenac {
 namespace {
 
+// The pattern is that of quantisation to integers (Jacob et al., "Quantization and Training of Neural
+// Networks for Efficient Integer-Arithmetic-Only Inference", CVPR 2018, section 2): real = scale * (code -
+// zero point), so that a layer between quantised tensors is
+//
+//   code_y = clamp(round(scale_x * scale_w / scale_y * sum + bias / scale_y) + zero_y)
+//
+// with one constant factor a channel. Formulas are brought to that shape by reading them as linear functions
+// of integers, whatever the order in which the model scales, shifts, adds and clamps.
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 constexpr int64_t kLongestTable = 4096;  // of scales that name several axes
 constexpr double kFine = 0x1p-17;        // steps
 constexpr int kFinest = 40;              // places of a fixed-point sum
 
-// integer * scale, in int32 and float32; the scale, which is fixed, may be empty: 1.
+// integer * scale, in int32 and float32; the scale, which is fixed (known at compile time, axes of the nest
+// apart), may be empty: 1.
 struct Term {
   Expr integer, scale;
 };
 
-// The sum of terms and of a fixed shift, which may be empty; held within [low, high] in the end.
+// The sum of terms and of a fixed shift, which may be empty; held within [low, high] in the end. Of what is
+// bounded only positive literals are factors, and it is no summand: the bounds must come last.
 struct Linear {
   std::vector<Term> terms;
   Expr shift;
@@ -38,8 +48,10 @@ bool is_literal(const Expr& e) {
 }
 
 // Through apply: as the graph's own arithmetic rounds.
+// An infinite bound stays one: infinity * scale.
 double rounded(Op op, double a, double b) { return apply(op, Type::kFloat32, {.f = a}, {.f = b}).f; }
 
+// x * by or x / by, for a fixed `by`; summand by summand, as (a + b) * s = a * s + b * s but for rounding.
 void scale_by(Linear& x, Op op, const Expr& by) {
   for (Term& term : x.terms)
     term.scale = make(op, {term.scale.empty() ? constant(Type::kFloat32, 1) : term.scale, by});
@@ -67,6 +79,7 @@ struct Offset {
   int64_t offset;
 };
 
+// Literals at the end of an integer sum, collected:  (acc - 3) + 10  ->  {acc, 7}
 Offset split(const Expr& e) {
   if ((e->op == Op::kAdd || e->op == Op::kSub) && e->args[1]->op == Op::kConst) {
     const Offset inner = split(e->args[0]);
@@ -78,6 +91,7 @@ Offset split(const Expr& e) {
 
 Expr int32_constant(double value) { return constant(Type::kInt32, value); }
 
+// The inverse of split; adding 0 is base itself.
 Expr with_offset(const Expr& base, int64_t offset) {
   return offset < 0 ? base - int32_constant(static_cast<double>(-offset))
                     : base + int32_constant(static_cast<double>(offset));
@@ -94,6 +108,12 @@ struct Quantising {
   double zero = 0, low, high;
 };
 
+// What a QuantizeLinear and the operators after it come to, outermost first:
+//
+//   int8( min(max( round(steps) + 3, -128), 127) )     ->   {steps, zero 3, low -128, high 127}
+//
+// The clamps may be missing, as the cast saturates, and be tighter, as those of a fused Relu are. A zero
+// point is a whole number of at most 2^16.
 std::optional<Quantising> quantising(const Expr& e) {
   if (e->op != Op::kCast || !is_integer(e->type) || size_of(e->type) > 2 || e->type == Type::kBool ||
       e->args[0]->type != Type::kFloat32)
@@ -119,6 +139,8 @@ struct Table {
   Shape shape;
 };
 
+// Rewrites one nest after the other. Constants that it makes (scales, shifts, tables) become operands of the
+// node; reads that are no longer used are dropped when all of its nests are done.
 class Requantizer {
  public:
   explicit Requantizer(Graph graph) : graph_(std::move(graph)) {}
@@ -142,6 +164,7 @@ class Requantizer {
         changed |= &*in_integers != &**e;
         *e = in_integers;
       }
+      // a finish that hands on the reduced value is an empty one (graph.h)
       if (!nest.finish.empty() && nest.finish->op == Op::kAcc) nest.finish = Expr();
     }
     nest_ = nullptr;
@@ -151,7 +174,11 @@ class Requantizer {
     node = with_used_operands(std::move(node));
   }
 
-  // The greatest of (x - zero) * scale is that of x, whose type is often narrower.
+  // The greatest of (x - zero) * scale is that of x, whose type is often narrower: a MaxPool between
+  // dequantised tensors compares int8 and dequantises one number a window. Needs a positive scale, the same
+  // everywhere: else the order would not be that of x.
+  //
+  //   max(k) (float)(x[k] - 5) * 0.5     ->     (float)(max(k) x[k] - 5) * 0.5
   bool select_integers(Nest& nest) const {
     if ((nest.combine != Combine::kMax && nest.combine != Combine::kMin) || nest.accumulate) return false;
     const auto x = linear(nest.body);
@@ -168,7 +195,9 @@ class Requantizer {
     return true;
   }
 
-  // From the leaves up.
+  // From the leaves up, so that a quantised result within another formula is an integer by the time that is
+  // looked at. A formula that names its number twice (x * sigmoid(x)) has no linear form; else arithmetic
+  // comes before a table, which takes 256 bytes and a read.
   Expr rewritten(const Expr& e) {
     if (e->args.empty()) return e;
     std::vector<Expr> args;
@@ -197,6 +226,9 @@ class Requantizer {
            });
   }
 
+  // e as a linear function of integers. Integers above 32 bits and uint32 are none, as sums are kept in
+  // int32. Of a product of two terms, such as that of two dequantised activations, the scale is the product
+  // of both.
   std::optional<Linear> linear(const Expr& e) const {
     if (e->type != Type::kFloat32) return std::nullopt;
     if (is_shift(e)) return Linear{{}, e};
@@ -238,6 +270,7 @@ class Requantizer {
     }
   }
 
+  // linear * fixed, fixed * linear, linear / fixed, or term * term whose integers' product fits an int32.
   std::optional<Linear> product(const Expr& e) const {
     const bool left = is_shift(e->args[0]);
     if (left || is_shift(e->args[1])) {
@@ -260,7 +293,11 @@ class Requantizer {
     return Linear{{{a.integer * b.integer, scale}}, {}};
   }
 
-  // The largest magnitude of an int32; kMost + 1 where nothing is known.
+  // The largest magnitude of an int32; kMost + 1 where nothing is known. In a finish, the accumulator is what
+  // matters, and an interval of its body is none of the sum. So the sum becomes one more axis, of the range
+  // that the weights at hand allow (integer_sums.h):
+  //
+  //   finish acc - 7, |acc| <= 1000      ->     i3 - 7 with i3 in [-1000, 1001)      ->     1007
   int64_t most(const Expr& e) const {
     auto axes = axis_intervals(*nest_);
     const int sum = static_cast<int>(axes.size());
@@ -282,7 +319,8 @@ class Requantizer {
     return std::max(-range.low, range.high);
   }
 
-  // The axes that the scales and the shift name, if their numbers are few.
+  // The axes that the scales and the shift name, if their numbers are few. One axis, that of channels, is no
+  // matter how long: the model brings as many numbers itself.
   std::optional<Table> table_of(const Linear& x) const {
     std::set<int> axes;
     const auto note = [&](const Expr& e) {
@@ -300,6 +338,8 @@ class Requantizer {
     return table;
   }
 
+  // The values of a fixed expression at all points of the table, row-major; `absent` everywhere where it is
+  // empty. The axes of the nest are renamed to those of the table: i1 alone of a nest is i0 there.
   std::vector<double> numbers(const Table& table, const Expr& e, double absent) const {
     std::vector<double> all(static_cast<size_t>(element_count(table.shape)), absent);
     if (e.empty()) return all;
@@ -346,7 +386,11 @@ class Requantizer {
     return most;
   }
 
-  // The shift in scales, where that is a whole number up to the shift's own rounding.
+  // The shift in scales, where that is a whole number up to the shift's own rounding: a float32 bias that was
+  // made by rounding n * scale is off by 2^-24 of itself, and by that of the scale. The biases of quantising
+  // exporters are such, as these store n in int32. None where one element is not whole, or infinite.
+  //
+  //   shift 0.75, scale 0.25   ->   3                shift 0.8, scale 0.25   ->   none
   static std::optional<std::vector<double>> whole_shifts(const std::vector<double>& shifts,
                                                          const std::vector<double>& scales) {
     std::vector<double> all;
@@ -367,7 +411,12 @@ class Requantizer {
     return x.terms.size() == 1 ? steps_of_one(x, *table) : steps_of_sum(x, *table);
   }
 
-  // integer * scale + shift as requantize((integer + shift / scale) * 2^up, scale * 2^-up).
+  // integer * scale + shift as requantize((integer + shift / scale) * 2^up, scale * 2^-up). `up` brings the
+  // scale below kScaleLimit, which requantize demands; powers of two change no rounding, so long as the int32
+  // has room for them. Scales below kLeastScale are set to it: 2^31 * 2^-33 still rounds to 0. Negative
+  // scales throughout become positive ones of the negated integer; scales of both signs are none of these.
+  //
+  //   acc * 0.7 + 2.1         ->   requantize((acc + 3) * 4, 0.175)
   Expr steps_of_one(const Linear& x, const Table& table) {
     Expr integer = x.terms[0].integer;
     std::vector<double> scales = numbers(table, x.terms[0].scale, 1), shifts = numbers(table, x.shift, 0);
@@ -404,6 +453,15 @@ class Requantizer {
   // The scales times 2^fine as whole numbers of 32 bits, and so the shift: sums of which the lowest `fine`
   // bits are rounded away, to nearest even. Where fewer of these say the same in sums of 32 bits, so few: of
   // scales that are all 1, none.
+  //
+  //   a * 0.5 + b * 0.375     ->    fine 40: a * 2^39 + ...  too large for 32 bits
+  //                                 fine 31: a * 2^30 + b * 805306368
+  //                                 28 zeros at the end of both: fine 3: a * 4 + b * 3, in int32
+  //                                 ((sum + odd + 3) >> 3), where odd is bit 3 of the sum
+  //
+  // Adding half a unit less one, and one more where the result would be odd, is rounding to nearest even. The
+  // error: each scale is off by 2^-fine / 2, so the sum by (ranges) * 2^(-fine - 1) steps, which kFine
+  // limits.
   Expr steps_of_sum(const Linear& x, const Table& table) {
     std::vector<std::vector<double>> scales;
     std::vector<double> shifts = numbers(table, x.shift, 0);
@@ -450,6 +508,9 @@ class Requantizer {
     return std::countr_zero(any);
   }
 
+  // A quantised result in integers; empty where it has no such form. The zero point joins the literal offset,
+  // so that acc's own is not added apart; bounds are rounded as the value is, moved by the zero point, and
+  // left out where the value's range lies within.
   Expr quantised(const Expr& e) {
     const auto q = quantising(e);
     if (!q) return {};
@@ -481,6 +542,8 @@ class Requantizer {
   }
 
   // The formula of that number as a table.
+  // An entry a code, from the lowest:  int8 -128 -> table[0], ..., 127 -> table[255]. What the float formula
+  // gives is worked out by folding, bit by bit the same.
   Expr tabled(const Expr& e, const Expr& number) {
     const int64_t lowest = number->type == Type::kInt8 ? -128 : 0;
     const Expr code = cast(number->type, axis(0) + integer(lowest));
@@ -506,7 +569,8 @@ class Requantizer {
                        [&](const Expr& arg) { return depends_on_one(arg, number); });
   }
 
-  // integer * scale + shift as (integer + shift / scale) * scale.
+  // integer * scale + shift as (integer + shift / scale) * scale, where the result stays float: of a * b + c
+  // a compiler may make one fused operation that rounds once, and another machine may not.
   Expr shifted(const Expr& e) {
     if (e->op != Op::kAdd && e->op != Op::kSub) return {};
     const auto x = linear(e);
