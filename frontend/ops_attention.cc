@@ -1,10 +1,14 @@
 // Attention over heads.
 //
-//   Attention         y[b,h,i] = sum(j) softmax(j) of mask(cap(scale * sum(d) q[b,h,i,d] k[b,g,j,d])) *
-//   v[b,g,j] RotaryEmbedding   y[b,h,s] = x[b,h,s], pairs of its elements turned by an angle that belongs to
-//   s
+//   Attention         y[b,h,i] = sum(j) w[b,h,i,j] * v[b,g,j]
+//                     w[b,h,i] = softmax(j) of mask(cap(scale * sum(d) q[b,h,i,d] * k[b,g,j,d]))
+//   RotaryEmbedding   y[b,h,s] = x[b,h,s], pairs of its elements turned by an angle that belongs to s
 //
 // Several heads h of the queries share one head g of the keys and values: h = g * (heads / groups) + r.
+//
+// Attention is scaled dot-product attention (Vaswani et al., "Attention Is All You Need", 2017, section 3.2);
+// with fewer heads of keys than of queries it is grouped-query attention (Ainslie et al., 2023), with a
+// single one multi-query attention (Shazeer, 2019).
 #include <fmt/format.h>
 #include <onnx/onnx_pb.h>
 
@@ -28,8 +32,13 @@ struct Heads {
   int64_t batch, heads, length, size;
 };
 
+// heads * size stays far from overflow
 constexpr int64_t kMostHeads = 1 << 20;
 
+// Rank 4 is [batch, heads, length, size], whatever the attribute says; rank 3 is packed, and the attribute
+// says how many heads its last dimension holds side by side:
+//
+//   [b, s, | head 0: d d d | head 1: d d d |]        element [b,h,s,d] at [b, s, h * size + d]
 Heads heads_of(const Lowering& node, TensorId id, const std::string& attribute) {
   const Shape shape = node.shape(id);
   node.require(is_float(node.type(id)), "is defined on floats only");
@@ -56,7 +65,11 @@ Heads unpacked(Lowering& node, const Heads& x) {
   return {f.emit(node.type(x.id)), false, x.batch, x.heads, x.length, x.size};
 }
 
-// x behind the past, input `past`, along the sequence; not packed.
+// x behind the past, input `past` [b,h,p,d], along the sequence; not packed. Without a past, x as it is. A
+// decoder that makes one token after the other passes the keys and values of all earlier ones; the standard
+// returns the result as present_key and present_value, which are the past of the next call.
+//
+//   past  | p p p p |         all  | p p p p x x |        two nests: the past at [0, p), x at [p, p + length)
 Heads with_past(Lowering& node, const Heads& x, int past) {
   if (!node.has_input(past)) return x;
   const TensorId before = node.in(past);
@@ -87,12 +100,16 @@ struct Mask {
   bool may_hide_all() const { return mask != kAbsent || lengths != kAbsent || left >= 0 || right >= 0; }
 };
 
+// -1: no limit. More than any tensor is long is as good as that, and adds up without overflow.
 int64_t window_side(const Lowering& node, const std::string& attribute) {
   const int64_t side = node.int_attr(attribute, -1);
   node.require(side >= -1, fmt::format("'{}' = {} is below -1", attribute, side));
   return std::min(side, kMaxElements);
 }
 
+// Inputs 3 (attn_mask), 4 (past_key, for its length) and 6 (nonpad_kv_seqlen, since opset 24). Dimensions of
+// the mask correspond to those of the scores from the last; each is of that extent, or 1. The last one may be
+// shorter.
 Mask parse_mask(const Lowering& node, const Heads& q, const Heads& k) {
   Mask m = {optional_input(node, 3),
             optional_input(node, 6),
@@ -119,7 +136,13 @@ Mask parse_mask(const Lowering& node, const Heads& q, const Heads& k) {
 
 Expr both(const Expr& a, const Expr& b) { return a.empty() ? b : a && b; }
 
-// The score at[b,h,i,j] as the mask leaves it: -infinity where the key is not seen.
+// The score at[b,h,i,j] as the mask leaves it: -infinity where the key is not seen, which softmax turns into
+// 0. With a past of 2, causal, the queries i see of the keys j:
+//
+//   j     0 1 2 3 4
+//   i=0   x x x . .          own key of i: 2 + i
+//   i=1   x x x x .          windows (left 1, right 0) leave i=1 the keys 2 and 3
+//   i=2   x x x x x
 Expr masked(const Lowering& node, Formula& f, const Mask& m, Expr score, const std::vector<Expr>& at) {
   const Expr i = at[2], j = at[3];
   Expr seen;
@@ -143,6 +166,7 @@ Expr masked(const Lowering& node, Formula& f, const Mask& m, Expr score, const s
     const Expr length =
         min(max(cast(Type::kInt64, f.read(m.lengths, {at[0]})), 0), static_cast<double>(m.scores[3]));
     seen = both(seen, j < length);
+    // keys are kept by the caller: the queries are the last of those that are real
     if (m.past == 0) own = i + (length - integer(m.scores[2]));
   }
   if (m.causal) seen = both(seen, j <= own);
@@ -152,7 +176,9 @@ Expr masked(const Lowering& node, Formula& f, const Mask& m, Expr score, const s
   return select(seen, score, constant(score->type, -std::numeric_limits<double>::infinity()));
 }
 
-// exp(s - max) / sum(exp(s - max)) over the keys; zeros for a query that sees none.
+// exp(s - max) / sum(exp(s - max)) over the keys; zeros for a query that sees none. Of scores that are all
+// -infinity the plain formula makes exp(-infinity + infinity) = NaN, so the powers are selected to be 0, and
+// 0 / 0 as well.
 TensorId weights_of_seen(Lowering& node, TensorId scores, Type real) {
   const TensorId most = reduced(node, scores, {3}, {Combine::kMax}, node.type(scores));
   const auto power = [&](const Expr& s, const Expr& top) {
@@ -167,9 +193,12 @@ TensorId weights_of_seen(Lowering& node, TensorId scores, Type real) {
   return pointwise(node, real, share, powers, sum);
 }
 
+// Scores are held within (-cap, cap), nearly unchanged around 0 (Gemma 2, 2024); a cap of 0 is none.
 Expr capped(const Expr& score, double cap) { return cap > 0 ? tanh(score / cap) * cap : score; }
 
-// A nest over the heads of the queries: b, h and, where several share it, the head g of keys and values.
+// A nest over the heads of the queries: b, h and, where several share it, the head g of keys and values. Of 6
+// heads in 2 groups, h = 3 * g + r with axes g [2] and r [3]: both heads are linear in the axes, which g = h
+// / 3 is not.
 struct Grouped {
   Expr b, h, g;
 };
@@ -185,7 +214,10 @@ struct Cut {
   int64_t mode;  // which of the scores the last output holds: 0 plain, 1 capped, 2 masked, 3 shares
 };
 
-// The scores [b,h,i,j], scaled, capped and masked, in one nest unless the model asks for an earlier form.
+// The scores [b,h,i,j], scaled, capped and masked, in one nest unless the model asks for an earlier form. The
+// cap comes before the mask, as in the standard since its correction (onnx pull request 7867): behind it, a
+// cap would make masked scores finite, and their shares larger than 0. An output of the unmasked scores (mode
+// 0: plain, 1: capped) is what the first nest stores then, and a second one does the rest.
 TensorId scores_of(Lowering& node, const Heads& q, const Heads& k, const Mask& mask, const Cut& cut) {
   const Type real = compute_type(node.type(q.id));
   const double scale = node.float_attr("scale", static_cast<float>(1 / std::sqrt(q.size)));
@@ -210,7 +242,7 @@ TensorId scores_of(Lowering& node, const Heads& q, const Heads& k, const Mask& m
   return rest.emit(real);
 }
 
-// sum(j) weights[b,h,i,j] * v[b,g,j,d], packed as the queries are.
+// sum(j) weights[b,h,i,j] * v[b,g,j,d], packed as the queries are: [b,h,i,d] or [b,i,h*d].
 TensorId weighted_values(Lowering& node, const Heads& q, TensorId weights, const Heads& v) {
   Heads y = q;
   y.size = v.size;
@@ -233,6 +265,7 @@ Type softmax_type(const Lowering& node, Type real) {
   return asked == Type::kFloat64 ? asked : real;
 }
 
+// The size of a value may differ from that of queries and keys, and so may the type.
 void require_fit(const Lowering& node, const Heads& q, const Heads& k, const Heads& v) {
   node.require(k.heads > 0 ? q.heads % k.heads == 0 : q.heads == 0,
                fmt::format("{} heads of keys do not divide {} of queries", k.heads, q.heads));
@@ -241,6 +274,8 @@ void require_fit(const Lowering& node, const Heads& q, const Heads& k, const Hea
                "queries, keys and values do not fit each other");
 }
 
+// Attention of opset 23. Outputs: 0 the result, 1 and 2 the present keys and values, 3 a form of the scores.
+// Where every query sees a key, which a causal mask alone leaves true, the plain softmax serves.
 void attention(Lowering& node) {
   const Heads q = heads_of(node, node.in(0), "q_num_heads");
   const Heads new_k = heads_of(node, node.in(1), "kv_num_heads");
@@ -265,7 +300,8 @@ void attention(Lowering& node) {
     node.out(3, converted(node, cut.mode == 2 ? scores : weights, node.type(q.id)));
 }
 
-// What the graph in an attribute makes of x: a tensor of the same shape. x itself without the attribute.
+// What the graph in an attribute makes of x: a tensor of the same shape. x itself without the attribute. The
+// graph sees the names around the node, as a branch of an If does.
 TensorId modified(Lowering& node, const std::string& attribute, TensorId x) {
   if (!node.has(attribute)) return x;
   const onnx::GraphProto& graph = subgraph(node, attribute);
@@ -280,7 +316,8 @@ TensorId modified(Lowering& node, const std::string& attribute, TensorId x) {
   return y;
 }
 
-// Attention without masks, whose scores and shares the model modifies.
+// Attention without masks, whose scores and shares the model modifies (FlexAttention of ai.onnx.preview). A
+// model that masks does so by score_mod, with -infinity: so a query may see nothing, here too.
 void flex_attention(Lowering& node) {
   const Heads q = heads_of(node, node.in(0), ""), k = heads_of(node, node.in(1), ""),
               v = heads_of(node, node.in(2), "");
@@ -294,8 +331,15 @@ void flex_attention(Lowering& node) {
   node.out(0, weighted_values(node, q, modified(node, "prob_mod", shares), v));
 }
 
-// The pair (x, y) of elements at `first` and `second` becomes (x cos - y sin, x sin + y cos); what lies
-// behind the rotated elements is copied.
+// RotaryEmbedding of opset 23 (Su et al., "RoFormer: Enhanced Transformer with Rotary Position Embedding",
+// 2021): pair k of a head at place s, as a point (x, y) of the plane, is turned by the angle of s and k,
+// whose cosines and sines are given:  (x, y) -> (x cos - y sin, x sin + y cos). What lies behind the rotated
+// elements is copied.
+//
+//   pairs of 8 elements, 6 rotated:      interleaved  a a b b c c . .         else  a b c a b c . .
+//
+// The caches are [b, s, pairs], or, with positions, [positions, pairs]; a position beyond them is held at the
+// end. Three nests: first elements of the pairs, second ones, the rest.
 void rotary_embedding(Lowering& node) {
   const Heads x = heads_of(node, node.in(0), "num_heads");
   const TensorId cosines = node.in(1), sines = node.in(2), positions = optional_input(node, 3);
@@ -348,10 +392,14 @@ void rotary_embedding(Lowering& node) {
 // LinearAttention: the keys and values seen so far are summed up in a state s[b,g,d,m] of fixed size, updated
 // for each place t of the sequence,
 //
-//   s = exp(decay[d]) * s + k[d] * u[m],   u = v, or beta * (v[m] - sum(d) exp(decay[d]) s[d,m] k[d]
-//   erase[d]) y[t,m] = scale * sum(d) q[d] s[d,m]
+//   s = exp(decay[d]) * s + k[d] * u[m]
+//   u = v, or beta * (v[m] - sum(d) exp(decay[d]) s[d,m] k[d] erase[d])
+//   y[t,m] = scale * sum(d) q[d] s[d,m]
 //
-// so a loop over t carries it.
+// so a loop over t carries it. The time is linear in the length, the memory independent of it. The sources of
+// the update rules: linear, Katharopoulos et al., "Transformers are RNNs", 2020; gated, Yang et al., "Gated
+// Linear Attention", 2024; delta, Schlag et al., "Linear Transformers Are Secretly Fast Weight Programmers",
+// 2021, where what the state says of the key is replaced and not added to; gated_delta, Yang et al., 2024.
 struct LinearAttention {
   Lowering& node;
   Heads q, k, v;
@@ -361,6 +409,13 @@ struct LinearAttention {
   Shape state() const { return {q.batch, k.heads, k.size, v.size}; }
 };
 
+// Inputs: queries, keys, values (all packed), past state, decay, beta, erase. Which of the last three there
+// are has to agree with the update rule:
+//
+//   linear       -            gated        decay
+//   delta        beta         gated_delta  decay, beta            and erase, if given, with beta only
+//
+// A decay holds a number for each element of a key or for each head; beta one for each head or for all.
 LinearAttention linear_of(Lowering& node) {
   LinearAttention l{node,
                     heads_of(node, node.in(0), "q_num_heads"),
@@ -395,11 +450,13 @@ LinearAttention linear_of(Lowering& node) {
   return l;
 }
 
+// As float32, in which the state is kept, whatever the types of the operands.
 Expr element(Formula& f, const Heads& x, const Expr& b, const Expr& h, const Expr& t, const Expr& d) {
   return cast(Type::kFloat32, f.read(x.id, place(x, b, h, t, d)));
 }
 
-// The state as place t begins: decayed.
+// The state as place t begins: decayed. The exponentials are a node of their own, as they are needed once for
+// each row of the state and not for each of its elements.
 TensorId decayed(const LinearAttention& l, TensorId state, const Expr& t) {
   if (l.decay == kAbsent) return state;
   const bool shared = l.node.shape(l.decay)[2] == l.k.heads;
@@ -414,7 +471,7 @@ TensorId decayed(const LinearAttention& l, TensorId state, const Expr& t) {
   return f.emit(Type::kFloat32);
 }
 
-// What is written at place t for the key: [batch, heads, size of a value].
+// What is written at place t for the key: u of [batch, heads, size of a value]. `state` is already decayed.
 TensorId update(const LinearAttention& l, TensorId state, const Expr& t) {
   Formula f(l.node);
   const Expr b = f.axis(l.q.batch), h = f.axis(l.k.heads), m = f.axis(l.v.size);
@@ -442,7 +499,7 @@ TensorId advanced(const LinearAttention& l, TensorId before, const Expr& t) {
   return f.emit(Type::kFloat32);
 }
 
-// Writes place t of the output `to`.
+// Writes place t of the output `to`, [batch, length, heads * size]: its other places stay as they are.
 void answer(const LinearAttention& l, TensorId state, const Expr& t, TensorId to) {
   Formula f(l.node);
   const Grouped a = grouped_axes(f, l.q, l.k);
@@ -457,6 +514,11 @@ void answer(const LinearAttention& l, TensorId state, const Expr& t, TensorId to
   l.node.importer().add_node({l.node.onnx_node().origin, l.node.op(), {values}, {to}, Nests{nest}});
 }
 
+//   state = past, or zeros
+//   for t < length:  next = advance(state, t);  y[t] = answer(next, t);  state = next
+//
+// A single place has the literal 0 for t, so that its indices fold; output 1 is the state after the last
+// place.
 void linear_attention(Lowering& node) {
   const LinearAttention l = linear_of(node);
   Importer& importer = node.importer();

@@ -13,11 +13,14 @@ namespace {
 
 Expr product(const Expr& a, const Expr& b) { return a * b; }
 
+// All of these divide or take roots: the standard defines them on floats.
 void require_float(const Lowering& node, TensorId x) {
   node.require(is_float(node.type(x)),
                fmt::format("is not defined on elements of type {}", info(node.type(x)).name));
 }
 
+// Softmax and its like: since opset 13 over dimension `axis` (-1), before that over all from `axis` (1) on,
+// as if x were the matrix [product before axis, product from axis on].
 std::vector<int64_t> dims_of(const Lowering& node, TensorId x) {
   return softmax_dims(node, x, node.opset(), node.int_attr("axis", node.opset() < 13 ? 1 : -1));
 }
@@ -34,7 +37,10 @@ void log_softmax(Lowering& node) {
   node.out(0, log_softmax_over(node, x, dims_of(node, x), node.type(x)));
 }
 
-// One where the largest element first stands, else zero.
+// One where the largest element first stands, else zero. Three nodes: the maximum; the least position of an
+// element that is equal to it; a comparison of each position with that one.
+//
+//   x  2 5 1 5    ->   m 5   ->   where min(4, 1, 4, 3) = 1   ->   0 1 0 0
 void hardmax(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
@@ -64,13 +70,18 @@ void hardmax(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-// x minus its mean over `dims`, with the mean and 1 / sqrt(variance + epsilon).
+// x minus its mean over `dims`, with the mean and 1 / sqrt(variance + epsilon). Mean and inverse have extents
+// of 1 there, so that they broadcast back to x.
 struct Centred {
   TensorId mean, difference, inverse;
 };
 
-// That of many elements is found twice, the second time of what they differ by from the first: where they are
-// close together, beside their size, the errors of the first sum are not small beside their deviation.
+// The mean over `dims`, in type `type`. That of many elements is found twice, the second time of what they
+// differ by from the first: where they are close together, beside their size, the errors of the first sum are
+// not small beside their deviation (the corrected two-pass algorithm: Chan, Golub and LeVeque, "Algorithms
+// for Computing the Sample Variance", 1983, for the mean).
+//
+//   10000.1, 10000.2, ...     first mean 10000.3 with an error of the sum     +     mean of (-0.2, -0.1, ...)
 TensorId mean_over(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type) {
   const int64_t count = reduced_count(node.shape(x), dims);
   const Reduction mean = {
@@ -83,7 +94,8 @@ TensorId mean_over(Lowering& node, TensorId x, const std::vector<int64_t>& dims,
   return pointwise(node, type, plus, first, rest);
 }
 
-// after(mean of squares) over `dims`.
+// after(mean of squares) over `dims`. Of differences from the mean that is the variance, divided by the count
+// and not by one less, as ONNX has it. The formula E(x^2) - E(x)^2 would cancel where the mean is large.
 TensorId mean_square(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type,
                      const Unary& after) {
   const auto count = static_cast<double>(reduced_count(node.shape(x), dims));
@@ -92,6 +104,7 @@ TensorId mean_square(Lowering& node, TensorId x, const std::vector<int64_t>& dim
                  type);
 }
 
+// Three nodes of x's compute type: 16-bit floats are widened, as their squares soon overflow.
 Centred centred(Lowering& node, TensorId x, const std::vector<int64_t>& dims, double epsilon) {
   const Type real = compute_type(node.type(x));
   Centred c;
@@ -103,7 +116,8 @@ Centred centred(Lowering& node, TensorId x, const std::vector<int64_t>& dims, do
   return c;
 }
 
-// v[C] as v[1,C,1,...] of the rank of x[N,C,spatial...], in x's compute type.
+// v[C] as v[1,C,1,...] of the rank of x[N,C,spatial...], in x's compute type. Of a vector x[N], C is 1.
+// `what` names v in the message.
 TensorId per_channel(Lowering& node, TensorId v, TensorId x, const std::string& what) {
   const int64_t channels = node.rank(x) > 1 ? node.shape(x)[1] : 1;
   node.require(node.shape(v) == Shape{channels}, fmt::format("the {} has shape {}, but there are {} channels",
@@ -134,13 +148,18 @@ struct BatchStatistics {
   TensorId mean, variance;  // of x's rank, in its compute type
 };
 
-// statistic of `like`'s shape and type.
+// The statistic [1,C,1,...] with the shape and type of `like`, [C]: as the model passes and takes it.
 TensorId reshaped_as(Lowering& node, TensorId statistic, TensorId like) {
   const TensorId y = converted(node, statistic, node.type(like));
   return node.apply("Reshape", {y, node.constant_ints(node.shape(like))});
 }
 
-// The batch's own statistics, and as outputs what the running ones become: a mixture of both.
+// The batch's own statistics, and as outputs what the running ones become: a mixture of both,
+//
+//   running' = running * momentum + batch * (1 - momentum)         (Ioffe and Szegedy, 2015, section 3.1)
+//
+// over the dimensions in which the running ones have an extent of 1, so N and all places for statistics a
+// channel. Outputs 3 and 4 are the batch's own, which opsets before 14 name.
 BatchStatistics trained(Lowering& node, TensorId x, const BatchStatistics& running) {
   std::vector<int64_t> dims;
   for (int64_t d = 0; d < node.rank(x); ++d)
@@ -165,7 +184,13 @@ BatchStatistics trained(Lowering& node, TensorId x, const BatchStatistics& runni
   return batch;
 }
 
-// y = x * factor + shift, both per channel and folded when the statistics are constants.
+// y = (x - mean) / sqrt(variance + epsilon) * scale + bias, computed as y = x * factor + shift, both per
+// channel and folded when the statistics are constants:
+//
+//   factor = scale / sqrt(variance + epsilon)          shift = bias - mean * factor
+//
+// So what is left of a normalisation at run time is one multiply-add an element, which a convolution before
+// it can take into its weights (scaled_weights.h).
 void batch_normalization(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
@@ -186,6 +211,7 @@ void batch_normalization(Lowering& node) {
   node.out(0, pointwise(node, node.type(x), formula, x, factor, shift));
 }
 
+// Statistics of each channel of each image: over the places alone. Scale and bias are per channel.
 void instance_normalization(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
@@ -219,11 +245,14 @@ TensorId scaled(Lowering& node, Type type, TensorId d, TensorId inverse, TensorI
   return f.emit(type);
 }
 
+// [axis, rank): LayerNormalization and RMSNormalization normalise over all of these together.
 std::vector<int64_t> trailing_dims(const Lowering& node, TensorId x) {
   return dims_between(node.normalized_axis(node.int_attr("axis", -1), node.rank(x)), node.rank(x));
 }
 
-// Mean and deviation are float32, whatever the input is.
+// Layer normalisation (Ba, Kiros and Hinton, 2016). The standard computes in float32 (stash_type 1) and
+// returns mean and inverse deviation in that type, whatever the input is; float64 is computed in float64
+// here.
 void layer_normalization(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
@@ -234,13 +263,15 @@ void layer_normalization(Lowering& node) {
   if (node.wants(2)) node.out(2, converted(node, c.inverse, Type::kFloat32));
 }
 
-// x / sqrt(mean(x^2) + epsilon) * scale
+// 1 / sqrt(mean(x^2) + epsilon), the factor of RMSNormalization (Zhang and Sennrich, "Root Mean Square Layer
+// Normalization", 2019): layer normalisation without the mean.
 TensorId root_mean_square_inverse(Lowering& node, TensorId x, const std::vector<int64_t>& dims) {
   const double epsilon = node.float_attr("epsilon", 1e-5f);
   return mean_square(node, x, dims, compute_type(node.type(x)),
                      [&](const Expr& v) { return 1 / sqrt(v + epsilon); });
 }
 
+// y = x * inverse * scale. Output 1, of SimplifiedLayerNormalization, is the inverse.
 void rms_normalization(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
@@ -249,7 +280,11 @@ void rms_normalization(Lowering& node) {
   if (node.wants(1)) node.out(1, inverse);
 }
 
-// Layer (or, simplified, root-mean-square) normalisation of input + skip + bias over the last dimension.
+// Layer (or, simplified, root-mean-square) normalisation of input + skip + bias over the last dimension, of
+// onnxruntime's com.microsoft. Inputs and outputs, by their numbers:
+//
+//   layer   0 input, 1 skip, 2 gamma, 3 beta, 4 bias        0 result, 1 mean, 2 inverse deviation, 3 the sum
+//   rms     0 input, 1 skip, 2 gamma, 3 bias                0 result, 2 inverse, 3 the sum
 enum class Skip { kLayer, kRms };
 
 template <Skip kKind>
@@ -280,7 +315,13 @@ void skip_normalization(Lowering& node) {
 }
 
 // Layer normalisation of the sum of each word's, place's and segment's embedding; also how many words of each
-// batch the mask has.
+// batch the mask has. The first layer of BERT, of onnxruntime's com.microsoft:
+//
+//   inputs   0 words [batch, length], 1 segments (may be absent), 2 to 4 tables of words, places, segments,
+//            5 gamma, 6 beta, 7 mask, 8 places
+//   outputs  0 the result, 1 words that the mask has [batch], 2 the sum
+//
+// Without input 8 the places are 0, 1, ..., length - 1.
 void embed_layer_normalization(Lowering& node) {
   const TensorId words = node.in(0);
   const Shape shape = node.shape(words);
@@ -315,8 +356,11 @@ void embed_layer_normalization(Lowering& node) {
                                    node, type, [](const Expr& e) { return e; }, all));
 }
 
-// x[N, groups * c, spatial...] normalised within each group. Scale and bias hold an element a group (opset
-// 18) or a channel (21).
+// x[N, groups * c, spatial...] normalised within each group (Wu and He, 2018). Scale and bias hold an element
+// a group (opset 18) or a channel (21). The channels are split in two dimensions for the statistics, and
+// joined again by the store of the last nest:
+//
+//   x [N, C, H, W]  ->  [N, groups, c, H, W]  over {2, 3, 4}  ->  y [n, g * c + k, h, w]
 void group_normalization(Lowering& node) {
   const TensorId x = node.in(0), scale = node.in(1), bias = node.in(2);
   require_float(node, x);
@@ -348,7 +392,11 @@ void group_normalization(Lowering& node) {
   node.out(0, f.emit(node.type(x), shape));
 }
 
-// y = x / (bias + alpha / size * sum of squares of `size` neighbouring channels) ^ beta
+// y = x / (bias + alpha / size * sum of squares of `size` neighbouring channels) ^ beta, channels outside [0,
+// C) left out (Krizhevsky et al., 2012, section 3.3). Of an even size one more lies behind the channel than
+// before it:
+//
+//   size 5: c-2 .. c+2            size 4: c-1 .. c+2
 void lrn(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
@@ -368,7 +416,8 @@ void lrn(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-// A vector of zeros stays one.
+// x / norm along `axis`, by the sum of magnitudes (p = 1) or the Euclidean norm (2). A vector of zeros stays
+// one.
 void lp_normalization(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
@@ -385,9 +434,11 @@ void lp_normalization(Lowering& node) {
   node.out(0, pointwise(node, node.type(x), formula, x, norm));
 }
 
+// whether the differences from the mean are divided by the deviation
 enum class Divided { kByDeviation, kNot };
 
-// The deviation, not the variance, is kept from zero.
+// (x - mean) / (deviation + 1e-9): the deviation, not the variance, is kept from zero, as in the function
+// body by which the standard defines MeanVarianceNormalization.
 void normalize_mean_variance(Lowering& node, const std::vector<int64_t>& dims, Divided divided) {
   const TensorId x = node.in(0);
   const Type real = compute_type(node.type(x));
@@ -401,6 +452,7 @@ void normalize_mean_variance(Lowering& node, const std::vector<int64_t>& dims, D
   node.out(0, pointwise(node, node.type(x), product, d, inverse));
 }
 
+// By default over batch and places, so for each channel.
 void mean_variance_normalization(Lowering& node) {
   const TensorId x = node.in(0);
   require_float(node, x);
@@ -436,6 +488,9 @@ void image_scaler(Lowering& node) {
   node.out(0, pointwise(node, node.type(x), formula, x, node.constant(std::move(shift))));
 }
 
+// A window of 'scale' (height, width), or of all that the borders leave:
+//
+//   border {left 1, top 2, right 1, bottom 0} of [N,C,6,8]      rows [2, 6), columns [1, 7)
 void crop(Lowering& node) {
   const TensorId x = node.in(0);
   const auto border = node.ints_attr("border", {}), scale = node.ints_attr("scale", {});
