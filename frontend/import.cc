@@ -20,6 +20,11 @@
 namespace arenac {
 namespace {
 
+// The static shape of an input: --shape as a whole, or what the model declares with its symbols bound.
+//
+//   float [batch, 3, 224, 224], dims {batch: 1}   ->   [1, 3, 224, 224]
+//
+// Dimensions that are still open have been refused before (import_proto).
 Shape bound_shape(const onnx::ValueInfoProto& input, const onnx::TypeProto::Tensor& type,
                   const ImportOptions& options) {
   const std::string name = printable(input.name());
@@ -42,7 +47,9 @@ Shape bound_shape(const onnx::ValueInfoProto& input, const onnx::TypeProto::Tens
   return shape;
 }
 
-// The shape of each part of an input: one of a tensor, none of an optional that holds nothing.
+// The shape of each part of an input: one of a tensor, none of an optional that holds nothing, one an element
+// of a sequence. A sequence's length is part of the compiled program, so it must be given; what is missing is
+// added to `problems`.
 std::vector<Shape> bound_shapes(const onnx::ValueInfoProto& input, const Kind& kind,
                                 const ImportOptions& options, std::vector<std::string>& problems) {
   const std::string name = printable(input.name());
@@ -62,6 +69,7 @@ std::vector<Shape> bound_shapes(const onnx::ValueInfoProto& input, const Kind& k
   return shapes;
 }
 
+// One line a problem, each with the model's name in front; of very many the first ones.
 std::string joined(const std::string& name, std::vector<std::string> problems) {
   constexpr size_t kShown = 50;
   std::string text;
@@ -71,6 +79,8 @@ std::string joined(const std::string& name, std::vector<std::string> problems) {
   return text;
 }
 
+// An input that is initialised, too, has a value that callers may replace, by the standard (before version 4
+// of the format every initializer was an input). Here it is a constant, and no input of the compiled model.
 std::set<std::string> initializer_names(const onnx::GraphProto& graph) {
   std::set<std::string> names;
   for (const onnx::TensorProto& initializer : graph.initializer()) names.insert(initializer.name());
@@ -79,6 +89,7 @@ std::set<std::string> initializer_names(const onnx::GraphProto& graph) {
   return names;
 }
 
+// A shape that no tensor may have comes from a binding, most often: the message names the input.
 TensorId add_input(Importer& importer, const std::string& name, Type type, const Shape& shape) {
   try {
     return importer.add_tensor(name, type, shape);
@@ -87,7 +98,12 @@ TensorId add_input(Importer& importer, const std::string& name, Type type, const
   }
 }
 
-// The given value of input `id` as a constant that stands for it.
+// The given value of input `id` as a constant that stands for it. The input itself remains, to be compared:
+// the C returns an error in a run with another value, instead of results for this one.
+//
+//   guard: ReduceMax(Not(Equal(input, constant)))      in opset 18's operators, as if the model had them
+//
+// UserError where the value has another number of elements, or the input is text.
 TensorId known_value(Importer& importer, TensorId id, const Value& value) {
   const Tensor input = importer.graph.tensors[id];
   if (value.count() != element_count(input.shape))
@@ -108,6 +124,8 @@ TensorId known_value(Importer& importer, TensorId id, const Value& value) {
   return constant;
 }
 
+// Shapes of values that the model states or that an exporter has inferred, where they are static once symbols
+// are bound. They tell how large a result is that else only the run would know (Lowering::declared_shape).
 void declare_shapes(Importer& importer, const onnx::GraphProto& proto, const ImportOptions& options) {
   const auto declare = [&](const onnx::ValueInfoProto& value) {
     if (!value.type().tensor_type().has_shape()) return;
@@ -124,11 +142,14 @@ void declare_shapes(Importer& importer, const onnx::GraphProto& proto, const Imp
   for (const onnx::ValueInfoProto& output : proto.output()) declare(output);
 }
 
+// A tensor keeps its name; the elements of sequence `s` are s_0, s_1, ...
 std::string part_name(const std::string& name, bool is_sequence, size_t part) {
   return is_sequence ? fmt::format("{}_{}", name, part) : name;
 }
 
-// Of the inputs whose value is given, those in `known` have it; the others may have to.
+// Adds the model's inputs to the graph and binds their names: to a tensor, to a sequence of tensors, or to
+// nothing. Of the inputs whose value is given, those in `known` have it; the others may have to, if an
+// operator asks.
 void declare_inputs(Importer& importer, const onnx::GraphProto& proto, const ImportOptions& options,
                     const std::set<std::string>& known) {
   const std::set<std::string> initialized = initializer_names(proto);
@@ -160,7 +181,9 @@ void declare_inputs(Importer& importer, const onnx::GraphProto& proto, const Imp
   if (!importer.problems.empty()) throw UserError(joined(importer.graph.name, importer.problems));
 }
 
-// The type that the model declares for an output, where it does, is that of its value.
+// The type that the model declares for an output, where it does, is that of its value. A caller that believes
+// the declaration would read the wrong bytes else. Shapes are not compared: declared ones are often of other
+// bindings.
 void check_declared_type(const Importer& importer, const onnx::ValueInfoProto& output, TensorId value) {
   const std::string who = fmt::format("output '{}'", printable(output.name()));
   const Kind kind = kind_of(output.type());
@@ -177,12 +200,19 @@ void check_declared_type(const Importer& importer, const onnx::ValueInfoProto& o
                                 info(type_of_onnx(kind.tensor->elem_type(), who)).name, info(type).name));
 }
 
-// Every output gets a tensor of its own that a node writes, so that it can live at the caller's pointer.
+// Every output gets a tensor of its own that a node writes, so that it can live at the caller's pointer: what
+// is an input, a constant or another output already is copied.
+//
+//   y = x; z = x          y = copy of x,  z = copy of x
+//   a = f(x); b = a       a,              b = copy of a
+//
+// Behind the model's own outputs come the true shapes of those whose extents only the run knows.
 void declare_outputs(Importer& importer, const onnx::GraphProto& proto) {
   Graph& graph = importer.graph;
   std::vector<bool> taken(graph.tensors.size());
   std::vector<TensorId> bounded;  // per output: the tensor if some of its extents only the run knows
   for (TensorId id : graph.inputs) taken[id] = true;
+  // `taken`: tensors that are an input or an output already
   const auto declare = [&](const std::string& name, TensorId id) {
     bounded.push_back(importer.extents.contains(id) ? id : kAbsent);
     if (taken[id] || graph.tensors[id].constant) {
@@ -216,6 +246,10 @@ void declare_outputs(Importer& importer, const onnx::GraphProto& proto) {
   }
 }
 
+// Everything from versions to outputs, into `importer`. The order matters: functions are declared before a
+// node may call one, inputs are bound before nodes read them, and outputs are declared when all problems of
+// nodes are known. Throws UserError with all problems, or with the one that ended the import, each after the
+// model's name.
 void lower_model(Importer& importer, const onnx::ModelProto& model, const std::string& name,
                  const ImportOptions& options, const std::set<std::string>& known) {
   for (const onnx::OperatorSetIdProto& opset : model.opset_import())
@@ -244,7 +278,8 @@ void lower_model(Importer& importer, const onnx::ModelProto& model, const std::s
 }
 
 // Lowers the model without the values that are given for inputs, and again with those that it turns out to
-// need.
+// need. A value that is known makes the program fit for it alone, so none is used that need not be. Each
+// round knows more of them, so that there are at most as many rounds as given values, and one.
 Graph import_bound(const onnx::ModelProto& model, const std::string& name, const std::string& directory,
                    const ImportOptions& options) {
   std::set<std::string> known;
@@ -259,17 +294,20 @@ Graph import_bound(const onnx::ModelProto& model, const std::string& name, const
       error = e;
     }
     const size_t before = known.size();
+    // whether or not the attempt has failed: an If may ask in vain and yet be lowered
     for (const TensorId id : importer.asked_for) known.insert(importer.graph.tensors[id].name);
     if (known.size() > before) continue;
     if (error) throw *error;
     if (const auto warning = importer.unfolded()) importer.graph.warnings.push_back(*warning);
     importer.graph.block = importer.take_block();
+    // unused nodes first, so that no constant of theirs is widened
     Graph graph = with_wide_constants(without_dead_code(std::move(importer.graph)));
     verify(graph);
     return graph;
   }
 }
 
+// -1 and the symbol's name (may be empty) for a dimension that the model leaves open.
 Declaration declaration_of(const onnx::ValueInfoProto& value) {
   const Kind kind = kind_of(value.type());
   Declaration declaration{value.name(), {}, {}, false, kind.is_optional};
@@ -282,6 +320,7 @@ Declaration declaration_of(const onnx::ValueInfoProto& value) {
   return declaration;
 }
 
+// Those that a caller must supply, in the model's order.
 std::vector<Declaration> inputs_of(const onnx::GraphProto& graph) {
   const std::set<std::string> initialized = initializer_names(graph);
   std::vector<Declaration> all;
@@ -290,10 +329,12 @@ std::vector<Declaration> inputs_of(const onnx::GraphProto& graph) {
   return all;
 }
 
-// The work of asking whether extents suit the model.
+// How many nodes may be lowered to find extents that suit the model, for a message that proposes them.
 constexpr int kTriedNodes = 30000;
 
-// Binds what is left open, or says how to.
+// Binds what is left open, or says how to: a UserError that names the open dimensions and a command line that
+// binds them all, with extents that an import has been tried with. `path` is empty for a model that is no
+// file, and then `name` stands for it.
 Graph import_proto(const onnx::ModelProto& model, const std::string& name, const std::string& path,
                    const ImportOptions& options) {
   const std::string directory = std::filesystem::path(path).parent_path().string();
@@ -311,6 +352,7 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
     graph.notes = bound.notes;
     return graph;
   }
+  // The surest test of a binding is the import itself; how often it may run depends on the size of the model.
   const auto works = [&](const ImportOptions& candidate) {
     try {
       import_bound(model, name, directory, candidate);
@@ -329,6 +371,8 @@ Graph import_proto(const onnx::ModelProto& model, const std::string& name, const
 
 }  // namespace
 
+// External data are looked for beside the model's file; the quantisation of inputs and outputs is read only
+// here.
 Graph import_model(const std::string& path, const ImportOptions& options) {
   const std::filesystem::path file(path);
   const onnx::ModelProto model = model_of_file(path);
@@ -371,6 +415,7 @@ std::vector<std::string> part_names(const Declaration& declaration, const Held& 
   return names;
 }
 
+// Binds by shape, element shapes or absence, and notes by `held` that a file said so and not the user.
 ImportOptions bound_to(ImportOptions options, const Declaration& input, const Held& held) {
   const std::string& name = input.name;
   if (options.shapes.contains(name) || options.sequences.contains(name) || options.absent.contains(name))

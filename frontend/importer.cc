@@ -18,6 +18,7 @@
 namespace arenac {
 namespace {
 
+// Ids:   0 1 2 ...  tensors      -1 kAbsent      -2 kUnknown      -3 -4 ...  sequences
 constexpr TensorId kFirstSequence = kUnknown - 1;
 
 // What a hostile model may cost. Nodes of constants that would cost more to fold stay in the graph.
@@ -31,7 +32,8 @@ constexpr int64_t kMaxStoredBytes = int64_t{8} << 30;
 constexpr int64_t kMaxLoweredNodes = 300'000;
 constexpr int64_t kMaxSequenceElements = 10'000'000;  // of all sequences together
 
-// Names that a node reads, and those that its subgraphs read from outside.
+// Names that a node reads, and those that its subgraphs read from outside: what a branch or a body mentions
+// and does not define itself. Before these exist the node cannot run, though it does not list them as inputs.
 std::set<std::string> free_names(const onnx::NodeProto& node) {
   std::set<std::string> names(node.input().begin(), node.input().end());
   for (const onnx::AttributeProto& attribute : node.attribute()) {
@@ -49,7 +51,8 @@ std::set<std::string> free_names(const onnx::NodeProto& node) {
   return names;
 }
 
-// That cost time; what is filled with one value is bounded by its bytes.
+// Points of the node's nests that cost time to interpret; what is filled with one value is bounded by its
+// bytes.
 int64_t points_of(const Node& node, const Graph& graph) {
   int64_t points = 0;
   if (const Nests* nests = std::get_if<Nests>(&node.body))
@@ -74,7 +77,12 @@ bool reads_iteration(const Node& node) {
 constexpr int kMaxRememberedOperations = 40;  // what folding repeats wherever the smaller form is read
 
 // The node's result, a constant, remembers what it was folded from if the elements of that were narrower. So
-// do copies of it, such as transpositions.
+// do copies of it, such as transpositions: the remembered node reads the narrow tensor by the copy's indices.
+//
+//   w int8  --DequantizeLinear-->  f float32  --Transpose-->  g float32
+//   f.folded_from: (w[i,j] - z) * s[i]           g.folded_from: (w[j,i] - z) * s[j]
+//
+// `node` is that which computed the result: a plain nest over all of the result's elements, of its type.
 void remember_narrower(Node node, Graph& graph) {
   Nests* nests = std::get_if<Nests>(&node.body);
   if (!nests || nests->size() != 1 || !is_plain(nests->front())) return;
@@ -100,8 +108,13 @@ void remember_narrower(Node node, Graph& graph) {
 
 }  // namespace
 
+// Both spellings name the standard's own domain.
 std::string domain_of(const std::string& domain) { return domain == "ai.onnx" ? "" : domain; }
 
+// The standard demands that the nodes of a graph are sorted; some exporters leave them as they are. UserError
+// for a tensor that two nodes write, and for a cycle. boost::topological_sort gives what a vertex points to
+// before the vertex itself: as edges here run from a reader to what it depends on, its output needs no
+// reversal.
 std::vector<int> topological_order(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes) {
   std::map<std::string, int> producer;
   for (int k = 0; k < nodes.size(); ++k)
@@ -139,6 +152,7 @@ std::string node_name(const onnx::NodeProto& node) {
   return node.op_type();
 }
 
+// At most some 200 characters: a name may be as long as the file.
 std::string printable(const std::string& name) {
   std::string safe;
   for (const unsigned char c : name) {
@@ -151,6 +165,7 @@ std::string printable(const std::string& name) {
   return safe;
 }
 
+// ShapeError where no tensor may have the shape.
 TensorId Importer::add_tensor(const std::string& name, Type type, Shape shape) {
   element_count(shape);
   graph.tensors.push_back({name, type, std::move(shape), nullptr});
@@ -162,6 +177,7 @@ TensorId Importer::add_constant(const std::string& name, std::shared_ptr<const V
   return static_cast<TensorId>(graph.tensors.size()) - 1;
 }
 
+// Each offered input is a bit of a word a tensor, so there are at most 64; more are not offered.
 void Importer::offer(TensorId input) {
   if (offered_.size() == 64) return;
   sources_.resize(graph.tensors.size());
@@ -169,12 +185,14 @@ void Importer::offer(TensorId input) {
   offered_.push_back(input);
 }
 
+// Of tensors that depend on no offered input there is nothing to ask.
 void Importer::ask_for(TensorId id) {
   if (static_cast<size_t>(id) >= sources_.size()) return;
   for (size_t k = 0; k < offered_.size(); ++k)
     if (sources_[id] >> k & 1) asked_for.insert(offered_[k]);
 }
 
+//   if (violated) refuse(reason);        an If without an else-branch
 void Importer::guard(TensorId violated, const std::string& reason) {
   const std::string name = graph.tensors[violated].name;
   Block block;
@@ -182,6 +200,8 @@ void Importer::guard(TensorId violated, const std::string& reason) {
   block_.push_back({name, "Guard", {violated}, {}, If{std::move(block), {}}});
 }
 
+// Sequences are values of the compilation; each operation on one makes another, so that loops of them would
+// take quadratic memory. The sum of their lengths is bounded.
 TensorId Importer::add_sequence(Sequence sequence) {
   sequence_elements_ += static_cast<int64_t>(sequence.elements.size());
   if (sequence_elements_ > kMaxSequenceElements)
@@ -195,6 +215,7 @@ const Sequence& Importer::sequence_of(TensorId id) const {
   return sequences_.at(static_cast<size_t>(kFirstSequence - id));
 }
 
+// What a node writes depends on all offered inputs that what it reads depends on.
 void Importer::carry_sources(const Node& node) {
   if (offered_.empty()) return;
   sources_.resize(graph.tensors.size());
@@ -202,6 +223,12 @@ void Importer::carry_sources(const Node& node) {
     for (TensorId from : node.reads) sources_[to] |= sources_[from];
 }
 
+// A node of constants alone is run by the interpreter, here and now, and its results are constants: weights
+// are dequantised and shapes computed before the rest of the model is looked at. Control flow is not folded,
+// nor what depends on the number of an iteration, nor what is too costly: what may be spent on points and
+// bytes grows with the bytes that the model brings, so that a small file cannot take hours or gigabytes.
+//
+//   w int8 [64,64], 4096 bytes stored:  2^22 + 4 * 4096 points and 2^27 + 8 * 4096 bytes, of all nodes
 void Importer::add_node(Node node) {
   verify(graph, node);
   carry_extents(node);
@@ -212,6 +239,7 @@ void Importer::add_node(Node node) {
   const int64_t points = points_of(node, graph);
   int64_t bytes = 0;
   for (TensorId id : node.writes) bytes += bytes_of(graph.tensors[id]);
+  // of no reads all are known: a node that fills a tensor folds as well
   const bool folds = known && data && !reads_iteration(node);
   const bool costly = points > kMaxFoldedPoints + kMaxFoldedPointsPerByte * stored_bytes_ - folded_points_ ||
                       bytes > kMaxFoldedBytes + kMaxFoldedBytesPerByte * stored_bytes_ - folded_bytes_;
@@ -222,6 +250,8 @@ void Importer::add_node(Node node) {
   }
   folded_points_ += points;
   folded_bytes_ += bytes;
+  // One list of values for all folded nodes, all null between them: a new one a node would take time that
+  // grows with the square of the model.
   folding_.resize(std::max(folding_.size(), graph.tensors.size()));
   for (TensorId id : node.reads) folding_[id] = graph.tensors[id].constant;
   std::vector<int64_t> iterations;
@@ -232,6 +262,7 @@ void Importer::add_node(Node node) {
   remember_narrower(std::move(node), graph);
 }
 
+// One note for all of them, with the first one's name.
 std::optional<std::string> Importer::unfolded() const {
   if (unfolded_ == 0) return std::nullopt;
   return fmt::format(
@@ -239,6 +270,8 @@ std::optional<std::string> Importer::unfolded() const {
       printable(first_unfolded_), unfolded_ == 1 ? "," : fmt::format(" and {} more nodes", unfolded_ - 1));
 }
 
+// Extents are kept by tensor and at compile time (set_extent); which of two assignments the run has taken,
+// they could not say.
 void Importer::assign(TensorId to, TensorId from, const std::string& origin) {
   if (extents.contains(from))
     throw ShapeError(
@@ -254,6 +287,7 @@ void Importer::clear(TensorId to, const std::string& origin) {
   block_.push_back({origin, "Clear", {}, {to}, Nests{std::move(zeros)}});
 }
 
+// Straight to the block and not by add_node: `to` is written more than once, so a constant would be wrong.
 void Importer::copy(TensorId to, TensorId from, const std::string& origin) {
   const Tensor& t = graph.tensors[to];
   Node node{origin, "Copy", {from}, {to}, Nests{copy_nest(t.type, t.shape)}};
@@ -262,6 +296,7 @@ void Importer::copy(TensorId to, TensorId from, const std::string& origin) {
   block_.push_back(std::move(node));
 }
 
+// From the innermost scope outwards.
 std::optional<TensorId> Importer::find(const std::string& name) const {
   for (auto scope = scopes_.rbegin(); scope != scopes_.rend(); ++scope)
     if (const auto at = scope->find(name); at != scope->end()) return at->second;
@@ -273,11 +308,16 @@ TensorId Importer::lookup(const std::string& name, const std::string& who) const
   throw UserError(fmt::format("{} reads '{}', which nothing writes", who, printable(name)));
 }
 
+// A model that names no version of a domain, as old ones do of com.microsoft, gets the first.
 int Importer::opset_of(const std::string& domain) const {
   const auto version = opsets.find(domain);
   return version == opsets.end() ? 1 : version->second;
 }
 
+// One result an output of the node, and at least one: an operator without a named output is lowered, too.
+// What the operator's function throws without knowing the node is rethrown with its name. New tensors take
+// the names that the model gives them; a result that is an older tensor (Identity, a Cast to its own type)
+// keeps its own.
 std::vector<TensorId> Importer::lower(const OnnxNode& node) {
   const OperatorRow* row = find_operator(node.domain, node.op, node.opset);
   std::vector<TensorId> results(std::max<size_t>(node.outputs.size(), 1), kUnknown);
@@ -291,6 +331,7 @@ std::vector<TensorId> Importer::lower(const OnnxNode& node) {
                     printable(node.domain), node.domain.empty() ? "" : ".", printable(node.op),
                     opset_of(node.domain), near.empty() ? "" : fmt::format("; did you mean {}?", near)));
   }
+  // ids from here on are this node's own
   const size_t first_new = graph.tensors.size();
   for (size_t k = 0; k < node.inputs.size(); ++k)
     if (node.inputs[k] >= 0 && graph.tensors[node.inputs[k]].type == Type::kString)
@@ -314,6 +355,7 @@ std::vector<TensorId> Importer::lower(const OnnxNode& node) {
   return results;
 }
 
+// All fields are taken, whatever kind the attribute says it is: those that it does not have are empty.
 Attribute Importer::attribute_of(const onnx::AttributeProto& proto, const std::string& who) {
   Attribute a;
   a.i = proto.i();
@@ -327,11 +369,12 @@ Attribute Importer::attribute_of(const onnx::AttributeProto& proto, const std::s
   if (proto.has_sparse_tensor())
     a.tensor =
         value_of(proto.sparse_tensor(), fmt::format("{}, attribute '{}'", who, printable(proto.name())));
-  // The model outlives the import.
+  // An aliasing shared_ptr without an owner: the model outlives the import.
   if (proto.has_g()) a.graph = std::shared_ptr<const onnx::GraphProto>(std::shared_ptr<void>(), &proto.g());
   return a;
 }
 
+// Bytes that the model brings count for the limit of all constants, and raise those of folding.
 std::shared_ptr<const Value> Importer::value_of(const onnx::TensorProto& proto, const std::string& who) {
   auto value = std::make_shared<const Value>(tensor_value(proto, directory, who));
   stored_bytes_ += static_cast<int64_t>(value->bytes.size());
@@ -340,6 +383,7 @@ std::shared_ptr<const Value> Importer::value_of(const onnx::TensorProto& proto, 
   return value;
 }
 
+// Sparse ones are stored dense, so a few bytes may become many: they share the room of tables.
 std::shared_ptr<const Value> Importer::value_of(const onnx::SparseTensorProto& proto,
                                                 const std::string& who) {
   auto value = std::make_shared<const Value>(sparse_value(proto, directory, who, room_for_tables));
@@ -349,7 +393,8 @@ std::shared_ptr<const Value> Importer::value_of(const onnx::SparseTensorProto& p
 
 namespace {
 
-// What the library's schema says of an attribute's type; new operators and attributes have none.
+// What the library's schema says of an attribute's type; new operators and attributes have none. An attribute
+// of another type would read as 0 or as empty, and be taken for a value that the model gives.
 void check_attribute_types(const onnx::NodeProto& proto, const OnnxNode& node, const std::string& who) {
   const onnx::OpSchema* schema = onnx::OpSchemaRegistry::Schema(node.op, node.opset, node.domain);
   if (schema == nullptr) return;
@@ -366,6 +411,9 @@ void check_attribute_types(const onnx::NodeProto& proto, const OnnxNode& node, c
 
 }  // namespace
 
+// Names become ids, attributes values; a node of an opset before 7 is brought into the form of opset 7
+// (old_opsets.h), unless an operand is unknown and with it its shape. UserError for a name that nothing
+// writes.
 OnnxNode Importer::resolve(const onnx::NodeProto& proto) {
   OnnxNode node{node_name(proto), proto.op_type(), domain_of(proto.domain()), 0, {}, {}, {}};
   const std::string who = fmt::format("node '{}' ({})", printable(node.origin), printable(node.op));
@@ -386,6 +434,9 @@ std::optional<Shape> Importer::declared_shape(const std::string& name) const {
   return at == declared_shapes.end() ? std::nullopt : std::optional(at->second);
 }
 
+// The tensors that came after the mark go, and with them the ids that name them: no block may hold these any
+// longer. The nodes that were lowered since do not count for the model's size, but for the attempts; values
+// that were read from the file stay counted.
 void Importer::roll_back(const Mark& mark) {
   graph.tensors.erase(graph.tensors.begin() + static_cast<std::ptrdiff_t>(mark.tensors), graph.tensors.end());
   sources_.resize(std::min(sources_.size(), mark.tensors));
@@ -398,6 +449,9 @@ void Importer::roll_back(const Mark& mark) {
   folded_bytes_ = mark.folded_bytes;
 }
 
+// A node of the file: a call of one of the model's functions, or an operator. Where something that it reads
+// is unknown, so are its results, without a word. Declared shapes are those of the main graph's names; a
+// function's names are its own, and may be the same.
 void Importer::lower_node(const onnx::NodeProto& proto) {
   if (++lowered_nodes_ > kMaxLoweredNodes)
     throw UserError(
@@ -418,7 +472,8 @@ void Importer::lower_node(const onnx::NodeProto& proto) {
 
 namespace {
 
-// No name of a graph is given twice, except that an initializer may also be an input.
+// No name of a graph is given twice, except that an initializer may also be an input. The standard demands
+// static single assignment; a name that is written twice would mean what the node that runs last makes of it.
 void check_names(const onnx::GraphProto& proto) {
   std::set<std::string> inputs, initializers;
   for (const onnx::ValueInfoProto& input : proto.input())
@@ -440,6 +495,9 @@ void check_names(const onnx::GraphProto& proto) {
 
 }  // namespace
 
+// Inputs are bound by the caller before; initializers are bound here, so that one of an input's name becomes
+// that input's value (its default, by the standard, which is taken as fixed). A node that fails leaves
+// unknown results, and lowering goes on: one import reports every independent problem of the model.
 void Importer::lower_graph(const onnx::GraphProto& proto) {
   if (graph_depth_ > kMostNested)
     throw UserError(fmt::format("graphs are nested more than {} deep", kMostNested));

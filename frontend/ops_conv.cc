@@ -16,7 +16,9 @@
 namespace arenac {
 namespace {
 
-// com.microsoft.FusedConv adds input 3 and applies an activation.
+// Conv: x [N, C, spatial...], w [M, C / groups, kernel...], bias [M]; output m of group g sums over that
+// group's channels alone. The spatial dimensions may be any number. com.microsoft.FusedConv adds input 3 and
+// applies an activation.
 void conv(Lowering& node) {
   const TensorId x = node.in(0), w = node.in(1);
   node.require(node.type(x) == node.type(w) && is_float(node.type(x)), "the operands' types do not fit");
@@ -43,7 +45,14 @@ void conv(Lowering& node) {
   node.out(0, f.emit(node.type(x), c.shape));
 }
 
-// Output extents and padding of a transposed convolution.
+// Output extents and padding of a transposed convolution. A full one, where every product has a place,
+// reaches
+//
+//   full = (input - 1) * stride + (kernel - 1) * dilation + 1 + output_padding
+//
+// positions, of which the padding cuts off both ends. With output_shape, or SAME, the extent is given and the
+// padding follows from it; an odd one has the larger half in front but for SAME_UPPER. The end's padding is
+// never needed: it is what is left behind `output`. Some exporters' output_shape has batch and channels, too.
 Window parse_transposed(const Lowering& node, const Shape& input, const Shape& kernel) {
   const size_t rank = input.size();
   Window window = parse_steps(node, input, kernel);
@@ -73,7 +82,7 @@ Window parse_transposed(const Lowering& node, const Shape& input, const Shape& k
   return window;
 }
 
-// The output positions q*stride + offset of one dimension: its taps, and where they read.
+// The output positions q*stride + offset, q in [0, outputs), of one dimension: its taps, and where they read.
 struct Phase {
   int64_t offset, outputs;  // of q
   int64_t taps;             // tap j is kernel element first + j*step
@@ -81,8 +90,20 @@ struct Phase {
   int64_t shift, back;  // input index is q + shift - j*back
 };
 
-// o + begin = i*stride + k*dilation: with o = q*stride + offset, the taps k solve
-// k*dilation = offset + begin (mod stride).
+// A transposed convolution adds x[i] * w[k] to y[o] for all o + begin = i*stride + k*dilation. To write each
+// output once, that is solved for the input: with o = q*stride + offset, the taps k are those of
+//
+//   k*dilation = offset + begin (mod stride)
+//
+// which depend on the offset alone, and repeat every stride / gcd(dilation, stride). With stride 2, kernel 3,
+// begin 1:
+//
+//   offset 0:  y[2q]     = x[q] * w[1]                        first 1, taps 1, shift 0
+//   offset 1:  y[2q + 1] = x[q + 1] * w[0] + x[q] * w[2]      first 0, step 2, taps 2, shift 1, back 1
+//
+// An offset without taps (stride above the kernel) gets the bias alone. So each phase is a dense convolution
+// with a stride of 1 (Shi et al., "Is the deconvolution layer the same as a convolutional layer?", 2016), and
+// no product is computed with the zeros that stretching the input would insert.
 std::vector<Phase> phases(const WindowDim& d) {
   const int64_t common = std::gcd(d.dilation, d.stride);
   std::vector<Phase> all;
@@ -111,7 +132,8 @@ struct Transposed {
   int64_t groups, channels;
 };
 
-// Writes the outputs of one phase of every dimension.
+// Writes the outputs of one phase of every dimension. Indices that can leave the input are bounds of the sum:
+// such taps contribute nothing.
 void phase_nest(const Lowering& node, Formula& f, const Transposed& t, const std::vector<Phase>& phase) {
   const int64_t inputs = node.shape(t.w)[0] / t.groups;
   const Expr n = f.axis(node.shape(t.x)[0]);
@@ -145,6 +167,8 @@ void phase_nest(const Lowering& node, Formula& f, const Transposed& t, const std
   if (t.bias != kAbsent) f.finish(f.acc() + bias());
 }
 
+// ConvTranspose: x [N, C, spatial...], w [C, M / groups, kernel...], so that its weights are those of the
+// convolution whose gradient it is. One nest a combination of phases: with stride 2 in two dimensions four.
 void conv_transpose(Lowering& node) {
   const TensorId x = node.in(0), w = node.in(1);
   const Shape &input = node.shape(x), &weight = node.shape(w);
@@ -186,7 +210,13 @@ void conv_transpose(Lowering& node) {
   node.out(0, f.emit(node.type(x), std::move(shape)));
 }
 
-// Adds up the columns that a convolution would read: the inverse of unfolding an image.
+// Adds up the columns that a convolution would read: the transpose of unfolding an image (im2col), where an
+// element is a sum of as many as there are windows over it.
+//
+//   x [N, C * taps, places]  ->  y [N, C, image...]
+//   y[n, c, place * stride + tap * dilation - begin] += x[n, c * taps + tap, place]
+//
+// Two nests: zeros, then the sum of colliding points; what falls on the padding is dropped.
 void col2im(Lowering& node) {
   const TensorId x = node.in(0);
   const Shape image = node.constant_ints(node.in(1), "the image shape");
@@ -217,7 +247,12 @@ void col2im(Lowering& node) {
   node.out(0, f.emit(node.type(x), std::move(to)));
 }
 
-// The operands of a DeformConv and what follows from their shapes.
+// The operands of a DeformConv and what follows from their shapes (Dai et al., "Deformable Convolutional
+// Networks", 2017; masks: Zhu et al., 2019). Channels of x are in `offset_groups` equal parts that move
+// alike:
+//
+//   offset [N, offset_groups * taps * rank, out...]       a shift of each dimension for each tap and position
+//   mask   [N, offset_groups * taps, out...]
 struct Deformed {
   TensorId x, offset, mask;  // mask: kAbsent, or a factor for each offset group, tap and output position
   Window window;
@@ -256,7 +291,11 @@ Deformed deformed_of(const Lowering& node) {
 }
 
 // x where each tap of each output position has been moved to, interpolated linearly between neighbours, those
-// outside being zero: [n, channel, taps..., out...].
+// outside being zero: [n, channel, taps..., out...]. Of a position p, the neighbours floor(p) and floor(p) +
+// 1 have shares 1 - |p - i|, which add up to 1; in more dimensions shares are multiplied. The two neighbours
+// a dimension are a reduced axis, so the interpolation is a sum of 2^rank terms:
+//
+//   p = 3.25:   0.75 * x[3] + 0.25 * x[4]               p = -0.5:   0 + 0.5 * x[0]
 TensorId moved_taps(Lowering& node, const Deformed& d) {
   const Shape from = node.shape(d.x);
   const int64_t per_group = from[1] / d.offset_groups;
@@ -299,6 +338,7 @@ TensorId moved_taps(Lowering& node, const Deformed& d) {
   return f.emit(compute_type(node.type(d.x)), shape);
 }
 
+// A product of w [M, C / groups, kernel...] with the moved taps, as a convolution's inner sum is.
 void deform_conv(Lowering& node) {
   const Deformed d = deformed_of(node);
   const TensorId w = node.in(1), values = moved_taps(node, d);
@@ -326,6 +366,12 @@ void deform_conv(Lowering& node) {
   node.out(0, f.emit(node.type(d.x), shape));
 }
 
+// A convolution of each channel over time that sees no future: output l is the sum over x[l - taps + 1 .. l].
+// What lies before x[0] is the past state, [batch, channels, taps - 1], and the last taps - 1 elements are
+// the next one.
+//
+//   | past  p p | x x x x x |      taps 3         y[0] = p p x,  y[1] = p x x, ...
+//               |       s s |      next state
 void causal_conv_with_state(Lowering& node) {
   const TensorId x = node.in(0), w = node.in(1);
   const Shape from = node.shape(x), weight = node.shape(w);

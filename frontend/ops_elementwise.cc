@@ -1,4 +1,9 @@
 // Element-wise operators: out[i...] = f(a[i...], b[i...], ...), operands broadcast by numpy's rule.
+//
+// Most are rows of the table at the end: a template for the number and types of operands, and a formula. The
+// templates take both as arguments (`auto` template parameters), so that a row is a plain function pointer:
+//
+//   {"", "Abs", 1, unary<kNumber, kFn<Op::kAbs>>}      y = |x|, of all types but bool
 #include <fmt/format.h>
 
 #include <cmath>
@@ -21,6 +26,7 @@ constexpr auto kReal = [](Type t) { return is_float(t); };
 constexpr auto kInteger = [](Type t) { return !is_float(t) && t != Type::kBool; };
 constexpr auto kLogical = [](Type t) { return t == Type::kBool; };
 
+// Fails, naming the type, unless the operator is defined on it.
 template <auto kOn>
 void require_type(const Lowering& node, TensorId x) {
   node.require(kOn(node.type(x)),
@@ -58,6 +64,7 @@ void binary(Lowering& node) {
   node.out(0, pointwise(node, node.type(a), kFunction, a, b));
 }
 
+// Floats to bool.
 template <auto kFunction>
 void predicate(Lowering& node) {
   const TensorId x = node.in(0);
@@ -66,6 +73,7 @@ void predicate(Lowering& node) {
                   node, Type::kBool, [&](const Expr& e) { return kFunction(e, node); }, x));
 }
 
+// Two operands of one type to bool.
 template <auto kOn, auto kFunction>
 void comparison(Lowering& node) {
   const TensorId a = node.in(0), b = node.in(1);
@@ -97,14 +105,18 @@ constexpr auto kAsItIs = [](const Expr& x, int) { return x; };
 Expr clamped(const Expr& x, double low, double high) { return min(max(x, low), high); }
 Expr sigmoid(const Expr& x) { return 1 / (1 + exp(-x)); }
 Expr zero(const Expr& x) { return constant(x->type, 0); }
-// log(1 + exp(x)) with an exponent that is never positive, so that nothing overflows.
+// log(1 + exp(x)) with an exponent that is never positive, so that nothing overflows: log(1 + e^x) = x +
+// log(e^-x + 1), used for x > 0.
 Expr softplus(const Expr& x) { return max(x, 0) + log(1 + exp(-absolute(x))); }
+// x times the probability that a normal variable is below it (Hendrycks and Gimpel, "Gaussian Error Linear
+// Units", 2016), and the paper's approximation by tanh.
 Expr gelu(const Expr& x) { return x * (1 + make(Op::kErf, {x * std::sqrt(0.5)})) * 0.5; }
 Expr tanh_gelu(const Expr& x) {
   return x * (1 + tanh((x + x * x * x * 0.044715) * std::sqrt(2 / 3.14159265358979323846))) * 0.5;
 }
 
 // The activations that recurrent cells and fused nodes know too.
+// Relu is defined on integers as well since opset 14.
 void named_activation(Lowering& node) {
   const TensorId x = node.in(0);
   if (node.op() != "Relu") require_type<kReal>(node, x);
@@ -113,6 +125,7 @@ void named_activation(Lowering& node) {
   node.out(0, pointwise(node, node.type(x), activation(node, node.op(), alpha), x));
 }
 
+// Attributes are read when the formula is made, and are literals in it.
 constexpr auto kAffine = [](const Expr& x, const Lowering& node) {
   return x * node.float_attr("alpha", 1) + node.float_attr("beta", 0);
 };
@@ -126,10 +139,13 @@ constexpr auto kScale = [](const Expr& x, const Lowering& node) { return x * nod
 constexpr auto kHardSigmoid = [](const Expr& x, const Lowering& node) {
   return clamped(x * node.float_attr("alpha", 0.2f) + node.float_attr("beta", 0.5f), 0, 1);
 };
+// The sign of 0 is that 0, and of NaN it is NaN.
 constexpr auto kSign = [](const Expr& x) {
   if (!info(x->type).is_signed) return min(x, 1);
   return select(x > 0, constant(x->type, 1), select(x < 0, constant(x->type, -1), x));
 };
+// The defaults are the numbers for which activations keep mean 0 and variance 1 from layer to layer
+// (Klambauer et al., "Self-Normalizing Neural Networks", 2017).
 constexpr auto kSelu = [](const Expr& x, const Lowering& node) {
   const double alpha = node.float_attr("alpha", 1.67326319217681884765625f);
   const double gamma = node.float_attr("gamma", 1.05070102214813232421875f);
@@ -167,7 +183,8 @@ void swiglu(Lowering& node) {
   node.out(0, pointwise(node, node.type(a), formula, a, b));
 }
 
-// Integers compute in float64 so that a fractional threshold keeps its meaning.
+// x + bias below -lambd, x - bias above lambd, 0 between. Integers compute in float64 so that a fractional
+// threshold keeps its meaning.
 void shrink(Lowering& node) {
   const TensorId x = node.in(0);
   const double bias = node.float_attr("bias", 0), threshold = node.float_attr("lambd", 0.5f);
@@ -179,7 +196,9 @@ void shrink(Lowering& node) {
   node.out(0, pointwise(node, node.type(x), shrunk, x));
 }
 
-// Bounds are attributes before opset 11 and scalar inputs since.
+// Bounds are attributes before opset 11 and scalar inputs since; either may be missing. The upper one is
+// applied last: where min is above max, the standard wants max everywhere. Literals and reads come in the
+// same places, so a constant bound leaves no operand.
 void clip(Lowering& node) {
   const TensorId x = node.in(0);
   require_type<kNumber>(node, x);
@@ -206,6 +225,8 @@ void biased(Lowering& node) {
   node.out(0, pointwise(node, node.type(x), formula, x, node.in(1)));
 }
 
+// x below 0 times its slope. The slope broadcasts to x and not the other way, "unidirectional" in the
+// standard's words.
 void prelu(Lowering& node) {
   const TensorId x = node.in(0), slope = node.in(1);
   require_same_type<kNumber>(node, x, slope);
@@ -224,7 +245,8 @@ Expr power(const Expr& x, const Expr& y) {
   return pow(x, cast(x->type, y));
 }
 
-// The common constant exponents need no pow.
+// The common constant exponents need no pow: one exponent for all elements, known at compile time, of a float
+// base. The square of a layer normalisation costs one product so. Of other exponents each element calls pow.
 void power(Lowering& node) {
   const TensorId x = node.in(0), y = node.in(1);
   require_type<kNumber>(node, x);
@@ -241,7 +263,11 @@ void power(Lowering& node) {
   node.out(0, pointwise(node, node.type(x), formula, x, y));
 }
 
-// The sign of the divisor, or with fmod that of the dividend.
+// The sign of the divisor, or with fmod that of the dividend:
+//
+//             fmod 0    fmod 1
+//   -7, 3        2        -1          integers: x - x / 3 * 3, as division truncates
+//    7, -3      -2         1          floats: by magnitudes, where both remainders are the same
 void modulo(Lowering& node) {
   const TensorId a = node.in(0), b = node.in(1);
   require_same_type<kNumber>(node, a, b);
@@ -256,6 +282,7 @@ void modulo(Lowering& node) {
   node.out(0, pointwise(node, node.type(a), formula, a, b));
 }
 
+// The standard has it on unsigned integers. By the width or more, nothing is left.
 void bit_shift(Lowering& node) {
   const std::string direction = node.string_attr("direction", "");
   node.require(direction == "LEFT" || direction == "RIGHT", "'direction' must be LEFT or RIGHT");
@@ -270,6 +297,7 @@ void bit_shift(Lowering& node) {
                   x, by));
 }
 
+// All three operands broadcast; no arithmetic, so any type will do.
 void where(Lowering& node) {
   const TensorId c = node.in(0), yes = node.in(1), no = node.in(2);
   require_type<kLogical>(node, c);
@@ -283,6 +311,12 @@ Type type_attribute(const Lowering& node) {
 }
 
 // A power of two at least or at most as large as the float32 x, which is positive: what its bits round to.
+// Below the exponent a float32 has 23 bits of mantissa; a carry out of them is one more in the exponent,
+// twice the number.
+//
+//   x = 1.25 * 2^e:  up  + 0x7fffff carries -> 2^(e+1)      down + 0 -> 2^e      nearest  + 0x400000 -> 2^e
+//
+// What is not positive, and NaN, stays for the conversion to float8e8m0 to deal with.
 Expr power_of_two(const Lowering& node, const Expr& x) {
   const std::string how = node.string_attr("round_mode", "up");
   node.require(how == "up" || how == "down" || how == "nearest", fmt::format("unknown round_mode '{}'", how));
@@ -292,7 +326,8 @@ Expr power_of_two(const Lowering& node, const Expr& x) {
   return select(x > 0, bit_cast(Type::kFloat32, power), x);
 }
 
-// Floats of 8 bits hold what is too large at their largest number, unless `saturate` is 0.
+// Cast and CastLike: by way of the target's compute type, as `convert` defines it. Floats of 8 bits hold what
+// is too large at their largest number, unless `saturate` is 0.
 void cast_to(Lowering& node, Type type) {
   const TensorId x = node.in(0);
   if (node.type(x) == type) return node.out(0, x);
@@ -309,6 +344,8 @@ void cast_to(Lowering& node, Type type) {
   node.out(0, pointwise(node, type, formula, x));
 }
 
+// The same bits of the same width. What is stored as one type and computed in another has no such bits in
+// formulas.
 void bit_cast(Lowering& node) {
   const TensorId x = node.in(0);
   const Type type = type_attribute(node);

@@ -8,12 +8,19 @@
 namespace arenac {
 namespace {
 
+// Of a tensor, a sequence or an optional: no node at all, the name stands for the same value.
 void identity(Lowering& node) { node.out(0, node.operand(0)); }
 
 // The same elements, in row-major order, under another shape.
 //
 // Both shapes are cut into the smallest groups of dimensions of equal product, and each group is re-indexed
 // on its own, so that index expressions stay as simple as the reshape is.
+//
+//   [2,3,4,5] -> [6,20]       groups {2,3 | 6} and {4,5 | 20}
+//   in = [o0 / 3, o0 % 3, o1 / 5, o1 % 5]
+//
+// Of a group, the output indices are joined to one number, and its digits in the mixed radix of the input's
+// extents are the input indices, the last one first. The first needs no remainder, as the number ends there.
 TensorId reshaped(Lowering& node, TensorId x, const Shape& to) {
   const Shape& from = node.shape(x);
   node.require(element_count(from) == element_count(to),
@@ -45,6 +52,13 @@ TensorId reshaped(Lowering& node, TensorId x, const Shape& to) {
   return f.emit(node.type(x));
 }
 
+// Entries of the shape: -1 is what is left of the elements (one at most), 0 copies the input's dimension of
+// that place, or is 0 where allowzero (opset 14) says so.
+//
+//   [2,3,4] by [0, -1]   ->   [2, 12]
+//
+// A product beyond kMaxElements counts as 0: such a shape fails in reshaped(), as no input has so many
+// elements.
 void reshape(Lowering& node) {
   const TensorId x = node.in(0);
   if (const auto declared = node.declared_for(1)) return node.out(0, reshaped(node, x, *declared));
@@ -69,6 +83,10 @@ void reshape(Lowering& node) {
   node.out(0, reshaped(node, x, to));
 }
 
+// Dimension k of the output is dimension perm[k] of the input; without perm they are turned round. Axes of
+// the nest are the output's dimensions in order:
+//
+//   perm {1, 2, 0}:  out[i,j,k] = in[k,i,j]
 void transpose(Lowering& node) {
   const TensorId x = node.in(0);
   const Shape& from = node.shape(x);
@@ -87,7 +105,8 @@ void transpose(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-// Everything up to `axis` becomes one dimension, the rest another.
+// Everything before `axis` becomes one dimension, the rest another: always a matrix. Axis may be the rank
+// itself, which leaves a second dimension of 1.
 void flatten(Lowering& node) {
   const TensorId x = node.in(0);
   const Shape& from = node.shape(x);
@@ -106,6 +125,8 @@ std::vector<int64_t> axes_operand(const Lowering& node) {
   return node.has_input(1) ? node.constant_ints(node.in(1), "the axes") : std::vector<int64_t>{};
 }
 
+// Without axes all dimensions of 1 go; a named one must be 1. Axes that only the run knows are taken for
+// those that lead to the declared shape; the elements are the same in any case.
 void squeeze(Lowering& node) {
   const TensorId x = node.in(0);
   if (const auto declared = node.declared_for(1)) return node.out(0, reshaped(node, x, *declared));
@@ -122,6 +143,7 @@ void squeeze(Lowering& node) {
   node.out(0, reshaped(node, x, to));
 }
 
+// Axes count in the result:  [3,4] with axes {0, -1}  ->  [1,3,4,1]
 void unsqueeze(Lowering& node) {
   const TensorId x = node.in(0);
   if (const auto declared = node.declared_for(1)) return node.out(0, reshaped(node, x, *declared));
@@ -141,6 +163,10 @@ void unsqueeze(Lowering& node) {
 }
 
 // One nest a part: each copies its operand to its place.
+//
+//   a [2,3] | b [2,4] along 1:       out[i, j] = a[i, j],  then  out[i, j + 3] = b[i, j]
+//
+// Empty parts have no nest, but a node has one at least: of empty parts alone the last one's.
 void concat(Lowering& node) {
   node.require(node.input_count() > 0, "nothing to concatenate");
   Shape to = node.shape(node.in(0));
@@ -169,6 +195,12 @@ void concat(Lowering& node) {
   node.out(0, f.emit(type, to));
 }
 
+// Part k begins where part k - 1 ends, out_k[i] = x[begin_k + i]. The extents come from `split` (an attribute
+// before opset 13), or are equal; where they do not divide the dimension, the last parts are smaller (opset
+// 18). Extents that only the run knows are those that the model declares for the outputs, and a run with
+// others ends with an error.
+//
+//   7 into 3:   3 3 1
 void split(Lowering& node) {
   const TensorId x = node.in(0);
   const Shape from = node.shape(x);
@@ -226,7 +258,13 @@ TensorId sliced(Lowering& node, TensorId x, const std::vector<Range>& ranges) {
   return f.emit(node.type(x));
 }
 
-// Python's slice of a dimension.
+// Python's slice of a dimension: ends count from the back when negative, then they are held within what the
+// step can reach. Of extent 5:
+//
+//   [1:-1]      start 1, step 1, count 3            [::-1]    start 4, step -1, count 5 (end below the first)
+//   [3:100]     start 3, step 1, count 2            [4:1:-2]  start 4, step -2, count 2
+//
+// A step beyond the extent takes one element, so it is cut to that, and no product overflows.
 Range python_slice(int64_t start, int64_t end, int64_t step, int64_t extent) {
   step = std::clamp<int64_t>(step, -extent - 1, extent + 1);
   if (start < 0) start += extent;
@@ -241,7 +279,9 @@ Range python_slice(int64_t start, int64_t end, int64_t step, int64_t extent) {
   return {start, step, (start - end - step - 1) / -step};
 }
 
-// Starts and steps that only the run knows, of a result whose shape the model declares. Indices are clamped.
+// Starts and steps that only the run knows, of a result whose shape the model declares: the ends are implied
+// by it. Indices are clamped, so that a run that does not suit the declaration reads no memory but the
+// tensor's. Which entry an axis has is found at run time, too: of entries for the same axis the last counts.
 TensorId sliced_at_run_time(Lowering& node, TensorId x, const Shape& to) {
   const Shape from = node.shape(x);
   const auto rank = static_cast<int64_t>(from.size());
@@ -273,6 +313,8 @@ TensorId sliced_at_run_time(Lowering& node, TensorId x, const Shape& to) {
   return f.emit(node.type(x));
 }
 
+// Operands since opset 10, attributes before. Without axes the entries belong to the first dimensions;
+// without steps they are 1.
 void slice(Lowering& node) {
   const TensorId x = node.in(0);
   for (int k = 1; k <= 4 && node.opset() >= 10; ++k)
@@ -300,6 +342,7 @@ void slice(Lowering& node) {
   node.out(0, sliced(node, x, ranges));
 }
 
+// Broadcasting works both ways: an entry of 1 keeps the input's extent, so [3,1] by [1,4] is [3,4].
 void expand(Lowering& node) {
   const TensorId x = node.in(0);
   const auto declared = node.declared_for(1);
@@ -310,6 +353,7 @@ void expand(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
+// out[i] = x[i % extent] in each dimension: the repeats of a tensor side by side.
 void tile(Lowering& node) {
   const TensorId x = node.in(0);
   const Shape from = node.shape(x);
@@ -334,7 +378,12 @@ void tile(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-// DepthToSpace cuts the channels into `block` x `block` pixels; SpaceToDepth is its inverse.
+// DepthToSpace cuts the channels into `block` x `block` pixels; SpaceToDepth is its inverse. Pixel p = row *
+// block + column of output channel c is input channel
+//
+//   DCR (depth, column, row)      p * channels + c            CRD      c * block^2 + p
+//
+// The axes are those of the parts, n, c, y, row, x, column; input and output index are both linear in them.
 void depth_to_space(Lowering& node) {
   const TensorId x = node.in(0);
   const Shape& from = node.shape(x);
@@ -365,7 +414,12 @@ void space_to_depth(Lowering& node) {
   node.out(0, f.emit(node.type(x), {from[0], from[1] * b * b, from[2] / b, from[3] / b}));
 }
 
-// Keeps the part of each matrix on one side of its k-th diagonal.
+// Keeps the part of each matrix on one side of its k-th diagonal, the diagonal included; zeros elsewhere.
+// With column - row as the number of a diagonal, of [3,4]:
+//
+//    0  1  2  3           upper, k = 1:  . x x x         lower, k = 0:  x . . .
+//   -1  0  1  2                          . . x x                        x x . .
+//   -2 -1  0  1                          . . . x                        x x x .
 void trilu(Lowering& node) {
   const TensorId x = node.in(0);
   node.require(node.rank(x) >= 2, "Trilu needs matrices");
@@ -385,7 +439,8 @@ void trilu(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-// Turns round the first sequence_lens[b] steps of batch element b.
+// Turns round the first sequence_lens[b] steps of batch element b; the rest stay. The outer clamp keeps a
+// length that the standard does not allow from leaving the tensor.
 void reverse_sequence(Lowering& node) {
   const TensorId x = node.in(0), lengths = node.in(1);
   const int64_t time = node.normalized_axis(node.int_attr("time_axis", 0), node.rank(x));

@@ -7,6 +7,14 @@
 //
 // x[t] is read and y[t] written in place, through the iteration number; the states are assigned at the end.
 // In com.microsoft.DynamicQuantizeLSTM, x and h are what they are as bytes whose scale their extremes give.
+//
+// Operands, by their numbers, of D directions and G gates (1, 3, 4):
+//
+//   0 x [time, batch, input]       1 W [D, G * hidden, input]      2 R [D, G * hidden, hidden]
+//   3 biases [D, 2 * G * hidden], those of W, then those of R      4 lengths [batch]
+//   5 initial h, 6 initial c [D, batch, hidden]                    7 peepholes [D, 3 * hidden]
+//
+// With layout 1 (opset 14) the batch comes first: x [batch, time, input], states [batch, D, hidden].
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +28,7 @@
 namespace arenac {
 namespace {
 
-// `per_direction` activations for each direction, from the attributes or `defaults`.
+// As many activations as `defaults` has for each direction, from the attributes or `defaults`.
 std::vector<Activation> cell_activations(const Lowering& node, int64_t directions,
                                          const std::vector<std::string>& defaults) {
   std::vector<std::string> names;
@@ -53,6 +61,8 @@ struct States {
 };
 
 struct Cell {
+  // RNN 1, GRU 3, LSTM 4: also what tells whether there is a c. `step` lowers one iteration at time t and
+  // returns the new states, which are not those of `before`.
   int64_t gates;
   std::vector<std::string> activations;
   States (*step)(const Layer& layer, int64_t direction, const std::vector<Activation>& act,
@@ -70,7 +80,8 @@ Expr read_bias(const Layer& l, Formula& f, int64_t direction, Bias which, const 
   return l.bias ? f.read(*l.bias, {integer(direction), row + offset}) : constant(compute_type(l.type), 0.0);
 }
 
-// sum(k) x[t, b, k] w[m, k] + biases, for the gates [first, first + count): [batch, count * hidden] float32.
+// sum(k) x[t, b, k] w[m, k] + biases, for the gates [first, first + count): [batch, count * hidden] of the
+// compute type. It does not depend on the state: the scheduler may compute it for all t at once.
 TensorId input_part(const Layer& l, int64_t direction, const Expr& t, int64_t first, int64_t count,
                     const std::vector<Bias>& biases) {
   Formula f(l.node);
@@ -85,10 +96,12 @@ TensorId input_part(const Layer& l, int64_t direction, const Expr& t, int64_t fi
   return f.emit(compute_type(l.type));
 }
 
+// What is left of x when it is quantised to bytes and back, as DynamicQuantizeLSTM does before each product.
 TensorId through_bytes(Lowering& node, TensorId x) {
   return dequantized(node, dynamically_quantized(node, x));
 }
 
+// Attribute clip bounds what goes into an activation, not what comes out; 0 or absent: no bound.
 Expr clipped(const Layer& l, const Expr& x) {
   const float clip = l.node.float_attr("clip", 0);
   return clip > 0 ? max(min(x, clip), -clip) : x;
@@ -106,7 +119,8 @@ TensorId recurrent_part(const Layer& l, int64_t direction, TensorId h, int64_t f
   return f.emit(compute_type(l.type));
 }
 
-// An elementwise step over [batch, hidden]; past the end of its sequence an item keeps its state.
+// An elementwise step over [batch, hidden]; past the end of its sequence an item keeps its state. A reversed
+// direction begins there, so that an item waits with its initial state until t is below its length.
 template <typename Value>
 TensorId state_step(const Layer& l, TensorId before, const Expr& t, const Value& value) {
   Formula f(l.node);
@@ -117,6 +131,7 @@ TensorId state_step(const Layer& l, TensorId before, const Expr& t, const Value&
   return f.emit(l.type);
 }
 
+// h' = f(x W + h R + biases)          (Elman, "Finding Structure in Time", 1990)
 States rnn_step(const Layer& l, int64_t d, const std::vector<Activation>& act, const States& before,
                 const Expr& t) {
   const TensorId p = input_part(l, d, t, 0, 1, {Bias::kInput, Bias::kRecurrent});
@@ -131,7 +146,12 @@ States rnn_step(const Layer& l, int64_t d, const std::vector<Activation>& act, c
           {}};
 }
 
-// Gates z, r, h. The candidate reads r * h, before or after the product with R.
+// Gates z, r, h. The candidate n reads r * h, before or after the product with R (Cho et al., 2014; the
+// latter, linear_before_reset, is cuDNN's and has the bias of R within):
+//
+//   z, r = f(x W + h R + biases)
+//   n    = g(x Wh + (r * h) Rh + Wb + Rb)        or        g(x Wh + Wb + r * (h Rh + Rb))
+//   h'   = (1 - z) * n + z * h
 States gru_step(const Layer& l, int64_t d, const std::vector<Activation>& act, const States& before,
                 const Expr& t) {
   const bool after = l.node.int_attr("linear_before_reset", 0) != 0;
@@ -166,7 +186,13 @@ States gru_step(const Layer& l, int64_t d, const std::vector<Activation>& act, c
           {}};
 }
 
-// Gates i, o, f, c; peepholes i, o, f.
+// Gates i, o, f, c; peepholes i, o, f, by which gates see c (Hochreiter and Schmidhuber, 1997; Gers et al.,
+// 2002):
+//
+//   i, f = s(x W + h R + biases + P * c)         with input_forget  f = 1 - i
+//   c'   = f * c + i * g(x Wc + h Rc + biases)
+//   o    = s(x Wo + h Ro + biases + P * c')      the new one
+//   h'   = o * h(c')
 States lstm_step(const Layer& l, int64_t d, const std::vector<Activation>& act, const States& before,
                  const Expr& t) {
   const TensorId p = input_part(l, d, t, 0, 4, {Bias::kInput, Bias::kRecurrent});
@@ -207,7 +233,8 @@ TensorId initial_state(const Layer& l, const std::optional<TensorId>& from, int6
   return f.emit(l.type);
 }
 
-// What a direction leaves: y is [time, batch, hidden], unless nobody wants it.
+// What a direction leaves: y is [time, batch, hidden], unless nobody wants it. The last states are those
+// after the last iteration: of a reversed direction that of time 0.
 struct Outcome {
   std::optional<TensorId> y;
   States last;
@@ -224,6 +251,8 @@ Nests store_y(const Layer& l, const Expr& t) {
   return {nest};
 }
 
+// A sequence of one moment needs no loop; its states are not carried anywhere. In the loop, reads of the old
+// states come before the assignments at its end, so h and c need no second copies here.
 Outcome run_direction(const Layer& l, int64_t direction, bool reversed, const std::vector<Activation>& act) {
   Importer& importer = l.node.importer();
   const std::string& origin = l.node.onnx_node().origin;
@@ -262,7 +291,12 @@ Outcome run_direction(const Layer& l, int64_t direction, bool reversed, const st
   return all;
 }
 
-// The directions' results side by side: [.., directions, batch, hidden], or with the batch in front.
+// The directions' results side by side, as the standard orders them:
+//
+//   layout 0:  y [time, D, batch, hidden],  states [D, batch, hidden]
+//   layout 1:  y [batch, time, D, hidden],  states [batch, D, hidden]
+//
+// A part of rank 3 is a y, one of rank 2 a state. One nest a direction.
 TensorId gathered(const Layer& l, const std::vector<TensorId>& parts) {
   const bool in_time = l.node.rank(parts[0]) == 3;
   Formula f(l.node);
@@ -293,6 +327,7 @@ void require_like(const Lowering& node, TensorId id, int k, Type type, const Sha
                fmt::format("input {} must be {} {}", k, info(type).name, to_string(shape)));
 }
 
+// Optional input k; of another type or shape it fails.
 std::optional<TensorId> operand(const Lowering& node, int k, Type type, const Shape& shape) {
   if (!node.has_input(k)) return std::nullopt;
   require_like(node, node.in(k), k, type, shape);
@@ -300,7 +335,8 @@ std::optional<TensorId> operand(const Lowering& node, int k, Type type, const Sh
 }
 
 // Weights that are integers [directions, in, rows], with a scale and a zero point (inputs `scale` and the
-// next) for each direction or each row, as floats [directions, rows, in].
+// next) for each direction or each row, as floats [directions, rows, in]: transposed, as the standard's W and
+// R are.
 TensorId quantised_weights(Lowering& node, int weights, int scale) {
   const Shape w = node.shape(node.in(weights));
   node.require(w.size() == 3, fmt::format("input {} must have rank 3", weights));
@@ -355,6 +391,8 @@ Layer layer_of(Lowering& node) {
   return l;
 }
 
+// Outputs: 0 y, 1 the last h, 2 the last c. "bidirectional" is a forward and a reversed layer of the same
+// input.
 void recurrent(Lowering& node) {
   const Layer layer = layer_of(node);
   const auto act = cell_activations(node, layer.directions, layer.cell.activations);
