@@ -17,6 +17,11 @@ namespace {
 using Known = std::vector<std::pair<Expr, ClosedInterval>>;
 
 // The intervals that a condition, being true, implies: conjunctions of comparisons with constants.
+//
+//   0 <= i && i < 10      ->      i in [0, INT64_MAX], i in [INT64_MIN, 9]
+//
+// A formula guards its own reads so:  select(0 <= i && i < 10, x[i], 0). Nothing is learnt for the other
+// operand.
 void learn(const Expr& condition, Known& known) {
   if (condition->op == Op::kAnd) {
     learn(condition->args[0], known);
@@ -26,11 +31,14 @@ void learn(const Expr& condition, Known& known) {
   if (condition->op != Op::kLt && condition->op != Op::kLe) return;
   const Expr &a = condition->args[0], &b = condition->args[1];
   if (a->type != Type::kInt64) return;
+  // 1 where the constant itself is not reached
   const int64_t open = condition->op == Op::kLt;  // which nothing is beyond the ends of the type
   if (a->op == Op::kConst && a->value.i < INT64_MAX) known.push_back({b, {a->value.i + open, INT64_MAX}});
   if (b->op == Op::kConst && b->value.i > INT64_MIN) known.push_back({a, {INT64_MIN, b->value.i - open}});
 }
 
+// Checks one node against what graph.h promises. An InternalError from here is a mistake in arenac, never in
+// a model: operators check what a model may do wrong and say so in its own terms.
 struct Checker {
   const Graph& graph;
   const Node& node;
@@ -47,6 +55,9 @@ struct Checker {
     return what();
   }
 
+  // By interval arithmetic, and what is known of this very expression. Facts about its parts do not help:
+  //
+  //   known i0 + i1 - 1 in [0, 9]        i0 + i1 - 1 -> [0, 9]        i1 - 1 + i0 -> what the axes allow
   ClosedInterval range_of(const Expr& index, const std::vector<Interval>& axes, const Known& known) const {
     ClosedInterval range = closed_interval(index, axes, reads);
     for (const auto& [e, fact] : known)
@@ -54,6 +65,7 @@ struct Checker {
     return range;
   }
 
+  // An empty range is that of a place that no point reaches.
   void indices(const std::vector<Expr>& all, const Tensor& tensor, const std::vector<Interval>& axes,
                const Known& known) const {
     check(all.size() == tensor.shape.size(),
@@ -67,6 +79,7 @@ struct Checker {
     }
   }
 
+  // The condition of a select is evaluated always, its second operand where the condition holds.
   void expression(const Expr& e, const std::vector<Interval>& axes, const Known& known) const {
     if (e->op == Op::kSelect) {
       expression(e->args[0], axes, known);
@@ -85,6 +98,8 @@ struct Checker {
     indices(e->args, *reads[e->index], axes, known);
   }
 
+  // Bounds hold where the body is evaluated; where the nest stores, too, if no axis is reduced. Bounds
+  // themselves are evaluated at every point, and so is a finish: for these nothing is known.
   void nest(const Nest& nest) const {
     const auto axes = axis_intervals(nest);
     if (std::any_of(axes.begin(), axes.end(), [](Interval i) { return i.begin >= i.end; }))
@@ -111,19 +126,24 @@ void verify_block(const Graph& graph, const Block& block) {
   for (const Node& node : block) verify(graph, node);
 }
 
+// A guard writes nothing, and must end the run all the same.
 bool guards_value(const Node& node) {
   const Refusal* refusal = std::get_if<Refusal>(&node.body);
   return refusal != nullptr && refusal->cause == Refusal::Cause::kValue;
 }
 
 // Goes backwards over the blocks and keeps the nodes that write something wanted, and those that guard a
-// value.
+// value: liveness analysis (Aho, Lam, Sethi and Ullman, "Compilers", section 9.2.5) without removals from the
+// set, since a tensor's writes are pieces of it that may all be needed.
+//
+//   c = f(a); d = g(a); out = h(c)            wanted {out} -> {out, c} -> d is dropped -> {out, c, a}
 class LiveNodes {
  public:
   explicit LiveNodes(const Graph& graph) : wanted_(graph.tensors.size()) {
     for (TensorId id : graph.outputs) want(id);
   }
 
+  // A control node is live as long as one of its blocks is not empty.
   Block of(Block block) {
     Block kept;
     for (auto node = block.rbegin(); node != block.rend(); ++node) {
@@ -145,6 +165,7 @@ class LiveNodes {
 
  private:
   // The nodes of a loop's body, those of inner blocks included.
+  // `node` points into the body, which stays as it is until the last of these has been looked at.
   struct Inner {
     const Node* node;
     int parent;  // the control node around it; -1: the loop
@@ -160,7 +181,8 @@ class LiveNodes {
     return std::any_of(node.writes.begin(), node.writes.end(), [&](TensorId id) { return wanted_[id]; });
   }
 
-  // Neither branch runs what the other one wants.
+  // Neither branch runs what the other one wants: what the first has added is taken back for the second, and
+  // both are wanted of what comes before the If.
   void keep_live(If& branch) {
     const size_t before = order_.size();
     branch.then_block = of(std::move(branch.then_block));
@@ -171,7 +193,13 @@ class LiveNodes {
     for (TensorId id : then) want(id);
   }
 
-  // What one iteration wants the one before may write: the wanted set grows until it is stable.
+  // What one iteration wants the one before may write: the wanted set grows until it is stable. A work list
+  // instead of passes over the body: each newly wanted tensor revives those nodes that write it, with the
+  // control nodes around them, and each node is revived once.
+  //
+  // The condition of a loop in which anything lives is wanted, too.
+  //
+  //   for t: { s = f(u);  u = g(v);  v = h(v) }   s wanted:  s -> u -> v, though u and v are written behind s
   void keep_live(Loop& loop) {
     std::vector<Inner> all;
     list(loop.body, -1, all);
@@ -198,6 +226,7 @@ class LiveNodes {
     loop.body = of(std::move(loop.body));
   }
 
+  // Parents come before what is in them.
   static void list(const Block& block, int parent, std::vector<Inner>& all) {
     for (const Node& node : block) {
       const int mine = static_cast<int>(all.size());
@@ -210,6 +239,7 @@ class LiveNodes {
   std::vector<TensorId> order_;  // the wanted ones as they became so
 };
 
+//   for i0<8 +i1<16: out[i0] = sum x0[i1] * x1[i0, i1] then max(acc, 0)        "+": a reduced axis
 std::string dump_nest(const Nest& nest) {
   std::string text = "for";
   for (size_t k = 0; k < nest.axes.size(); ++k)
@@ -225,6 +255,7 @@ std::string dump_nest(const Nest& nest) {
   return text;
 }
 
+// Tensors by their ids, as names of the model need not differ.
 std::string dump_block(const Graph& graph, const Block& block, const std::string& indent) {
   const auto name = [&](TensorId id) { return fmt::format("%{}", id); };
   std::string text;
@@ -254,6 +285,7 @@ std::string dump_block(const Graph& graph, const Block& block, const std::string
 
 }  // namespace
 
+// May hold a tensor twice.
 std::vector<TensorId> tensors_read(const Node& node) {
   std::vector<TensorId> all = node.reads;
   if (const Loop* loop = std::get_if<Loop>(&node.body))
@@ -283,6 +315,7 @@ std::vector<TensorId> whole_outputs(const Graph& graph) {
   return ids;
 }
 
+// A node that copies the caller's rows reads, or writes, these alone.
 TensorId fed_to(const Node& node, const Graph& graph) {
   return !node.reads.empty() && graph.by_rows.contains(node.reads[0]) ? node.reads[0] : -1;
 }
@@ -295,12 +328,14 @@ bool copies_caller_rows(const Node& node, const Graph& graph) {
   return fed_to(node, graph) >= 0 || emitted_by(node, graph) >= 0;
 }
 
+// The copy of fed rows is a node of the outer block, always.
 bool is_fed(const Graph& graph, TensorId id) {
   if (graph.by_rows.empty()) return false;
   return std::any_of(graph.block.begin(), graph.block.end(),
                      [&](const Node& node) { return fed_to(node, graph) >= 0 && node.writes[0] == id; });
 }
 
+// Of operand 0, an axis a dimension; a scalar's nest has no axis and one point.
 Nest copy_nest(Type type, const Shape& shape) {
   Nest nest;
   std::vector<Expr> indices;
@@ -313,6 +348,7 @@ Nest copy_nest(Type type, const Shape& shape) {
   return nest;
 }
 
+// A read of a 16-bit float is widened and stored narrow again: the same bits, as long as both types are one.
 const Expr* copied_read(const Nest& nest, const Node& node, const Graph& graph) {
   if (nest.combine != Combine::kNone || !nest.where.empty() || !nest.finish.empty()) return nullptr;
   const Expr* value = &nest.body;
@@ -322,13 +358,19 @@ const Expr* copied_read(const Nest& nest, const Node& node, const Graph& graph) 
   return (*value)->op == Op::kRead && same_type ? value : nullptr;
 }
 
+// Tensors of nodes that go stay in the list, so that ids remain what they were.
 Graph without_dead_code(Graph graph) {
   graph.block = LiveNodes(graph).of(std::move(graph.block));
   return graph;
 }
 
+// The body decides: a sum of casts of products is none.
 bool sums_products(const Nest& nest) { return nest.combine == Combine::kSum && nest.body->op == Op::kMul; }
 
+// The worst case: of an If the dearer branch, of a Loop all trips. Points outside the bounds of a sum count
+// as well, so a convolution has output elements * taps * channels, whatever its padding:
+//
+//   Conv 3x3 of [1,8,16,16] to [1,16,16,16] with pads 1:      16 * 16 * 16 * 9 * 8 = 294912
 int64_t multiply_accumulates(const Node& node) {
   int64_t total = 0;
   if (const Nests* nests = std::get_if<Nests>(&node.body)) {
@@ -351,6 +393,7 @@ int64_t multiply_accumulates(const Node& node) {
   return total;
 }
 
+// By node, so that an importer can check each as it is made and the message names the operator.
 void verify(const Graph& graph, const Node& node) {
   Checker checker{graph, node, {}};
   for (TensorId id : node.reads) checker.reads.push_back(&graph.tensors.at(id));

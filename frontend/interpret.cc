@@ -23,8 +23,11 @@ struct Point {
   Scalar acc;
 };
 
+// declared here, as indices are expressions, too
 Scalar evaluate(const Expr& e, const Point& at);
 
+// The row-major number of an element, by Horner's rule:  ((i0 * n1) + i1) * n2 + i2. An index outside is an
+// error of arenac, which verify() was to find.
 int64_t element_of(const Shape& shape, const std::vector<Expr>& indices, const Point& at) {
   ARENAC_CHECK(indices.size() == shape.size(), "an access of the wrong rank");
   int64_t element = 0;
@@ -49,6 +52,7 @@ Scalar evaluate(const Expr& e, const Point& at) {
   });
 }
 
+// Whether all bounds hold: the body must not be evaluated elsewhere, as it may read outside its tensors.
 bool inside(const std::vector<Bound>& where, const Point& at) {
   for (const Bound& bound : where) {
     const int64_t index = evaluate(bound.index, at).i;
@@ -57,7 +61,14 @@ bool inside(const std::vector<Bound>& where, const Point& at) {
   return true;
 }
 
-// The combination of a nest's body over its reduced axes `loops`, the first outermost.
+// The combination of a nest's body over its reduced axes `loops`, the first outermost. Long float sums are of
+// parts:
+//
+//   2000 terms, width 256:   (0 + t0 + .. + t255) + (0 + t256 + .. + t511) + .. + (0 + t1792 + .. + t1999)
+//
+// each part from the neutral element on, and the parts in order: the same additions as the emitted C's.
+// One for all points of a nest: run() looks at the axes outside, which for_each has set, and moves those
+// inside.
 class Reducer {
  public:
   Reducer(const Nest& nest, const std::vector<int>& loops, Point& at)
@@ -80,7 +91,8 @@ class Reducer {
     if (inside(nest_.where, at_)) value = combined(value, evaluate(nest_.body, at_));
   }
 
-  // The values `range` of axis k, in parts from the given width on.
+  // The values `range` of axis k, in parts from the given width on: parts of parts, as many levels as
+  // widths_[k] has entries, the widest first. The last part of a level may be shorter.
   void add_range(size_t k, size_t width, Interval range, Scalar& value) const {
     if (width == widths_[k].size()) {
       int64_t& i = at_.axes[loops_[k]];
@@ -95,16 +107,19 @@ class Reducer {
     }
   }
 
+  // Rounded to the type of the body at every step.
   Scalar combined(Scalar a, Scalar b) const { return apply(op_, nest_.body->type, a, b); }
 
   const Nest& nest_;
+  // axes of the nest, in the order in which they are walked
   const std::vector<int>& loops_;
   Point& at_;
   Op op_;
   std::vector<std::vector<int64_t>> widths_;  // per loop
 };
 
-// Calls `body` at every combination of the axes of `loops`, the first outermost.
+// Calls `body` at every combination of the axes of `loops`, the first outermost: recursion in place of as
+// many nested loops as there are axes. Of no axes, once.
 template <typename Body>
 void for_each(const std::vector<Axis>& axes, const std::vector<int>& loops, size_t depth, Point& at,
               const Body& body) {
@@ -118,6 +133,7 @@ void run_block(const Block& block, const Graph& graph, std::vector<std::shared_p
   for (const Node& node : block) run_node(node, graph, values, iterations);
 }
 
+// The condition is read anew before each iteration, as the body assigns it.
 void run_loop(const Loop& loop, const Graph& graph, std::vector<std::shared_ptr<const Value>>& values,
               std::vector<int64_t>& iterations) {
   if (static_cast<int>(iterations.size()) <= loop.symbol) iterations.resize(loop.symbol + 1);
@@ -129,6 +145,7 @@ void run_loop(const Loop& loop, const Graph& graph, std::vector<std::shared_ptr<
   }
 }
 
+// Values are shared and never change: a write makes a new one, so what somebody else holds stays as it was.
 std::shared_ptr<Value> room_for(TensorId id, const Graph& graph,
                                 const std::vector<std::shared_ptr<const Value>>& values) {
   if (values[id]) return std::make_shared<Value>(*values[id]);  // a later partial write keeps what stands
@@ -153,6 +170,8 @@ Op op_of(Combine combine) {
   internal_error(__FILE__, __LINE__, "no operation combines this nest");
 }
 
+// The least of bool is false and the greatest true, by the conversions; min over nothing is the type's
+// largest.
 Scalar neutral(Combine combine, Type type) {
   const bool f = is_float(type);
   const double infinity = std::numeric_limits<double>::infinity();
@@ -172,6 +191,7 @@ Scalar neutral(Combine combine, Type type) {
   internal_error(__FILE__, __LINE__, "unknown combination");
 }
 
+// The plain form alone: axes in the order of the dimensions, a constant body.
 bool is_fill(const Nest& nest, const Shape& shape) {
   if (nest.combine != Combine::kNone || !nest.where.empty() || !nest.finish.empty() ||
       nest.body->op != Op::kConst || nest.axes.size() != shape.size())
@@ -181,6 +201,14 @@ bool is_fill(const Nest& nest, const Shape& shape) {
   return true;
 }
 
+// Three forms of a nest (graph.h), at every point of the axes that are not reduced:
+//
+//   no combination      inside the bounds   write[store] = finish(body)
+//   accumulating        inside the bounds   write[store] = write[store] + body      + : the combination
+//   reducing            everywhere          write[store] = finish(combination of body, inside the bounds)
+//
+// What is stored is rounded to the write's type. `order` changes in which order the points are visited: where
+// floats are summed, also the result's last bits.
 void run_nest(const Nest& nest, std::span<const Value* const> reads, Value& write,
               std::span<const int64_t> iterations, std::span<const int> order) {
   if (is_fill(nest, write.shape)) {
@@ -219,6 +247,8 @@ void run_nest(const Nest& nest, std::span<const Value* const> reads, Value& writ
   });
 }
 
+// A read of what nothing has written is an InternalError; a Refusal that is reached is a UserError, as the
+// C's run returns an error there. A Call runs the very C function that is emitted, compiled into arenac.
 void run_node(const Node& node, const Graph& graph, std::vector<std::shared_ptr<const Value>>& values,
               std::vector<int64_t>& iterations) {
   const auto operand = [&](TensorId id) -> const Value* {
@@ -234,6 +264,7 @@ void run_node(const Node& node, const Graph& graph, std::vector<std::shared_ptr<
     for (const Nest& nest : *nests) run_nest(nest, reads, *write, iterations);
     values[node.writes[0]] = write;
   } else if (const Call* call = std::get_if<Call>(&node.body)) {
+    // as the emitted C calls it: dense operands, results, integer parameters
     std::vector<const void*> in;
     for (const Value* read : reads) in.push_back(read->bytes.data());
     std::vector<std::shared_ptr<Value>> writes;
@@ -254,6 +285,7 @@ void run_node(const Node& node, const Graph& graph, std::vector<std::shared_ptr<
   }
 }
 
+// Values of constants are shared with the graph, not copied.
 std::vector<std::shared_ptr<const Value>> interpret(const Graph& graph, const std::vector<Value>& inputs) {
   std::vector<std::shared_ptr<const Value>> values(graph.tensors.size());
   for (size_t k = 0; k < graph.tensors.size(); ++k) values[k] = graph.tensors[k].constant;
@@ -264,6 +296,7 @@ std::vector<std::shared_ptr<const Value>> interpret(const Graph& graph, const st
   return values;
 }
 
+// In the order of graph.outputs. The oracle of the tests: what the emitted C computes is compared with these.
 std::vector<Value> interpret_outputs(const Graph& graph, const std::vector<Value>& inputs) {
   const auto values = interpret(graph, inputs);
   std::vector<Value> outputs;

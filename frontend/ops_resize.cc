@@ -18,6 +18,7 @@ namespace {
 
 enum class Mode { kNearest, kLinear, kCubic };
 
+// Attributes of Resize as opset 11 and later default them. nearest: a mode of the standard, or "outward".
 struct Rule {
   Mode mode = Mode::kNearest;
   std::string coordinates = "half_pixel", nearest = "round_prefer_floor";
@@ -25,13 +26,21 @@ struct Rule {
   bool exclude_outside = false, antialias = false;
 };
 
-// One dimension that changes.
+// One dimension that changes. The scale is output / input as the model gives it, which need not be the
+// quotient of the extents: those are rounded down. The region of interest counts from 0, the first element,
+// to 1, the last.
 struct Dim {
   int64_t axis, input, output;
   double scale, roi_begin = 0, roi_end = 1;
 };
 
-// The position in the input that output position `o` stands for.
+// The position in the input that output position `o` stands for. Elements are either points at 0, 1, 2, ...
+// or the middles of pixels of width 1, at 0.5, 1.5, ...; enlarging 2 to 4:
+//
+//   output            0      1      2      3
+//   asymmetric        0      0.5    1      1.5          o / scale
+//   half_pixel       -0.25   0.25   0.75   1.25         (o + 0.5) / scale - 0.5
+//   align_corners     0      0.33   0.67   1            o * (input - 1) / (output - 1)
 double coordinate(const Rule& rule, const Dim& d, int64_t o) {
   const double x = static_cast<double>(o), in = static_cast<double>(d.input);
   const double out = static_cast<double>(d.output);
@@ -48,8 +57,10 @@ double coordinate(const Rule& rule, const Dim& d, int64_t o) {
   return (x + 0.5) / d.scale - 0.5;  // half_pixel
 }
 
-// "outward" is what Resize of opset 10 does, which has no nearest_mode: down where it enlarges, up where it
-// shrinks.
+// Rounds a position to an element, which may lie outside. "outward" is what Resize of opset 10 does, which
+// has no nearest_mode: down where it enlarges, up where it shrinks. The two others differ at ties:
+//
+//   x = 1.5:     round_prefer_floor  ceil(1.0) = 1         round_prefer_ceil  floor(2.0) = 2
 int64_t nearest(const std::string& mode, double x, double scale) {
   double at = std::ceil(x - 0.5);  // round_prefer_floor
   if (mode == "round_prefer_ceil") at = std::floor(x + 0.5);
@@ -58,8 +69,9 @@ int64_t nearest(const std::string& mode, double x, double scale) {
   return static_cast<int64_t>(at);
 }
 
-// Weight of an input element at `distance` from the position. Cubic convolution: Keys, "Cubic convolution
-// interpolation for digital image processing", 1981.
+// Weight of an input element at `distance` from the position. Linear: a triangle from -1 to 1. Cubic
+// convolution: Keys, "Cubic convolution interpolation for digital image processing", 1981; piecewise cubic, 1
+// at 0, 0 at 1 and 2, so that elements keep their values where positions meet them. `a` is the slope at 1.
 double kernel_weight(const Rule& rule, double distance) {
   const double s = std::abs(distance), a = rule.cubic_a;
   if (rule.mode == Mode::kLinear) return std::max(1 - s, 0.0);
@@ -67,11 +79,18 @@ double kernel_weight(const Rule& rule, double distance) {
   return s < 2 ? ((a * s - 5 * a) * s + 8 * a) * s - 4 * a : 0;
 }
 
+// an element of the input and its share of the result
 struct Tap {
   int64_t index;
   double weight;
 };
 
+// The elements that make up output position o, one at least. Those outside the input are its nearest edge's,
+// or left out with exclude_outside, and then the weights are scaled to a sum of 1.
+//
+//   linear, x = 1.25:   {1, 0.75}, {2, 0.25}            x = -0.25, input 2:   {0, 0.25}, {0, 0.75}
+//
+// Elements are those in the open interval (x - reach, x + reach).
 std::vector<Tap> taps_at(const Rule& rule, const Dim& d, int64_t o) {
   const double x = std::clamp(coordinate(rule, d, o), -1e12, 1e12);
   if (rule.mode == Mode::kNearest)
@@ -94,6 +113,10 @@ std::vector<Tap> taps_at(const Rule& rule, const Dim& d, int64_t o) {
 }
 
 // An expression of axis `o` that equals indices[o] everywhere: c + s*o or (o + b) / f. Empty when none fits.
+// It saves the table, and to the scheduler it is a stride or a repetition, which may be a view or a fused
+// loop.
+//
+//   0 2 4 6   ->   2*o             0 0 1 1 2 2   ->   o / 2           0 1 1 1 2 2 2   ->   (o + 2) / 3
 Expr closed_form(const std::vector<int64_t>& indices, const Expr& o) {
   const auto fits = [&](const auto& formula) {
     for (size_t k = 0; k < indices.size(); ++k)
@@ -111,17 +134,21 @@ Expr closed_form(const std::vector<int64_t>& indices, const Expr& o) {
   return {};
 }
 
+// int32: half of an int64's flash.
 TensorId index_table(const Lowering& node, const Shape& shape, const std::vector<int64_t>& indices) {
   Value table = node.table(Type::kInt32, shape);
   for (size_t k = 0; k < indices.size(); ++k) store(table, static_cast<int64_t>(k), {.i = indices[k]});
   return node.constant(std::move(table));
 }
 
-// The input index of one dimension, and its weight, which is empty when it is 1.
+// The input index of one dimension, and its weight, which is empty when it is 1. With more than one tap, the
+// index names a reduced axis over the taps.
 struct TappedIndex {
   Expr index, weight;
 };
 
+// Positions with fewer taps than others are filled up with their last index and weight 0: the tables are
+// rectangular, [output, most].
 TappedIndex tapped_index(Lowering& node, Formula& f, const Rule& rule, const Dim& d, const Expr& o,
                          Type arithmetic) {
   std::vector<std::vector<Tap>> taps;
@@ -158,7 +185,8 @@ TappedIndex tapped_index(Lowering& node, Formula& f, const Rule& rule, const Dim
   return {cast(Type::kInt64, f.read(table, {o, t})), f.read(node.constant(std::move(weights)), {o, t})};
 }
 
-// Which positions of an output dimension lie inside the input, as a constant table; absent if all do.
+// Which positions of an output dimension lie inside the input, as a constant table; absent if all do. Of
+// tf_crop_and_resize, which gives what lies outside the value extrapolation_value.
 TensorId inside_table(const Lowering& node, const Rule& rule, const Dim& d) {
   Value table = node.table(Type::kBool, {d.output});
   bool all = true;
@@ -171,6 +199,8 @@ TensorId inside_table(const Lowering& node, const Rule& rule, const Dim& d) {
   return all ? kAbsent : node.constant(std::move(table));
 }
 
+// One nest over the output and, in each interpolated dimension, the taps. Integers are interpolated in
+// float32 and then rounded if antialiased, else cut off.
 TensorId resized(Lowering& node, TensorId x, const Rule& rule, const std::vector<Dim>& dims) {
   Shape to = node.shape(x);
   for (const Dim& d : dims) {
@@ -242,7 +272,11 @@ Rule parse_rule(const Lowering& node) {
   return rule;
 }
 
-// Output extents from `scales`, or from `sizes` with attribute keep_aspect_ratio_policy.
+// Output extents from `scales`, or from `sizes` with attribute keep_aspect_ratio_policy (opset 18), by which
+// all dimensions get the least (not_larger) or the greatest (not_smaller) of the scales that the sizes ask
+// for.
+//
+//   scale 2.5, extent 3  ->  floor(7.5) = 7            sizes [8,8] of [4,2], not_larger:  scale 2, [8,4]
 void set_extents(const Lowering& node, const Rule& rule, const std::vector<double>& scales,
                  const std::vector<int64_t>& sizes, std::vector<Dim>& dims) {
   const size_t count = scales.empty() ? sizes.size() : scales.size();
@@ -274,6 +308,8 @@ void set_extents(const Lowering& node, const Rule& rule, const std::vector<doubl
   }
 }
 
+// Inputs: x, roi, scales, sizes since opset 11; x and scales before (an attribute of Upsample before opset
+// 9). Either scales or sizes are given. Dimensions that stay as they are take no taps.
 void resize(Lowering& node) {
   const TensorId x = node.in(0);
   const Rule rule = parse_rule(node);

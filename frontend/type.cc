@@ -17,6 +17,9 @@
 namespace arenac {
 namespace {
 
+// In the order of the enum, which info() counts on. Types of fewer bits than a byte take a byte an element in
+// memory and in C; only the file packs them. 16-bit and 8-bit floats are integers to C, which has no such
+// types everywhere.
 constexpr TypeInfo kInfos[] = {
     {Type::kFloat32, "float32", "float", 4, true, true, 1},
     {Type::kFloat64, "float64", "double", 8, true, true, 11},
@@ -45,6 +48,7 @@ constexpr TypeInfo kInfos[] = {
 };
 static_assert(std::size(kInfos) == kTypes);
 
+// By memcpy, as bytes of a Value may lie at any address and be of any type.
 template <typename T>
 T get(const std::byte* at) {
   T value;
@@ -59,6 +63,7 @@ void put(std::byte* at, T value) {
 
 }  // namespace
 
+// The index is the type's number.
 const TypeInfo& info(Type type) { return kInfos[static_cast<int>(type)]; }
 
 Type compute_type(Type storage) {
@@ -68,9 +73,11 @@ Type compute_type(Type storage) {
   return t.is_signed ? Type::kInt8 : Type::kUint8;
 }
 
-// Each is a loop in the C, and C99 promises 127 nested blocks.
+// Each is a loop in the C, and C99 (5.2.4.1) promises 127 nested blocks.
 constexpr size_t kMostDimensions = 64;
 
+// Divides before it multiplies, so that no product overflows. An extent of 0 makes the tensor empty, but the
+// others have to be possible all the same: [0, 2^50] is refused, as strides of it would be nonsense.
 int64_t element_count(const Shape& shape) {
   if (shape.size() > kMostDimensions)
     throw ShapeError(fmt::format("a shape of {} dimensions has more than {}", shape.size(), kMostDimensions));
@@ -86,17 +93,21 @@ int64_t element_count(const Shape& shape) {
   return empty ? 0 : count;
 }
 
+// as the map and the messages write it
 std::string to_string(const Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
 
+//   [2,3,4]  ->  {12, 4, 1}        of a scalar: {}
 std::vector<int64_t> row_major_strides(const Shape& shape) {
   std::vector<int64_t> strides(shape.size(), 1);
   for (size_t d = shape.size(); d-- > 1;) strides[d - 1] = strides[d] * shape[d];
   return strides;
 }
 
+// All bytes are zero: 0, false or the empty text. ShapeError where no tensor may have the shape.
 Value::Value(Type type, Shape shape)
     : type(type), shape(std::move(shape)), bytes(element_count(this->shape) * size_of(type)) {}
 
+// Rank 1. memcpy of no bytes must not be given the null pointer that an empty vector may have.
 Value vector_value(const std::vector<int64_t>& elements) {
   Value value(Type::kInt64, {static_cast<int64_t>(elements.size())});
   if (!elements.empty()) std::memcpy(value.bytes.data(), elements.data(), value.bytes.size());
@@ -116,6 +127,9 @@ Value vector_value(const std::vector<std::string>& elements) {
   return value;
 }
 
+// Text is interned: a Scalar holds the address of the one copy of its text, so that comparing, storing in a
+// formula and hashing are those of an integer. A set's elements keep their addresses when it grows.
+// Compilations may run in several threads, so one at a time adds to it.
 Scalar string_scalar(std::string_view text) {
   if (text.size() >= kStringBytes)
     throw TypeError(fmt::format("text of {} bytes is too long: {} fit", text.size(), kStringBytes - 1));
@@ -129,11 +143,13 @@ Scalar string_scalar(std::string_view text) {
   return {.i = static_cast<int64_t>(reinterpret_cast<intptr_t>(&*at))};
 }
 
+// Valid until the program ends.
 std::string_view text_of(Scalar scalar) {
   if (scalar.i == 0) return "";
   return *reinterpret_cast<const std::string*>(static_cast<intptr_t>(scalar.i));
 }
 
+// Small integers have been extended to a byte by their sign when they were stored.
 Scalar load(Type type, const std::byte* at) {
   switch (type) {
     case Type::kFloat32:
@@ -177,6 +193,7 @@ Scalar load(Type type, const std::byte* at) {
     case Type::kUint2:
       return {.i = get<uint8_t>(at)};
     case Type::kString: {
+      // up to the first zero; the last byte is one in any case
       const std::string_view room(reinterpret_cast<const char*>(at), kStringBytes - 1);
       return string_scalar(room.substr(0, room.find('\0')));
     }
@@ -184,6 +201,7 @@ Scalar load(Type type, const std::byte* at) {
   internal_error(__FILE__, __LINE__, "load of an unknown type");
 }
 
+// Rounds as it stores: floats to nearest even, integers keep their lowest bits, of a bool what is not 0 is 1.
 void store(Type type, std::byte* at, Scalar value) {
   switch (type) {
     case Type::kFloat32:
@@ -220,6 +238,7 @@ void store(Type type, std::byte* at, Scalar value) {
     case Type::kUint4:
     case Type::kInt2:
     case Type::kUint2: {
+      // int4 9 = 0b1001: below 16, not below 8, so it is 9 - 16 = -7
       const int64_t count = int64_t{1} << info(type).bits, low = value.i & (count - 1);
       return put(at, static_cast<uint8_t>(info(type).is_signed && low >= count / 2 ? low - count : low));
     }
@@ -232,6 +251,7 @@ void store(Type type, std::byte* at, Scalar value) {
   }
 }
 
+// By the row-major number of the element, which is not checked.
 Scalar load(const Value& value, int64_t element) {
   return load(value.type, value.bytes.data() + element * size_of(value.type));
 }
@@ -240,6 +260,7 @@ void store(Value& value, int64_t element, Scalar scalar) {
   store(value.type, value.bytes.data() + element * size_of(value.type), scalar);
 }
 
+// What a type holds is by definition what comes back from its memory.
 Scalar round_to(Type type, Scalar value) {
   if (type == Type::kString) return value;
   std::byte room[8];
@@ -247,6 +268,13 @@ Scalar round_to(Type type, Scalar value) {
   return load(type, room);
 }
 
+// The fields: bits of mantissa, bias, sign bit, code of the largest number, code for what is beyond, NaN, and
+// whether zero has no sign (Micikevicius et al., "FP8 Formats for Deep Learning", 2022; FNUZ: Noune et al.,
+// 2022; E2M1: OCP Microscaling Formats, 2023). FN: no infinity; UZ: unsigned zero, whose negative is the NaN.
+//
+//   E4M3FN   s eeee mmm      0x7e = 1.75 * 2^8 = 448         0x7f NaN, also of what is larger
+//   E5M2     s eeeee mm      0x7b = 1.75 * 2^15 = 57344      0x7c infinity, 0x7d to 0x7f NaN
+//   E2M1     s ee m          0x7 = 1.5 * 2^2 = 6             larger ones are 6; NaN is -0
 const SmallFloat* small_float(Type type) {
   static constexpr SmallFloat kE4M3FN = {3, 7, 0x80, 0x7e, 0x7f, 0x7f, false},
                               kE4M3FNUZ = {3, 8, 0x80, 0x7f, 0x80, 0x80, true},
@@ -269,6 +297,7 @@ const SmallFloat* small_float(Type type) {
   }
 }
 
+// Half: 2^16 - 2^5. bfloat16: float32's largest without the lowest 16 bits.
 double largest(Type type) {
   if (const SmallFloat* format = small_float(type)) return small_to_float(*format, format->largest);
   switch (type) {
@@ -285,6 +314,10 @@ double largest(Type type) {
   }
 }
 
+// A normal number's bits, moved to a float32's places, have an exponent that is too low by the difference of
+// the biases. Below, the mantissa counts units of the smallest number:
+//
+//   E4M3FN 0x38 = 0 0111 000      0111 is 7, 7 - 7 = 0:  1.0          0x01 = 2^(1 - 7 - 3) = 2^-9
 float small_to_float(const SmallFloat& format, uint8_t code) {
   const uint32_t magnitude = code & (format.sign - 1u);
   const bool negative = (code & format.sign) != 0;
@@ -302,9 +335,16 @@ float small_to_float(const SmallFloat& format, uint8_t code) {
   return negative ? -value : value;
 }
 
+// To nearest even, twice by letting integers or floats carry:
+//
+//   normal:     to the bits just under half of the last place is added, or half where the last place is odd;
+//               a carry out of the mantissa is one more in the exponent, as it should be
+//   subnormal:  a power of two is added whose last place is the format's smallest number; the mantissa of the
+//               sum is the code
 uint8_t float_to_small(const SmallFloat& format, float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value), magnitude = bits & 0x7fffffffu;
   const auto sign = static_cast<uint32_t>(bits >> 31 ? format.sign : 0);
+  // an exponent of all ones and a mantissa: NaN
   if (magnitude > 0x7f800000u) return static_cast<uint8_t>(format.nan | sign);
   const int shift = 23 - format.mantissa;
   uint32_t code;
@@ -323,11 +363,14 @@ uint8_t float_to_small(const SmallFloat& format, float value) {
   return static_cast<uint8_t>(code | sign);
 }
 
+// An exponent and nothing else, of bias 127: 2^(code - 127). The lowest, 2^-127, is subnormal in float32.
+// 0xff is NaN.
 float e8m0_to_float(uint8_t code) {
   if (code == 0xff) return std::numeric_limits<float>::quiet_NaN();
   return std::bit_cast<float>(code == 0 ? 0x00400000u : static_cast<uint32_t>(code) << 23);
 }
 
+// Adding half of the exponent's last place rounds up from 1.5 * 2^k on. The largest is 2^127.
 uint8_t float_to_e8m0(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return 0xff;
@@ -335,6 +378,8 @@ uint8_t float_to_e8m0(float value) {
   return static_cast<uint8_t>(std::min((bits + 0x00400000u) >> 23, 0xfeu));
 }
 
+// 1 sign, 5 exponent (bias 15), 10 mantissa (IEEE 754 binary16). Exponents are moved by 127 - 15 = 112, which
+// is 0x38000000 in a float32's place; a subnormal half, mantissa * 2^-24, is a normal float.
 float half_to_float(uint16_t bits) {
   const uint32_t sign = static_cast<uint32_t>(bits & 0x8000u) << 16;
   const uint32_t magnitude = bits & 0x7fffu;
@@ -344,6 +389,7 @@ float half_to_float(uint16_t bits) {
   return std::bit_cast<float>(sign | std::bit_cast<uint32_t>(subnormal));
 }
 
+// From 2^16 on it is infinity; what rounds up to 2^16, from 65520 on, gets there by its carry.
 uint16_t float_to_half(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   const uint32_t sign = bits >> 16 & 0x8000u;
@@ -362,8 +408,11 @@ uint16_t float_to_half(float value) {
   return static_cast<uint16_t>(sign | half);
 }
 
+// bfloat16 is the upper half of a float32.
 float bfloat_to_float(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }
 
+// NaN apart: rounding could carry it to infinity, and cutting could leave a mantissa of 0, which is infinity,
+// too.
 uint16_t float_to_bfloat(float value) {
   const uint32_t bits = std::bit_cast<uint32_t>(value);
   if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>(bits >> 16 | 0x40u);
