@@ -15,6 +15,7 @@ constexpr int kSmallPart = 8;            // of a result: an operand that may be 
 constexpr int kFarthest = 64;            // element-wise nodes ahead that a choice looks at
 constexpr int kCheapest = 12;            // operations that may be repeated wherever a result is read
 
+// Nodes of the tree that compute something: axes and literals are free, reads and casts count.
 int operations(const Expr& e) {
   int count = 0;
   any_of(e, [&](const Expr& x) {
@@ -25,7 +26,9 @@ int operations(const Expr& e) {
 }
 
 // The expression without comparisons of indices that can only go one way: clamps where a narrow type already
-// bounds the index.
+// bounds the index. A Gather of 256 rows by bytes, once the cast is inlined:
+//
+//   table[min(max((int64)code, 0), 255)]        code uint8, in [0, 255]   ->   table[(int64)code]
 Expr decided(const Expr& e, const std::vector<Interval>& axes, const std::vector<const Tensor*>& reads) {
   if (e.empty()) return e;
   const Expr smaller = substitute(e, [&](const Expr& x) -> Expr {
@@ -61,7 +64,7 @@ bool commutes_with_rounding(const Expr& e, Type type) {
 }
 
 // An expression of one nest in the terms of another: its axes are expressions there, and its reads of
-// `replaced` are what `value` makes of their indices.
+// `replaced` are what `value` makes of their indices. Operands are numbered anew, as the other node's are.
 struct Translation {
   const Node& node;
   Operands& operands;
@@ -82,6 +85,9 @@ struct Translation {
   }
 };
 
+// Loop fusion of producers and consumers, restricted to what needs no proof of dependences: one element of
+// the result is one element of the operand. In a block, to a fixed point: first cheap producers go into all
+// their readers, then consumers are appended to their producers.
 class Inliner {
  public:
   explicit Inliner(Graph graph)
@@ -105,6 +111,7 @@ class Inliner {
 
   static const Nests* nests_of(const Node& node) { return std::get_if<Nests>(&node.body); }
 
+  // Positions ascend, so a block's second read of the same tensor is found at the back.
   static void collect(const Node& node, int position, Uses& uses) {
     const auto reads = [&](TensorId id) {
       std::vector<int>& all = uses.readers[id];
@@ -116,6 +123,9 @@ class Inliner {
       for (const Node& inner : *block) collect(inner, position, uses);
   }
 
+  // Inner blocks first: their nodes do not mix with those outside, and what they read counts as read by the
+  // control node, which can take no producer in. Nodes that have gone are removed at the end of each round,
+  // so that positions hold.
   void rewrite(Block& block) {
     for (Node& node : block)
       for (Block* inner : blocks_of(node)) rewrite(*inner);
@@ -152,6 +162,7 @@ class Inliner {
       return !nest.accumulate && value->type == compute_type(t.type) && !copied_read(nest, node, graph_);
     });
   }
+  // A 16-bit result: without the tensor between them, the consumer would see it unrounded.
   bool is_rounded(const Node& node) const {
     const Type type = graph_.tensors[node.writes[0]].type;
     return type != compute_type(type);
@@ -175,6 +186,7 @@ class Inliner {
     return at == uses.readers.end() ? none : at->second;
   }
 
+  // The readers of a tensor stay without repetition, though no longer in order.
   static void replace_reader(TensorId id, int from, int to, Uses& uses) {
     std::vector<int>& all = uses.readers[id];
     std::erase(all, from);
@@ -183,6 +195,8 @@ class Inliner {
 
   // ---- a cheap producer goes into its readers
 
+  // Casts, additions and products of elements whose indices are axes or literals: what repeating costs about
+  // as much as reading the result would. Divisions, functions and computed indices are dear.
   bool is_cheap(const Node& node) const {
     const Nests& nests = std::get<Nests>(node.body);
     if (nests.size() != 1 || !is_plain(nests[0]) || operations(nests[0].body) > kCheapest) return false;
@@ -228,6 +242,13 @@ class Inliner {
     });
   }
 
+  // Node p into everything that reads its result, or nowhere: the tensor is to vanish. Its operands must be
+  // settled, as they are read later than before; its readers must be nests of this block that write what
+  // nobody else writes.
+  //
+  //   d = (float)x * 0.5          d gone
+  //   y = sum(k) d[k] * w[k]      y = sum(k) ((float)x[k] * 0.5) * w[k]
+  //   z = d + 1                   z = ((float)x * 0.5) + 1
   bool inline_into_readers(Block& block, int p, Uses& uses) {
     const Node& node = block[p];
     if (!may_vanish(node) || !is_cheap(node) || !(widens(node) || repeats_little(block, p, uses)))
@@ -248,6 +269,8 @@ class Inliner {
     return true;
   }
 
+  // The reader with the element's formula in place of each read, then without the comparisons that this
+  // decides.
   Node inlined(const Node& reader, const Node& node) const {
     Operands operands;
     const Shape& shape = graph_.tensors[node.writes[0]].shape;
@@ -272,6 +295,7 @@ class Inliner {
 
   // ---- a consumer is appended to its producer
 
+  // The position of the one node that reads the result of p, which may vanish; else -1.
   int only_reader(const Block& block, int p, const Uses& uses) const {
     if (!is_passed_on(block[p])) return -1;
     const TensorId x = block[p].writes[0];
@@ -284,7 +308,8 @@ class Inliner {
     return static_cast<int>(std::find(node.reads.begin(), node.reads.end(), x) - node.reads.begin());
   }
 
-  // The indices at which the nest reads operand `operand`, everywhere the same; null if they are not.
+  // The indices at which the nest's body reads operand `operand`, everywhere the same; null if they are not,
+  // or if it does not.
   static const std::vector<Expr>* read_indices(const Nest& nest, int operand) {
     const std::vector<Expr>* indices = nullptr;
     const bool differ = any_of(nest.body, [&](const Expr& e) {
@@ -296,7 +321,10 @@ class Inliner {
     return differ ? nullptr : indices;
   }
 
-  // Per axis of the consumer the dimension of the producer's result that it walks.
+  // Per axis of the consumer the dimension of the producer's result that it walks; -1 for an axis of one
+  // point. Nothing where the consumer is not of element by element: it must be one plain nest (no copy), that
+  // reads every element of x once, and x not as an index. Its store may be any, so a transposition that also
+  // computes is one.
   std::optional<std::vector<int>> element_wise(const Node& consumer, TensorId x) const {
     const Nests* nests = nests_of(consumer);
     if (!nests || nests->size() != 1 || !is_plain(nests->front()) || !is_settled(consumer.writes[0]))
@@ -318,6 +346,9 @@ class Inliner {
     return dimension_of_axes(*indices, graph_.tensors[x].shape, nest.axes);
   }
 
+  // Appends node c to node p, which then stands at p and writes what c wrote. The operands of c other than x
+  // must be written before p; `uses` is brought up to date, so that the next consumer can follow in the same
+  // round.
   bool append(Block& block, int p, int c, Uses& uses) {
     Node& producer = block[p];
     const Node& consumer = block[c];
@@ -354,6 +385,9 @@ class Inliner {
 
   // Whether tensors of some size would have to be there before the producer runs, and nothing is won by that:
   // a sum in place of its operand takes no memory, and leaves the order of what it adds to the scheduler.
+  //
+  //   y = Conv(x) + skip       as large as Conv's result: left apart, `skip` may be computed after the Conv
+  //   q = int8(y)              with a narrower end in sight, Conv+Add+Quantize writes a quarter: worth it
   bool hastens(const Block& block, int p, int c, const Uses& uses) const {
     const Node &producer = block[p], &consumer = block[c];
     const Tensor& before = graph_.tensors[producer.writes[0]];
@@ -373,7 +407,13 @@ class Inliner {
     return true;
   }
 
-  // Null where the result would be unwieldy or could not be proven to stay inside.
+  // The producer with the consumer's formula at the end of each of its nests: in `finish` where it reduces,
+  // in the body elsewhere. The consumer's axes become the producer's stores, so its own store says where the
+  // result goes. Null where the result would be unwieldy (too many operations, or a long value that is named
+  // twice and would be computed twice) or where a store of the producer could not be proven to stay inside.
+  //
+  //   producer  h[i0, i1 + 1] = sum(k) ...          consumer  y[a1, a0] = max(h[a0, a1], 0)
+  //   merged    y[i1 + 1, i0] = max(sum(k) ..., 0)
   std::optional<Node> appended(const Node& producer, const Node& consumer,
                                const std::vector<int>& dimensions) const {
     const TensorId x = producer.writes[0];

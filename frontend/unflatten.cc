@@ -10,7 +10,8 @@
 namespace arenac {
 namespace {
 
-// A dimension and the extents that take its place, their product its own.
+// A dimension and the extents that take its place, their product its own: {0, {2, 4, 4}} of [32, 5] is [2, 4,
+// 4, 5].
 struct Split {
   int dimension;
   std::vector<int64_t> extents;
@@ -18,6 +19,7 @@ struct Split {
 };
 
 template <typename T>
+// {a, b, c} at 1 by {x, y}  ->  {a, x, y, c}
 void replace_one(std::vector<T>& all, int at, const std::vector<T>& by) {
   all.erase(all.begin() + at);
   all.insert(all.begin() + at, by.begin(), by.end());
@@ -28,7 +30,10 @@ int lone_axis(const Expr& index) { return index->op == Op::kAxis ? std::max(inde
 
 // The extents of the dimensions that one axis of a read walks together, the last one fastest, if it walks all
 // of two or more, or of the first a part that other axes choose: {16, 4, 4} for x[i1 / 16, i1 / 4 % 4, i1 %
-// 4], i1 < 256, and {2, 4, 4} for x[2 * i0 + i1 / 16, i1 / 4 % 4, i1 % 4], i1 < 32.
+// 4], i1 < 256, and {2, 4, 4} for x[2 * i0 + i1 / 16, i1 / 4 % 4, i1 % 4], i1 < 32. Empty where it does not.
+//
+// Dimensions that the axis does not name may lie between these. Each index is compared with the digit that it
+// should be, both simplified: no pattern of divisions has to be known here.
 std::vector<int64_t> joined_extents(const std::vector<Expr>& indices, const Shape& shape, int a,
                                     const std::vector<Interval>& axes) {
   std::vector<size_t> dims;
@@ -50,7 +55,9 @@ std::vector<int64_t> joined_extents(const std::vector<Expr>& indices, const Shap
   return extents;
 }
 
-// An index as one per dimension that takes its place.
+// An index as one per dimension that takes its place, by division and remainder:
+//
+//   c % 2 * 16 + i * 4 + j  of {2, 4, 4}   ->   {c % 2, i, j}
 std::vector<Expr> digits_of(const Expr& index, const std::vector<int64_t>& extents,
                             const std::vector<Interval>& axes) {
   std::vector<Expr> digits;
@@ -63,13 +70,19 @@ std::vector<Expr> digits_of(const Expr& index, const std::vector<int64_t>& exten
   return digits;
 }
 
-// Whether no axis is in more than one of them.
+// Whether no axis is in more than one of them: then the digits are no worse to walk than the index was.
 bool are_apart(const std::vector<Expr>& digits, int axes) {
   for (int a = 0; a < axes; ++a)
     if (std::ranges::count_if(digits, [&](const Expr& e) { return names_axis(e, a); }) > 1) return false;
   return true;
 }
 
+// Per block, and for each node that joins dimensions: find all that its result goes into, directly or through
+// element-wise nodes; if every one of them can walk the dimensions apart, rewrite all, else none.
+//
+//   r = x joined        splits {r: {0, {16, 4, 4}}}
+//   s = Relu(r)         s follows: the same split
+//   y = sum(k) s * w    k falls apart into three reduced axes, w is a constant of another shape: done
 class Unflattener {
  public:
   explicit Unflattener(Graph graph)
@@ -83,6 +96,7 @@ class Unflattener {
  private:
   using Splits = std::map<TensorId, Split>;
 
+  // A node may join in several dimensions; each success changes what it joins, so these are found anew.
   void rewrite(Block& block) {
     for (Node& node : block)
       for (Block* inner : blocks_of(node)) rewrite(*inner);
@@ -123,7 +137,8 @@ class Unflattener {
   }
 
   // Per axis of the nest the extents that take its place, for reads of `splits`; nothing where one of those
-  // reads has an index that is neither an axis nor falls apart into the dimensions by itself.
+  // reads has an index that is neither an axis nor falls apart into the dimensions by itself, or where an
+  // axis does not walk the whole dimension or would be split in two ways.
   std::optional<std::map<int, std::vector<int64_t>>> split_axes(const Nest& nest, const Node& node,
                                                                 const Splits& splits) const {
     std::map<int, std::vector<int64_t>> axes;
@@ -143,8 +158,9 @@ class Unflattener {
     return fits ? std::optional(axes) : std::nullopt;
   }
 
-  // Adds the split of the node's result where one follows from its operands'. False where the node cannot
-  // follow them.
+  // Adds the split of the node's result where one follows from its operands': where an axis that falls apart
+  // is an index of the store. If it is reduced there is none. False where the node cannot follow them: it is
+  // no nest, its result is an output or is stored by other indices, or it joins two splits that differ.
   bool follow(const Node& node, Splits& splits) const {
     const Nests* nests = std::get_if<Nests>(&node.body);
     if (!nests) return false;
@@ -172,6 +188,9 @@ class Unflattener {
 
   // ---- the rewrite
 
+  // Rewrites node p and its followers so that the result stays apart; false, and nothing changed, where a
+  // read of one of the split tensors is by a node that cannot follow, or lies in another block. Reads are
+  // counted against all there are: the search ends when it has met the last.
   bool unflatten(Block& block, size_t p, const Split& joined) {
     Splits splits = {{block[p].writes[0], joined}};
     std::vector<size_t> followers;
@@ -196,7 +215,8 @@ class Unflattener {
     return true;
   }
 
-  // The node on the tensors as they are split; graph_ still has them as they were.
+  // The node on the tensors as they are split; graph_ still has them as they were, so that reads can be told
+  // apart by their old indices.
   Node apart(Node node, const Splits& splits) {
     Operands operands{node.reads};
     const auto result = splits.find(node.writes[0]);
@@ -218,6 +238,10 @@ class Unflattener {
     std::vector<Interval> intervals = {};       // of those in their place
   };
 
+  // The nest with an axis of each of the extents in place of a split one, in their order: reductions add the
+  // same terms one after the other. `stored` is the dimension of the store that falls apart; -1: none.
+  //
+  //   i1 < 32 by {2, 4, 4}   ->   parts {i1, i2, i3},  whole (i1 * 4 + i2) * 4 + i3;  later axes move on
   Nest apart(const Nest& nest, const std::map<int, std::vector<int64_t>>& split, const Splits& splits,
              int stored, Operands& operands) {
     Nest result = nest;
@@ -253,7 +277,8 @@ class Unflattener {
     return result;
   }
 
-  // A read, its indices rewritten already: of a tensor that is split, or of a constant, which can be.
+  // A read, its indices rewritten already: of a tensor that is split, or of a constant, which can be: then
+  // its index is one axis a dimension, too, and no division is left of it.
   Expr read_apart(const Expr& x, std::vector<Expr> indices, const Axes& axes, const Splits& splits,
                   Operands& operands) {
     TensorId id = operands.ids[x->index];
@@ -278,6 +303,8 @@ class Unflattener {
     return read(operands.of(id), x->type, std::move(indices));
   }
 
+  // The constant with one dimension as several, its bytes the same; one for all reads. What it was folded
+  // from follows.
   TensorId constant_apart(TensorId id, const Split& split) {
     const auto [at, fresh] = apart_.try_emplace({id, split}, static_cast<TensorId>(graph_.tensors.size()));
     if (fresh) {
