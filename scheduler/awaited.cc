@@ -26,7 +26,8 @@ bool writes_any(const Node& node, const std::set<TensorId>& ids) {
   return std::ranges::any_of(node.writes, [&](TensorId id) { return ids.contains(id); });
 }
 
-// The nodes of a schedule of whole layers, and which rows they touch.
+// The nodes of a schedule of whole layers, and which rows they touch. Views have no step, and so no slabs of
+// their own.
 struct NodeRows {
   explicit NodeRows(const Schedule& whole)
       : graph(*whole.graph), layouts(whole.layouts), facts(step_facts(graph, whole.steps, layouts)) {
@@ -42,8 +43,9 @@ struct NodeRows {
   int64_t rows(TensorId id) const { return facts.rows[layouts[id].root].count; }
   int64_t bytes(TensorId id) const { return bytes_of(graph.tensors[id]); }
 
-  // Whether a slab takes more than `part` of the operand's rows.
+  // Whether a slab takes more than `part` of the operand's rows. Views of the operand's source count as it.
   bool takes_more(const Slabs& slabs, TensorId operand, double part) const {
+    // rows of the operand's storage, which those of a view are counted in
     const auto most = part * static_cast<double>(rows(operand));
     return std::ranges::any_of(slabs.reads, [&](const RowAccess& read) {
       const auto is_more = [&](Interval i) { return static_cast<double>(i.end - i.begin) > most; };
@@ -57,6 +59,8 @@ struct NodeRows {
   std::map<const Node*, const Slabs*> slabs_by_node;
 };
 
+// Patterns of "normalise by what all of it says": softmax, squeeze and excitation, layer normalisation over
+// rows.
 class Reductions {
  public:
   explicit Reductions(const NodeRows& nodes) : nodes_(nodes) {}
@@ -85,7 +89,10 @@ class Reductions {
     });
   }
 
-  // What is known of the tensors that are made of one.
+  // What is known of the tensors that are made of one. Views are it; partial sums are waited for as little as
+  // it is; what is reduced comes when all of it has been there.
+  //
+  //   t [48 rows] -> sums of rows of 8 (partial) -> their sum (reduced) -> gate (reduced) -> t * gate: waits
   struct Made {
     std::set<TensorId> views;    // and itself
     std::set<TensorId> partial;  // sums and the like of parts of it
@@ -95,12 +102,15 @@ class Reductions {
     return std::ranges::any_of(node.reads,
                                [&](TensorId id) { return ids.contains(id) && reduces(slabs, id); });
   }
+  // Small beside the tensor, and made without products: it may be kept, or summed again.
   bool is_partial(const Node& node, TensorId tensor) const {
     return multiply_accumulates(node) == 0 &&
            nodes_.bytes(node.writes[0]) <= nodes_.bytes(tensor) / kTimesFewer;
   }
 
-  // The readers of a tensor that read what a reduction of it goes into, too.
+  // The readers of a tensor that read what a reduction of it goes into, too. One pass in the block's order,
+  // as each node comes behind what it reads; none where control flow or a C kernel touches any of it, since
+  // rows of these are not known.
   std::set<const Node*> waiting(TensorId tensor) const {
     Made made = {{tensor}, {}, {}};
     std::set<const Node*> readers;
@@ -134,6 +144,7 @@ class Reductions {
 };
 
 // Of one tensor: what is made of it row by row, up to steps that mix its rows, and what depends on these.
+// Attention mixes: the result for one token reads keys and values of all.
 class Mixing {
  public:
   Mixing(TensorId tensor, const NodeRows& nodes) : nodes_(nodes), tensor_(tensor), made_{tensor} {
@@ -146,7 +157,8 @@ class Mixing {
   }
 
   // The tensor with the readers that do not mix it nor make what is mixed, but what is read beside the result
-  // of that, and with these and the nodes between to put off.
+  // of that, and with these and the nodes between to put off. Backwards: what leads to something mixed is
+  // needed early; what leads to something that depends on it is late.
   Awaited awaited() const {
     std::set<TensorId> mixed, late;
     for (const auto& [node, id] : mixed_) mixed.insert(id);
@@ -168,7 +180,8 @@ class Mixing {
     return found;
   }
 
-  // Whether it is read when the mixing is done, as the tensor would be.
+  // Whether it is read when the mixing is done, as the tensor would be: then it is in memory then, whatever
+  // happens to the tensor that is made of it.
   bool keeps(TensorId id) const {
     return std::ranges::any_of(nodes_.graph.block, [&](const Node& node) {
       return writes_any(node, depends_) && std::ranges::count(node.reads, id) > 0;
@@ -176,7 +189,8 @@ class Mixing {
   }
 
  private:
-  // Whether each slab of a node takes all rows of the operand, or adds to the same result.
+  // Whether each slab of a node takes all rows of the operand (nearly), or adds to the same result. What is
+  // no nest is taken to.
   bool mixes(const Node& node, TensorId operand) const {
     if (!std::holds_alternative<Nests>(node.body)) return true;
     const Slabs* slabs = nodes_.slabs(node);
@@ -209,7 +223,7 @@ bool can_move(const Node& node, const std::vector<int>& times_written) {
 }
 
 // What a node without products makes its result of row by row, if that is one tensor that is read again
-// later.
+// later: computing the result a second time then costs little and needs nothing kept that is not kept anyway.
 std::optional<TensorId> source_of(const Node& node, const NodeRows& nodes) {
   const Graph& graph = nodes.graph;
   const Slabs* slabs = nodes.slabs(node);
@@ -226,7 +240,9 @@ std::optional<TensorId> source_of(const Node& node, const NodeRows& nodes) {
   return is_read_later ? std::optional(large[0]) : std::nullopt;
 }
 
-// The nodes that compute the tensor, in their order; none where it waits across scales to no avail.
+// The nodes that compute the tensor, in their order; none where it waits across scales to no avail: where it
+// takes control flow, the caller's rows or too many nodes to compute it. Operands that are far smaller than
+// it are not followed: they may be kept.
 std::vector<const Node*> history_of(TensorId tensor, const Graph& graph) {
   const int64_t kept = bytes_of(graph.tensors[tensor]) / kSmallestSkip;
   std::vector<const Node*> history;
@@ -244,6 +260,10 @@ std::vector<const Node*> history_of(TensorId tensor, const Graph& graph) {
   return history;
 }
 
+// Skip connections of U-Nets: made at a fine scale, read beside what has gone down to coarse ones and come up
+// again. To each tensor a scale, its rows for each of an input's:
+//
+//   x 1    conv/2 0.5    conv/2 0.25    resize 0.5    concat with the 0.5 before: waits for a quarter
 class Scales {
  public:
   explicit Scales(const NodeRows& nodes) : nodes_(nodes), graph_(nodes.graph) {
@@ -271,7 +291,7 @@ class Scales {
 
  private:
   // Rows of a node's result for each row of the operand; 1 where rows of both cannot be compared, 0 where one
-  // takes most rows of the operand.
+  // takes most rows of the operand. A convolution of stride 2 has 0.5, a Resize to double 2, an attention 0.
   double rows_for_a_row(const Node& node, TensorId operand) const {
     const Slabs* slabs = nodes_.slabs(node);
     const int64_t rows = nodes_.rows(operand);
@@ -280,7 +300,7 @@ class Scales {
     return static_cast<double>(slabs->count) / static_cast<double>(rows);
   }
 
-  // What is read beside something else, the largest first.
+  // What is read beside something else, the largest first, up to kMostCandidates: only such can wait.
   std::vector<TensorId> candidates() const {
     std::set<TensorId> joined;
     for (const Node& node : graph_.block) {
@@ -295,7 +315,8 @@ class Scales {
   }
 
   // The readers that read beside the tensor what comes row by row, but of fewer rows, of the nodes that it is
-  // made of.
+  // made of. One pass: `made` is what comes of its history at its own scale, `narrow` what has been at half
+  // of it or less.
   std::set<const Node*> late_readers(TensorId tensor, const std::vector<const Node*>& history) const {
     if (history.empty()) return {};
     std::set<TensorId> before, made, narrow;
@@ -323,6 +344,7 @@ class Scales {
 
 }  // namespace
 
+// Both kinds from one look at the rows, which is most of the work.
 AwaitedTensors awaited_tensors(const Schedule& whole) {
   const NodeRows nodes(whole);
   return {Reductions(nodes).all(), Scales(nodes).largest()};

@@ -17,7 +17,7 @@
 namespace arenac {
 namespace {
 
-// What a node touches, the blocks of control nodes included.
+// What a node touches, the blocks of control nodes included: from outside it is one operator.
 struct Touched {
   std::set<TensorId> reads, writes;
 };
@@ -40,7 +40,8 @@ bool is_control(const Node& node) {
   return std::holds_alternative<If>(node.body) || std::holds_alternative<Loop>(node.body);
 }
 
-// Per control node: the bytes of what lives only inside, in the file's order.
+// Per control node: the bytes of what lives only inside, in the file's order: the most at any of its
+// half-steps. Whatever order the outer block gets, the inside of a control node stays as it is.
 std::map<const Node*, int64_t> workspaces(const Graph& graph) {
   std::map<const Node*, int64_t> result;
   if (std::none_of(graph.block.begin(), graph.block.end(), is_control)) return result;
@@ -51,6 +52,7 @@ std::map<const Node*, int64_t> workspaces(const Graph& graph) {
     const Step& step = storage.steps[s];
     if ((step.kind == StepKind::kIf || step.kind == StepKind::kLoop) && depth++ == 0) begin = s;
     if ((step.kind != StepKind::kEndIf && step.kind != StepKind::kEndLoop) || --depth > 0) continue;
+    // from where the construct opens to behind where it closes
     const Interval half_steps = {2 * begin, 2 * s + 2};
     std::vector<int64_t> bytes;
     std::vector<Interval> lives;
@@ -65,6 +67,8 @@ std::map<const Node*, int64_t> workspaces(const Graph& graph) {
   return result;
 }
 
+// Builds the problem in terms of storages: `roots` says in which tensor's storage each lies (views), and
+// union-find joins storages that are one in every order.
 class Builder {
  public:
   Builder(const Graph& graph, const Sharing& sharing, Parts parts)
@@ -86,6 +90,10 @@ class Builder {
 
   TensorId root(TensorId id) const { return sharing_.roots[id]; }
 
+  // One operator a node that is no view. Edges, between storages: from the last writer to who reads or writes
+  // it after that, and from all readers since then to the next writer. Two readers stay free.
+  //
+  //   1: s = 0      2: a = f(s)      3: b = g(s)      4: s = h(a)         edges 1->2, 1->3, 1->4, 2->4, 3->4
   void add_operators() {
     const std::set<const Node*> views(sharing_.views.begin(), sharing_.views.end());
     const auto workspace = workspaces(graph_);
@@ -119,6 +127,8 @@ class Builder {
     }
   }
 
+  // All operators that write and read each storage, and what need not be counted as it is in a workspace
+  // already.
   void find_users() {
     for (size_t op = 0; op < accesses_.size(); ++op) {
       for (TensorId id : accesses_[op].writes) writers_[id].insert(static_cast<int>(op));
@@ -133,12 +143,14 @@ class Builder {
             inner_.insert(id);
   }
 
+  // In every order: nobody else reads it at all.
   bool only_reader(TensorId id, int op) const {
     const auto readers = readers_.find(id);
     return readers != readers_.end() && readers->second == std::set<int>{op};
   }
 
-  // An operand that nobody else reads dies there in every order: it and the result are one tensor.
+  // An operand that nobody else reads dies there in every order: it and the result are one tensor, as large
+  // as the larger. Of several such operands of a node only the first can be.
   void unite_in_place() {
     std::set<const Node*> united;
     for (const Move& move : sharing_.moves)
@@ -149,7 +161,7 @@ class Builder {
       }
   }
 
-  // Parts that die at the concat in every order: all who read them come before it.
+  // Parts that die at the concat in every order: all who read them come before it, or are the concat.
   void unite_concats() {
     for (const Move& move : sharing_.moves) {
       if (move.kind != Move::Kind::kPart) continue;
@@ -161,7 +173,7 @@ class Builder {
     }
   }
 
-  // Per operator, whether it is this one or must run before it.
+  // Per operator, whether it is this one or must run before it: reachable along the edges backwards.
   std::vector<bool> with_ancestors(int op) const {
     const auto backwards = boost::make_reverse_graph(flow_.problem.operators);
     std::vector<boost::default_color_type> colors(num_vertices(backwards));
@@ -172,6 +184,8 @@ class Builder {
     return reached;
   }
 
+  // One tensor a set of storages. What any of the set writes or reads, writes or reads it; if any is the
+  // caller's, it is free.
   void add_tensors() {
     std::set<TensorId> free(graph_.inputs.begin(), graph_.inputs.end());
     free.insert(graph_.outputs.begin(), graph_.outputs.end());
@@ -202,13 +216,17 @@ class Builder {
     }
   }
 
+  // The tensor of the problem that a storage belongs to.
   int tensor_of(TensorId id) { return tensor_of_.at(storage_.find_set(id)); }
 
   // The result of a concat is its parts, alive while it is; what is no part remains. Later concats first: a
   // part of a part is alive with both.
+  //
+  //   y [16 bytes] = a [8] | b [4] | gap [4]     a, b are read by all who read y;  y itself has 4 bytes left
   void split_concats() {
     for (auto move = sharing_.moves.rbegin(); move != sharing_.moves.rend(); ++move) {
       if (move->kind != Move::Kind::kPart) continue;
+      // one tensor already where the part dies at the concat in every order (unite_concats)
       const int to = tensor_of(move->to), from = tensor_of(move->from);
       if (to == from) continue;
       OrderTensor &whole = flow_.problem.tensors[to], &part = flow_.problem.tensors[from];
@@ -220,6 +238,7 @@ class Builder {
     }
   }
 
+  // Where it depends on the order whether the operand dies at the operator: the search decides (order.h).
   void add_in_place() {
     for (const Move& move : sharing_.moves) {
       if (move.kind != Move::Kind::kInPlace) continue;
@@ -238,7 +257,9 @@ class Builder {
   Dataflow flow_;
   std::map<const Node*, int> operator_of_;
   std::vector<Touched> accesses_;  // per operator: storages
+  // operators, of each storage
   std::map<TensorId, std::set<int>> writers_, readers_;
+  // storages that are counted in a control node's workspace
   std::set<TensorId> inner_;
   std::map<TensorId, int> tensor_of_;
   std::vector<bool> is_free_;  // per tensor of the problem
@@ -246,10 +267,15 @@ class Builder {
 
 }  // namespace
 
+// The ways to count parts differ in what is united and what is split; best_order() (ordered.h) tries one
+// after the other and keeps the order whose storage turns out smallest.
 Dataflow dataflow(const Graph& graph, const Sharing& sharing, Parts parts) {
   return Builder(graph, sharing, parts).build();
 }
 
+// A view stands right before the first node that reads it, and behind what it views: a depth-first search
+// from each operator, in the order of the operators, places what a node depends on before it. Views that
+// nobody reads come last.
 std::vector<int> node_order(const Graph& graph, const Dataflow& flow, const std::vector<int>& operators) {
   std::vector<bool> is_view(graph.block.size(), true);
   for (int node : flow.nodes) is_view[node] = false;
@@ -263,6 +289,7 @@ std::vector<int> node_order(const Graph& graph, const Dataflow& flow, const std:
 
   std::vector<int> order;
   std::vector<boost::default_color_type> colors(graph.block.size());
+  // topo_sort_visitor gives a node when all that it depends on has been given
   const auto place = [&](int node) {
     if (colors[node] == boost::white_color)
       depth_first_visit(depends_on, node, boost::topo_sort_visitor(std::back_inserter(order)),

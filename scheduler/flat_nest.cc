@@ -9,7 +9,9 @@
 namespace arenac {
 namespace {
 
-// number % slots, of a number from 0 where it can be: C's remainder is that of such.
+// number % slots, of a number from 0 where it can be: C's remainder is that of such. Where it may be
+// negative, a multiple of the modulus is added first, which changes no floor modulo:  (t - 1) % 3  ->  (t +
+// 2) % 3
 Expr slot_of(const Expr& number, int64_t slots, const std::vector<Interval>& axes) {
   const Expr slot = simplify_index(number % integer(slots), axes);
   if (slot->op != Op::kMod || slot->args[1]->op != Op::kConst) return slot;
@@ -18,7 +20,10 @@ Expr slot_of(const Expr& number, int64_t slots, const std::vector<Interval>& axe
   return (slot->args[0] + integer(ceil_div(-least, modulus) * modulus)) % integer(modulus);
 }
 
-// In a ring: the row's slot, in it the column's, and the place there.
+// In a ring: the row's slot, in it the column's, and the place there. Rows [y, y + 1) of 8 columns of 16
+// elements, 3 rows kept:
+//
+//   element (y, x, c)  ->  128 * (y % 3) + 16 * x + c
 Expr ring_index(const Layout& layout, const std::vector<Expr>& indices, const std::vector<Interval>& axes) {
   const Ring& ring = layout.ring;
   const bool columns = ring.columns > 0;
@@ -40,6 +45,8 @@ Expr ring_index(const Layout& layout, const std::vector<Expr>& indices, const st
   return columns ? within + slot + slot_of(column, ring.columns, axes) * integer(unit) : within + slot;
 }
 
+// sum(stride * index), as an affine form of the axes if it is one: then it has no divisions left, and its
+// coefficients tell whether loops can be joined. Axes of extent 1 do not occur in it.
 Expr flat_index(const Layout& layout, const std::vector<Expr>& indices, const std::vector<Interval>& axes) {
   if (layout.ring.kept > 0) return ring_index(layout, indices, axes);
   if (const auto form = affine_address(indices, layout.strides, axes)) {
@@ -61,6 +68,8 @@ Expr flat_index(const Layout& layout, const std::vector<Expr>& indices, const st
   return sum;
 }
 
+// Indices may read themselves (a Gather), so they are made flat first. The read is built as a tree, as read()
+// would widen it once more.
 Expr flat_expr(const Expr& e, const Node& node, const std::vector<Layout>& layouts,
                const std::vector<Interval>& axes) {
   if (e.empty()) return e;
@@ -90,7 +99,8 @@ void visit_indices(const FlatNest& nest, const Visit& visit) {
   walk(nest.finish);
 }
 
-// An axis named outside affine addresses cannot be joined with another.
+// An axis named outside affine addresses cannot be joined with another: in a bound, in a value, or within a
+// division.
 bool joinable(const FlatNest& nest, int a) {
   for (const Bound& bound : nest.where)
     if (names_axis(bound.index, a)) return false;
@@ -111,7 +121,10 @@ bool joinable(const FlatNest& nest, int a) {
   return free;
 }
 
-// Whether walking `inner` to its end and stepping `outer` once moves every address alike.
+// Whether walking `inner` to its end and stepping `outer` once moves every address alike: in each of them the
+// factor of `outer` is that of `inner` times its extent. 0 and 0 will do: what stands still does so for both.
+//
+//   x[16*i0 + i1], i1 < 16: seamless          x[20*i0 + i1], i1 < 16: 4 elements lie between
 bool seamless(const FlatNest& nest, int outer, int inner) {
   bool fits = true;
   visit_indices(nest, [&](const Expr& index) {
@@ -140,6 +153,8 @@ bool sums_columns(const FlatNest& nest, const Node& node, const std::vector<Layo
          std::ranges::any_of(node.reads, [&](TensorId id) { return lies_by_columns(layouts[id]); });
 }
 
+// Until no two axes can be joined. The outer one becomes 0, the inner one runs over both; `walks` remembers
+// of what, so that the map of loops can still name them.
 void join_axes(FlatNest& nest, bool keeps_reduced) {
   const int n = static_cast<int>(nest.axes.size());
   for (bool changed = true; changed;) {
@@ -163,7 +178,11 @@ void join_axes(FlatNest& nest, bool keeps_reduced) {
   }
 }
 
-// Whether no two points of the axes that the store names are stored in the same place.
+// Whether no two points of the axes that the store names are stored in the same place: sorted by their
+// factors, each axis steps over all that the smaller ones reach.
+//
+//   12*i0 + 4*i1 + i2, i1 < 3, i2 < 4:  1 > 0, 4 > 3, 12 > 3 + 8       apart
+//    8*i0 + 4*i1 + i2:                  8 > 3 + 8 fails                perhaps not
 bool stores_apart(const FlatNest& nest) {
   const auto form = affine_form(nest.store);
   if (!form) return false;
@@ -179,14 +198,16 @@ bool stores_apart(const FlatNest& nest) {
   return true;
 }
 
-// Reduces what accumulates over the axes that its store does not name.
+// Reduces what accumulates over the axes that its store does not name: their terms may be summed in a
+// register and be added to memory at once.
 void reduce_sums(FlatNest& nest) {
   if (!nest.accumulate || !nest.where.empty() || !stores_apart(nest)) return;
   for (int a = 0; a < static_cast<int>(nest.axes.size()); ++a)
     nest.axes[a].reduced = !names_axis(nest.store, a);
 }
 
-// The axis and the number by which all that takes quotients or remainders of an axis divides it, evenly.
+// The axis and the number by which all that takes quotients or remainders of an axis divides it, evenly. An
+// axis that is divided by two numbers, or only divided and never taken the remainder of, stays.
 std::optional<std::pair<int, int64_t>> taken_apart(const Nest& nest) {
   std::map<int, std::set<int64_t>> divisors;
   std::set<int> with_remainder;
@@ -224,6 +245,8 @@ Nest split(Nest nest, std::vector<int>& divided) {
 
 }  // namespace
 
+// In this order: divisions become loops, indices become addresses, sums into memory become sums in registers,
+// axes are joined, and axes of one point vanish from all expressions.
 FlatNest flat_nest(const Nest& given, const Node& node, const std::vector<Layout>& layouts) {
   std::vector<int> divided;
   const Nest nest = split(given, divided);

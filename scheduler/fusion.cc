@@ -15,6 +15,15 @@ constexpr int64_t kNear = 4, kFew = 1024;   // peaks above the least by one part
 
 }  // namespace
 
+// The steps are a line, and a partition of it into single steps and groups is a path from cut 0 to cut n. A
+// group that was formed is an edge; its weight is the bytes that are live during it, or what it costs.
+//
+//    0 --conv1-- 1 --conv2-- 2 --dw-- 3 --pw-- 4           single steps
+//    |           +-----------group-----------+ |           1 -> 4
+//
+// Two questions of such paths: which largest weight is the least (a peak), and which path within a peak costs
+// the least. Both go over the cuts from left to right. Forming a group is what takes time, so only those are
+// formed that can matter, and each once.
 class Partition {
   using Windows = GroupWays::Windows;
 
@@ -40,6 +49,7 @@ class Partition {
   double work() const { return ways_.work(); }
   LimitsHit limits_hit() const { return ways_.limits_hit(); }
 
+  // Lower peaks than without windows, by windows that do nothing again.
   std::vector<std::vector<GroupPlan>> least_with_windows() {
     std::vector<std::vector<GroupPlan>> all = least_below(search(), {Windows::kFree, 0}, Expect::kNone);
     if (all.empty()) return all;
@@ -64,6 +74,7 @@ class Partition {
     return count_ > 0 ? down_to_least(INT64_MAX) : std::vector<std::vector<GroupPlan>>();
   }
 
+  // Begins with the least without windows, as that is what the others are compared with.
   std::vector<std::vector<GroupPlan>> below_least() {
     if (count_ == 0) return {};
     std::vector<std::vector<GroupPlan>> all = {*cheapest(search())};
@@ -80,12 +91,13 @@ class Partition {
     int64_t most_work;  // multiply-accumulates done again
   };
 
-  // By enough less than `peak` and that of groups to be worth a choice.
+  // A peak below `peak` and that of `groups`, by enough to be worth a choice.
   int64_t lower_than(const std::vector<GroupPlan>& groups, int64_t peak) const {
     return std::min(peak_of(groups) - 1, peak - std::max<int64_t>(peak / kSteps, 1));
   }
 
-  // From `peak` down to the least, without windows.
+  // From `peak` down to the least, without windows. cheapest() always finds something: at a peak that is not
+  // below the least, the partition of the least fits.
   std::vector<std::vector<GroupPlan>> down_to_least(int64_t peak) {
     const int64_t least = search();
     std::vector<std::vector<GroupPlan>> all;
@@ -96,6 +108,8 @@ class Partition {
   }
 
   // Groups of ever lower peaks below `high`, by halves. Where none are expected, first a little below it.
+  // Invariant: none were found for `low`, and the best so far have `high`; what is found at most halves the
+  // distance, and often more, as the peak of groups may be lower than what was asked for.
   std::vector<std::vector<GroupPlan>> least_below(int64_t high, const Allowed& allowed, Expect expect) {
     std::vector<std::vector<GroupPlan>> all;
     search();
@@ -120,6 +134,8 @@ class Partition {
     return *searched_;
   }
 
+  // Short groups first: each lowers the peak, and what need not be lower than the peak is not formed
+  // (consider_all). Of one length until nothing gets better, then of the double.
   int64_t searched() {
     if (count_ == 0) return 0;
     int64_t peak = least_peak();
@@ -141,7 +157,8 @@ class Partition {
     return groups;
   }
 
-  // The same with windows where they need them.
+  // The same with windows where they need them. What is known of windows stays, but they are none again in
+  // the end.
   std::optional<std::vector<GroupPlan>> with_windows(int64_t peak, Windows windows) {
     consider_all(kLongestGroup, peak);
     ways_.may_keep(windows);
@@ -156,6 +173,7 @@ class Partition {
     return work;
   }
 
+  // Of the single steps between the groups as well.
   int64_t peak_of(const std::vector<GroupPlan>& groups) const {
     int64_t peak = 0;
     int s = 0;
@@ -168,6 +186,10 @@ class Partition {
     return peak;
   }
 
+  // All steps in [begin, end) that can be in a group, for each begin the ends from left to right until one
+  // cannot. Two bounds tell what is worth forming: `layerwise`, the most at one step, must be at the peak, or
+  // single steps are as good; and `crossing`, what lives beyond both ends, is in memory whatever the group
+  // keeps.
   void consider_all(int longest, int64_t peak) {
     for (int begin = 0; begin < count_; ++begin) {
       int64_t inside = 0, layerwise = 0;  // bytes that live in the steps alone; the most at one of them
@@ -183,6 +205,7 @@ class Partition {
     }
   }
 
+  // A group that cannot be one, or was formed before, adds nothing.
   void consider(int begin, int end) {
     GroupWays::Ways* ways = ways_.form(begin, end);
     if (!ways) return;
@@ -191,6 +214,10 @@ class Partition {
     formed.insert(std::lower_bound(formed.begin(), formed.end(), first), {begin, ways});
   }
 
+  // best[end]: the least peak of the steps before cut `end`, the smaller of its last edge's alternatives:
+  //
+  //   best[end] = min of  max(best[end - 1], bytes at the step)
+  //                       max(best[begin], bytes of the group)         for each group [begin, end)
   int64_t least_peak() const {
     std::vector<int64_t> best(count_ + 1, INT64_MAX);
     best[0] = 0;
@@ -209,7 +236,9 @@ class Partition {
   }
 
   // The groups of the cheapest partition whose segments all fit `peak`. Windows are only tried for groups of
-  // one that would be the cheapest if it took no more of them.
+  // one that would be the cheapest if it took no more of them. That is lazy evaluation of edges: an
+  // optimistic weight first, the true one only for edges of the best path, until the best path holds no
+  // guess. It ends, as each turn tries something.
   std::optional<std::vector<std::pair<int, int>>> cheapest_segments(int64_t peak) {
     for (;;) {
       const auto groups = cheapest_at_best(peak);
@@ -224,7 +253,8 @@ class Partition {
     }
   }
 
-  // The same, where groups that might fit do so without more work.
+  // The same, where groups that might fit do so without more work. Costs add up along the path; nothing where
+  // no path fits.
   std::optional<std::vector<std::pair<int, int>>> cheapest_at_best(int64_t peak) const {
     constexpr Cost kNever = {INT64_MAX / 2, 0};
     const bool more = ways_.may_try();
@@ -272,6 +302,7 @@ int64_t constant_bytes(const Node& node, const Graph& graph) {
   return bytes;
 }
 
+// Tries all ends: a longer group may be possible where a shorter one is not.
 std::vector<GroupPlan> longest_groups(const Schedule& whole, const Keep& keep) {
   const StepFacts facts = step_facts(*whole.graph, whole.steps, whole.layouts);
   const int count = static_cast<int>(whole.steps.size());
@@ -286,6 +317,7 @@ std::vector<GroupPlan> longest_groups(const Schedule& whole, const Keep& keep) {
   return groups;
 }
 
+// The rings are those of the group before any was made thinner: a copy, as `plan` changes in the loop.
 std::vector<GroupPlan> thinnest_groups(const Schedule& whole, int64_t strip) {
   const StepFacts facts = step_facts(*whole.graph, whole.steps, whole.layouts);
   std::vector<GroupPlan> groups = longest_groups(whole, Keep{});

@@ -8,8 +8,11 @@
 namespace arenac {
 namespace {
 
-// What steps do to the set of storage that is live after them, to get the set that is live before them:
-// live = exposed + (live - killed).
+// What steps do to the set of storage that is live after them, to get the set that is live before them: live
+// = exposed + (live - killed), the transfer function of backward data-flow analysis (Kildall, "A unified
+// approach to global program optimization", 1973). Of steps in a row these functions compose:
+//
+//   a = b;  c = a         exposed {b}, killed {a, c}:   a is written before it is read, so it is not exposed
 struct Transfer {
   std::set<TensorId> exposed, killed;
 
@@ -21,7 +24,12 @@ struct Transfer {
   }
 };
 
-// Walks the steps backwards. What is live changes at few tensors a step, and only these are touched.
+// Walks the steps backwards. What is live changes at few tensors a step, and only these are touched: an
+// interval is opened when a storage becomes live, with its end known, and closed when it is dead again, with
+// its begin.
+//
+//   step      0: t = ..    1: u = f(t)    2: v = g(t, u)
+//   t         [0, 5)       written in step 0 (half-steps 0 and 1), read at 4
 class LivenessWalk {
  public:
   LivenessWalk(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts)
@@ -54,7 +62,8 @@ class LivenessWalk {
   TensorId root(TensorId id) const { return layouts_[id].root; }
   bool stored(TensorId id) const { return !graph_.tensors[id].constant; }
 
-  // From this half-step on, going backwards.
+  // From this half-step on, going backwards: live at it and before, or dead from it on downwards. What is
+  // dead has been live down to half_step + 1.
   void set_live(TensorId id, bool live, int64_t half_step) {
     if (live_[id] == live) return;
     live_[id] = live;
@@ -66,6 +75,8 @@ class LivenessWalk {
   void use(TensorId id, int64_t half_step) {
     if (stored(root(id))) set_live(root(id), true, half_step);
   }
+  // A half-step at which something is written that nobody reads: it needs room for that long all the same.
+  // Intervals that touch become one.
   void occupy(TensorId id, int64_t half_step) {
     Occupancy& o = occupied_[id];
     if (!o.empty() && o.back().begin <= half_step) return;
@@ -75,7 +86,7 @@ class LivenessWalk {
       o.push_back({half_step, half_step + 1});
   }
 
-  // Of all storage that the steps [begin, end) read or write.
+  // The state of all storage that the steps [begin, end) read or write: no other's can change there.
   States touched(int begin, int end) const {
     std::vector<TensorId> ids;
     for (int s = begin; s < end; ++s) {
@@ -104,6 +115,8 @@ class LivenessWalk {
     }
   }
 
+  // Backwards: the result is dead before it is written, the operands are live before they are read. Both meet
+  // at half-step 2s, the result's room being there while operands are read.
   void run(int s) {
     const Node& node = *steps_[s].node;
     const int64_t read = 2 * int64_t{s}, written = read + 1;
@@ -117,7 +130,11 @@ class LivenessWalk {
       if (!live_[root(id)]) occupy(root(id), read);
   }
 
-  // Returns the index of the step that opens the construct.
+  // Returns the index of the step that opens the construct, as branches() does. A fixed point of "live at the
+  // end of the body = live behind the loop or at its begin" without iterating: the body's transfer function
+  // says at once what one iteration needs of the one before.
+  //
+  //   for t: { s' = f(s, w);  s = s' }       s and w are live throughout, s' from its write to the copy
   int loop(int end) {
     const int begin = steps_[end].partner;
     const Loop& loop = std::get<Loop>(steps_[end].node->body);
@@ -135,6 +152,8 @@ class LivenessWalk {
     return begin;
   }
 
+  // Each branch begins, going backwards, with what is live behind the If; before it is live what either of
+  // them needs.
   int branches(int end) {
     const int begin = steps_[end].partner, middle = steps_[begin].partner;
     const States after = touched(begin, end);
@@ -151,7 +170,8 @@ class LivenessWalk {
     return begin;
   }
 
-  // Of the body of the loop that ends at step `end`.
+  // Of the body of the loop that ends at step `end`. Kept, as an inner loop is asked for once per loop around
+  // it.
   const Transfer& in_loop(int end) {
     const auto known = in_loop_.find(end);
     if (known != in_loop_.end()) return known->second;
@@ -159,6 +179,7 @@ class LivenessWalk {
     return in_loop_.emplace(end, std::move(body)).first->second;
   }
 
+  // Of the steps [begin, end), constructs within as a whole.
   Transfer transfer(int begin, int end) {
     Transfer all;
     for (int s = end; s-- > begin;) {
@@ -181,6 +202,8 @@ class LivenessWalk {
     return all;
   }
 
+  // A loop may run no iteration, so it kills only what nobody else writes first: storage that it fills
+  // itself.
   Transfer of_loop(int end) {
     const int begin = steps_[end].partner;
     const Loop& loop = std::get<Loop>(steps_[end].node->body);
@@ -220,6 +243,7 @@ std::vector<Occupancy> occupancies(const Graph& graph, const std::vector<Step>& 
   return LivenessWalk(graph, steps, layouts).occupancies();
 }
 
+// Both ascend: one pass over both, always moving on in the one that ends first.
 bool collide(const Occupancy& a, const Occupancy& b, int64_t except_half_step) {
   for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
     const Interval both = {std::max(i->begin, j->begin), std::min(i->end, j->end)};
@@ -238,6 +262,7 @@ std::vector<Interval> steps_occupied(const std::vector<Occupancy>& occupied) {
   return lives;
 }
 
+// Differences at the begins and ends, then their prefix sums. [0, 0) adds nothing.
 std::vector<int64_t> live_bytes(const std::vector<int64_t>& bytes, const std::vector<Interval>& lives,
                                 int64_t end) {
   std::vector<int64_t> live(static_cast<size_t>(end + 1));

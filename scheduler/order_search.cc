@@ -17,6 +17,7 @@
 namespace arenac {
 namespace {
 
+// Limits of work, not of time, so that results are the same on every machine.
 constexpr int64_t kMostMoves = 50'000'000;
 constexpr int64_t kNear = 1024;              // an order less than one part in so many above what is proven
 constexpr int64_t kMostStatesNear = 20'000;  // to gain so little
@@ -40,6 +41,14 @@ struct Budget {
 };
 
 // Walks the down-sets of one segment; the operators before it have run.
+// A down-set (order ideal) is a set of operators with everything that must run before them: what has run at
+// some point of some order. Two orders of the same set leave the same tensors alive, so a search over sets
+// visits each once: at most 2^n in place of n! orders, and few where the graph is narrow.
+//
+//   a -> b, a -> c:     {}  {a}  {a,b}  {a,c}  {a,b,c}
+//
+// The walk stands at one set, reached by `trail`; running and undoing an operator takes time for its edges
+// alone.
 class SegmentWalk {
  public:
   SegmentWalk(const OrderProblem& problem, Interval segment)
@@ -66,6 +75,7 @@ class SegmentWalk {
       flip(trail_.back());
     }
   }
+  // To another set of the segment, by way of what both trails begin with.
   void go_to(const std::vector<int>& path) {
     const auto apart = std::mismatch(trail_.begin(), trail_.end(), path.begin(), path.end());
     const auto common = static_cast<size_t>(apart.first - trail_.begin());
@@ -80,6 +90,8 @@ class SegmentWalk {
   // afterwards no more is alive than before, and if no down-set within Z has that property: moved past any
   // step, it lowers or keeps what is alive there. Z is one operator (free move), or a chain of which each
   // becomes ready by the one before (free chain).
+  // Example: an activation in place adds nothing, so it runs as soon as it can; a chain of a 1x1 convolution
+  // to more channels and a pooling back to few is taken as a whole, if its widest point fits the level.
   void close(int64_t level) {
     while (!complete() && (free_move(level) || free_chain(level))) {
     }
@@ -88,11 +100,13 @@ class SegmentWalk {
  private:
   static constexpr int kLongestChain = 12;
 
+  // The set as bits of the segment's operators: the key of a state.
   void flip(int op) {
     const auto bit = static_cast<size_t>(op - segment_.begin);
     set_[bit / 64] ^= uint64_t{1} << bit % 64;
   }
 
+  // One operator after which no more is alive than before.
   bool free_move(int64_t level) {
     for (int op : ready()) {
       const Frontier::Move next = move(op);
@@ -103,6 +117,7 @@ class SegmentWalk {
     return false;
   }
 
+  // The same of up to kLongestChain operators.
   bool free_chain(int64_t level) {
     const std::vector<int> starts = ready();
     const int64_t before = bytes();
@@ -138,6 +153,8 @@ struct Found {
   int64_t peak;
 };
 
+// The most bytes alive while one of them runs, counted from the beginning of the segment; the walk stands at
+// its end then.
 int64_t peak_of(SegmentWalk& walk, const std::vector<int>& order) {
   int64_t peak = 0;
   walk.back_to(0);
@@ -153,7 +170,10 @@ struct Beamed {
   bool cut;                    // by kMostBeamWork
 };
 
-// Beam search over down-sets by size; keeps those of lowest peak, then of fewest bytes alive.
+// Beam search over down-sets by size; keeps those of lowest peak, then of fewest bytes alive. Sets of `upper`
+// bytes or more are dropped, as an order that good is known. It is fast and finds good orders, but proves
+// nothing: a set that is dropped may have been the way to the best. `level` is a bound below which it need
+// not look.
 Beamed beam(SegmentWalk& walk, int64_t level, int64_t upper, size_t width, Deadline deadline) {
   struct Entry {
     int64_t peak, bytes;
@@ -165,6 +185,7 @@ Beamed beam(SegmentWalk& walk, int64_t level, int64_t upper, size_t width, Deadl
   by_size[0].push_back({level, 0, walk.set(), {}});
   int64_t work = 0;
   while (!by_size.empty() && !has_passed(deadline) && work < kMostBeamWork) {
+    // sets grow by one operator, or by more where close() goes on: the smallest are complete as a layer
     const std::vector<Entry> entries = std::move(by_size.begin()->second);
     by_size.erase(by_size.begin());
     for (const Entry& from : entries) {
@@ -197,6 +218,12 @@ Beamed beam(SegmentWalk& walk, int64_t level, int64_t upper, size_t width, Deadl
 // Looks for an order within `level` bytes, by depth; when there is none, the level rises to the lowest at
 // which some state has another successor. So whatever is found first is best, and the level always is a lower
 // bound.
+//
+//   level 80    visits all sets that are reached within 80 bytes; those with a successor of 96 or 112 wait
+//   level 96    goes on from the sets that wait for 96: nothing is visited twice
+//
+// That is a search for a path whose largest weight is least (a bottleneck shortest path) over sets as nodes,
+// with ties broken by depth, so that an order is complete early.
 class LevelSearch {
  public:
   LevelSearch(SegmentWalk& walk, int64_t level, int64_t upper, Budget& budget)
@@ -246,6 +273,9 @@ class LevelSearch {
   };
 
   // True when complete; the walk stands there.
+  // Depth first without recursion: `frames_` are the states on the way, `children_` the successors still to
+  // be visited of all of them, those of the last state on top. A start at which close() moves on is not that
+  // state any longer.
   bool explore(const Later& start) {
     frames_.clear(), children_.clear();
     const size_t length = walk_.trail().size();
@@ -274,6 +304,7 @@ class LevelSearch {
   }
 
   // The walk stands at a state reached from `parent`, whose trail was `length` long.
+  // False if it has been visited: what can be done from there has been, or waits.
   bool enter(StateTable::Id parent, size_t length) {
     if (!table_.insert(walk_.set(), parent, std::span(walk_.trail()).subspan(length))) return false;
     ++budget_.visited;
@@ -283,6 +314,8 @@ class LevelSearch {
   }
 
   // Successors that need at least `from` bytes: now, or at a later level.
+  // What needs more than the level is remembered by the least of it, once a state: when the level is there,
+  // `from` says that smaller ones have been done.
   void open(StateTable::Id state, int64_t from) {
     frames_.push_back({state, walk_.trail().size(), children_.size()});
     int64_t next = upper_;
@@ -309,7 +342,7 @@ class LevelSearch {
   std::vector<Child> children_;
 };
 
-// Per segment the peak of an order: all orders agree on the segments.
+// Per segment the peak of an order: all orders agree on the segments, and pass the same sets between them.
 std::vector<int64_t> peaks_of(const OrderProblem& problem, const std::vector<Interval>& segments,
                               const std::vector<int>& order) {
   std::vector<int64_t> peaks;
@@ -347,7 +380,8 @@ struct Best {
   }
 };
 
-// The best simple order of each segment, the file's where they are alike; and one by the large tensors.
+// The best simple order of each segment, the file's where they are alike; and one by the large tensors: the
+// problem without the small ones has far fewer states, and what it proves holds for all of it.
 Best begun(const OrderProblem& problem, const std::vector<Interval>& segments, const OrderLimits& limits) {
   Best best{problem, segments, file_order(problem), {}, 0};
   best.peaks = peaks_of(problem, segments, best.order);
@@ -365,6 +399,12 @@ Best begun(const OrderProblem& problem, const std::vector<Interval>& segments, c
 
 }  // namespace
 
+// The peak of an order is the largest of its segments' peaks, so these are solved one by one, those of the
+// highest peak first: what is proven of one is a level below which no other needs to be improved.
+//
+//   peaks 90 70 40, level 80 after the first is solved at 80:    the others are good enough
+//
+// The budget is shared; limits that were hit are told only where the result is not proven to be best.
 OrderResult optimal_order(const OrderProblem& problem, const OrderLimits& limits) {
   const std::vector<Interval> segments = segments_of(problem);
   Budget budget{limits.states, limits.deadline};

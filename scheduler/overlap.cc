@@ -13,6 +13,7 @@
 namespace arenac {
 namespace {
 
+// Where an address or a table would get larger than these, an access is taken to touch all of its tensor.
 constexpr int64_t kFar = int64_t{1} << 48;  // bytes: farther than any address
 constexpr int64_t kLongestTable = 1 << 16;  // values of an axis
 
@@ -37,19 +38,23 @@ struct Term {
 };
 
 // The addresses of one access: the sum of a term per axis and of what the axes of the output do not move.
+// With rows of 8 elements, a read of x[y + k - 1, c] with k < 3 reduced:
+//
+//   8 * y + 8 * k - 8 + c      terms y: 8 * y, c: 1 * c            rest: 8 * k - 8 in [-8, 8]
 struct Reach {
   Range rest;
   std::vector<Term> terms;  // per axis
 };
 
 // Builds the reach of one index of a nest.
+// In elements; a place that a bound keeps out of the tensor never counts.
 class Reacher {
  public:
   explicit Reacher(const FlatNest& nest) : nest_(nest) {
     for (const Axis& a : nest.axes) whole_.push_back({0, a.extent});
   }
 
-  // `everywhere` is what the access touches at most.
+  // `everywhere` is what the access touches at most, and the answer where the index is too large to follow.
   Reach reach(const Expr& index, Range everywhere) {
     result_ = {{}, std::vector<Term>(nest_.axes.size())};
     reduced_.assign(nest_.axes.size(), 0);
@@ -67,6 +72,7 @@ class Reacher {
   }
 
  private:
+  // axes of the output: those in whose order things are written
   bool kept(int a) const { return !nest_.axes[a].reduced; }
 
   // a * b; where that is too far, nothing is known.
@@ -136,7 +142,12 @@ class Reacher {
   }
 
   // Where the address contains a multiple of a bound's index, a window at the border, that part keeps within
-  // the bound.
+  // the bound. It is taken out of the linear terms and put back as a table of y:
+  //
+  //   8 * (y + k - 1) + c where 0 <= y + k - 1 < 48     rows of y = 0: [0, 1], of 1: [0, 2], of 47: [46, 47]
+  //
+  // Without that, the window's row -1 would make the distance a row larger. One bound of an axis, and one
+  // such part.
   void clip(const Bound& bound) {
     const auto form = affine_form(bound.index);
     if (!form) return;
@@ -227,7 +238,11 @@ Accesses accesses_of(const Nest& nest, const Node& node, const Graph& graph,
 }
 
 // How far the end of a write lies above the begin of a read (input above), or the end of a read above the
-// begin of a write (output above), at the axis values i and j: the part that axis a contributes.
+// begin of a write (output above), at the axis values i and j: the part that axis a contributes. Offsets and
+// the element's size are in the constant part, once.
+//
+//   y[i] = x[i - 1] + x[i + 1], 4 bytes: write of i ends at 4i + 4, the later read of j = i + 1 begins at 4i:
+//   so the input must lie 4 bytes above the output at least
 enum class Above { kInput, kOutput };
 
 int64_t contribution(const Access& write, const Access& read, int a, int64_t i, int64_t j, Above above) {
@@ -240,7 +255,11 @@ int64_t constant_part(const Access& write, const Access& read, Above above) {
                                 : read.offset + r.high + read.size - (write.offset + w.low);
 }
 
-// Which values of an axis a write and a read that comes later can have.
+// Which values of an axis a write and a read that comes later can have. Points run in lexicographic order of
+// the loops: a write comes before a read if it does so at some loop, with all loops outside in one block and
+// those inside at any value.
+//
+//   loops y, x:     y before, x any       or       y in one block, x before
 enum class Order {
   kBefore,  // the write's comes first on the sweep
   kBlock,   // both lie in a block of `width`
@@ -248,7 +267,8 @@ enum class Order {
 };
 
 // The largest contribution of axis a over such pairs. A write moves evenly along the axis, so that for each
-// value of the read the first or the last value of the write is the worst.
+// value of the read the first or the last value of the write is the worst; of a read that moves evenly, too,
+// the worst is at an end of a stretch on which the partners' ends move evenly.
 int64_t worst(const Access& write, const Access& read, int a, int64_t extent, int64_t width, Order order,
               const LoopPlan& plan, Above above) {
   const auto partners = [&](int64_t j) -> Interval {
@@ -274,7 +294,8 @@ int64_t worst(const Access& write, const Access& read, int a, int64_t extent, in
 }
 
 // The largest difference over all pairs of a write and a later read of one nest, or nothing if no read comes
-// later.
+// later. As addresses are sums over axes and each level constrains the axes one by one, the largest sum is
+// the sum of the largest: time grows with the extents, not with their product.
 std::optional<int64_t> worst_pair(const Accesses& all, const Access& read, const LoopPlan& plan, bool blocks,
                                   Above above) {
   std::vector<int> loops;
@@ -305,8 +326,8 @@ std::optional<int64_t> worst_pair(const Accesses& all, const Access& read, const
   return most;
 }
 
-// Where an access ends or begins, at most: of a write and a read of a later nest the largest difference is
-// that of these.
+// Where an access begins, at least, and begins last, at most, in bytes of the storage: of a write and a read
+// of a later nest the largest difference is that of these.
 Range bounds_of(const Access& access, const std::vector<Axis>& axes) {
   Range all = access.reach.rest * access.size + Range{access.offset, access.offset};
   for (size_t a = 0; a < axes.size(); ++a) {
@@ -321,7 +342,8 @@ Range bounds_of(const Access& access, const std::vector<Axis>& axes) {
   return all;
 }
 
-// A node's accesses to its result and to storages that die there.
+// A node's accesses to its result and to storages that die there. Found once; distances() then asks of each
+// way to walk.
 class Walked {
  public:
   Walked(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
@@ -346,6 +368,8 @@ class Walked {
   }
 
  private:
+  // Of the nests in their order: within one, pairs of a write and a later read; between two, everything that
+  // the earlier ones write against everything that this one reads. -kFar where no read comes after a write.
   int64_t distance(TensorId input, const std::vector<LoopPlan>& loops, Above above) const {
     int64_t most = -kFar;
     const auto readers = readers_.find(input);
@@ -371,7 +395,8 @@ class Walked {
 
 // ---- the choice
 
-// The same with the blocks of lanes inside the tiles, so that a tile is written as a whole.
+// The same with the blocks of lanes inside the tiles, so that a tile is written as a whole: a pixel's
+// channels are done before the next tile's are read.
 LoopPlan tiles_first(LoopPlan plan) {
   if (plan.tile_axis < 0 || plan.tile_axis == plan.vector_axis) return plan;
   const auto vector = std::find(plan.order.begin(), plan.order.end(), plan.vector_axis);
@@ -380,7 +405,9 @@ LoopPlan tiles_first(LoopPlan plan) {
   return plan;
 }
 
-// The ways to walk a step, the schedule's own first.
+// The ways to walk a step, the schedule's own first: upwards and downwards, as planned and with tiles first.
+// Downwards pays where a result is larger than what it is made of (a Resize): its last rows are written while
+// the first are unread.
 std::vector<std::vector<LoopPlan>> ways(const std::vector<LoopPlan>& loops) {
   std::vector<std::vector<LoopPlan>> all = {loops, loops};
   for (LoopPlan& plan : all[1]) plan = tiles_first(plan);
@@ -391,7 +418,9 @@ std::vector<std::vector<LoopPlan>> ways(const std::vector<LoopPlan>& loops) {
   return {all[0], all[2], all[1], all[3]};
 }
 
-// The storages that die at step s, which writes `out` first.
+// The storages that die at step s, which writes `out` first: read at half-step 2s and never after it. None
+// where a part of `out` was there before, nor of types by which C forbids one memory to be accessed both
+// ways.
 std::vector<TensorId> dying(const Schedule& schedule, const std::vector<Occupancy>& occupied, int s) {
   const Node& node = *schedule.steps[s].node;
   const TensorId y = node.writes[0], out = schedule.layouts[y].root;
@@ -423,6 +452,8 @@ struct Pair {
   }
   int64_t bytes(size_t way) const { return std::min(bytes(way, Above::kInput), bytes(way, Above::kOutput)); }
 
+  // Adds the overlap if it saves bytes. Distances below -(all bytes) say no more than that one, and stay
+  // small numbers.
   void offer(size_t way, Above above, int step, const Walks& loops, std::vector<StorageOverlap>& to) const {
     if (bytes(way, above) >= in_bytes + out_bytes) return;
     const bool input = above == Above::kInput;
@@ -433,6 +464,7 @@ struct Pair {
 };
 
 template <typename Cost>
+// The first of the cheapest: the schedule's own way where others are no better.
 size_t cheapest(size_t count, const Cost& cost) {
   size_t best = 0;
   for (size_t k = 1; k < count; ++k)
@@ -447,6 +479,9 @@ SafeDistances safe_distances(const Node& node, const Graph& graph, const std::ve
   return Walked(node, graph, layouts, {input}).distances(input, loops);
 }
 
+//   below  |________________|                     `above` may begin at `distance` or higher; apart they take
+//   above      |____________________|             the sum of both, which always is allowed
+//          |<->| distance
 int64_t joint_bytes(int64_t above, int64_t below, int64_t distance) {
   return std::min(above + below, std::max(std::max<int64_t>(distance, 0) + above, below));
 }
@@ -478,6 +513,7 @@ std::vector<StorageOverlap> find_overlaps(const Schedule& schedule) {
         pairs[0].offer(way, above, s, choices[way], all);
       }
     } else if (pairs.size() > 1) {
+      // one way for all pairs: the step is walked once
       const size_t way = cheapest(choices.size(), [&](size_t k) {
         int64_t sum = 0;
         for (const Pair& pair : pairs) sum += pair.bytes(k);

@@ -14,12 +14,15 @@ Interval clipped(Interval a, int64_t count) {
   return {std::max<int64_t>(a.begin, 0), std::min(a.end, count)};
 }
 
-// Whether the dimension moves from row to row, and not within one.
+// Whether the dimension moves from row to row, and not within one. Rows are the outermost dimension of the
+// memory, not of the shape: of [1, C, H, W] that lies channels-last, the dimension H, with a row of W * C
+// elements.
 bool across_rows(const Layout& layout, const Rows& rows, size_t d) {
   return std::abs(layout.strides[d]) >= rows.size;
 }
 
-// Every element of the tensor lies in one row, at a place that does not depend on which.
+// Every element of the tensor lies in one row, at a place that does not depend on which: so that a view of
+// some channels or columns has rows as well, and one that folds rows into each other has none.
 bool in_rows(const Layout& layout, const Rows& rows, const Shape& shape) {
   int64_t low = layout.offset % rows.size, high = low;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -38,6 +41,9 @@ Interval indices_at(const Nest& nest, const NestSlabs& part, int64_t slab) {
   return clipped({from, from + part.width}, part.axis < 0 ? 1 : nest.axes[part.axis].extent);
 }
 
+// The rows of the storage that an access touches while the axes run over `axes`; of what is not in rows, [0,
+// 1), the only one there is. [0, 0) where nothing is touched. Indices that leave the tensor are guarded
+// elsewhere, and clipped here.
 Interval rows_touched(const Layout& layout, const Rows& rows, const Shape& shape,
                       const std::vector<Expr>& indices, const std::vector<Interval>& axes,
                       const std::vector<const Tensor*>& operands) {
@@ -54,11 +60,13 @@ Interval rows_touched(const Layout& layout, const Rows& rows, const Shape& shape
   return clipped({all.begin, all.end + 1}, rows.count);
 }
 
+// How many slabs, and per nest what slab t computes of it (NestSlabs).
 struct Cut {
   int64_t slabs = 1;
   std::vector<NestSlabs> nests;
 };
 
+// One slab: every nest as a whole at t = 0.
 Cut uncut(const Nests& nests) { return {1, std::vector<NestSlabs>(nests.size(), {-1, 1, 0})}; }
 
 // How one nest writes rows: axis value i writes rows factor * i + [first.begin, first.end); without an axis,
@@ -69,6 +77,11 @@ struct RowAxis {
   Interval first = {};
 };
 
+// `row`: the row that the nest touches, as an index. The axis with the largest factor is what goes from slab
+// to slab; all others spread within. Nothing where rows do not ascend along the axes, or come by a reduced
+// one or an iteration.
+//
+//   row 2*i1 + i3, i3 < 2      axis i1, factor 2, first [0, 2): value i1 writes rows [2*i1, 2*i1 + 2)
 std::optional<RowAxis> row_axis(const Nest& nest, const Expr& row) {
   const auto form = affine_form(row);
   if (!form) return std::nullopt;
@@ -84,6 +97,13 @@ std::optional<RowAxis> row_axis(const Nest& nest, const Expr& row) {
 }
 
 // Slabs of as many rows as the coarsest nest writes at once; nothing where a nest's rows straddle them.
+//
+//   a ConvTranspose of stride 2     nest 0 writes rows 2*i, nest 1 rows 2*i + 1: slabs of 2 rows
+//   a Concat along the rows         nest 0 writes rows [0, 24), nest 1 [24, 48): slab t is row t
+//   a border of 2 rows and a copy   granule 1: the border's axis and the copy's, one behind the other
+//
+// A nest that writes a single row a step beside a coarser one takes as many steps a slab as the granule has
+// rows, which must come out even.
 std::optional<Cut> cut_rows(const Nests& nests, const std::vector<Expr>& row_of_store) {
   std::vector<RowAxis> axes;
   int64_t granule = 1;
@@ -97,6 +117,7 @@ std::optional<Cut> cut_rows(const Nests& nests, const std::vector<Expr>& row_of_
     written = {std::min(written.begin, found->first.begin),
                std::max(written.end, found->first.end + found->factor * steps)};
   }
+  // slabs begin at multiples of the granule, in the storage's own rows
   const int64_t base = floor_div(written.begin, granule) * granule;
   if (written.end - base > kMostRows) return std::nullopt;
   Cut cut{(written.end - base + granule - 1) / granule, {}};
@@ -117,6 +138,8 @@ std::optional<Cut> cut_rows(const Nests& nests, const std::vector<Expr>& row_of_
   return cut;
 }
 
+// The ways to cut a node's nests are tried, and the best is told with its accesses. What counts is
+// `streamed`: bytes of operands that need not be there whole when the first slab runs.
 class Facts {
  public:
   Facts(const Node& node, const Graph& graph, const std::vector<Layout>& layouts,
@@ -132,6 +155,10 @@ class Facts {
       stays_.push_back(rows_of(node.writes[0]).only_written && is_elided(nest, node, graph, layouts));
   }
 
+  // In this order: what the caller passes or takes row by row is cut so; a node that sums up an operand, by
+  // its operand's rows; else by the rows of what it writes. Only where that streams nothing, by some
+  // dimension of the result, if more bytes are streamed by that than lie in the result, which is then there
+  // whole.
   Slabs run() const {
     for (TensorId id : {fed_to(node_, graph_), emitted_by(node_, graph_)})
       if (id >= 0) return accesses(*cut_by_dimension(static_cast<size_t>(graph_.by_rows.at(id))));
@@ -166,7 +193,10 @@ class Facts {
     return cut_rows(nests_, row);
   }
 
-  // A nest that adds to what the ones before it stored can take its operand row by row.
+  // A nest that adds to what the ones before it stored can take its operand row by row: a mean over all
+  // places.
+  //
+  //   y[c] = 0;  y[c] += x[t, c]       slab 0 also runs the first nest, slab t adds row t
   std::optional<Cut> cut_by_operand() const {
     if (nests_.size() != 2 || nests_[0].accumulate || !nests_[1].accumulate) return std::nullopt;
     std::optional<Cut> cut;
@@ -187,6 +217,7 @@ class Facts {
     return cut_rows(nests_, row);
   }
 
+  // Lies in an input or output of the graph.
   bool is_callers(TensorId id) const {
     return is_input(id) || std::ranges::count(graph_.outputs, layouts_[id].root) > 0;
   }
@@ -212,6 +243,8 @@ class Facts {
     return bytes;
   }
 
+  // The rows that each slab touches, of each operand but constants, and of the result. Too many, and the node
+  // is one slab.
   Slabs accesses(const Cut& cut) const {
     if (cut.slabs > 1 && cut.slabs > most_accesses_ / (1 + std::ssize(node_.reads))) {
       Slabs whole = accesses(uncut(nests_));
@@ -232,6 +265,8 @@ class Facts {
     return slabs;
   }
 
+  // Adds what slab t of nest k touches: the nest's intervals with its axis held to the slab's values. So
+  // nothing is assumed of the formula; a table of indices is looked up (facts.h).
   void touch(size_t k, const NestSlabs& part, int64_t t, Slabs& slabs) const {
     const Nest& nest = nests_[k];
     const Interval indices = indices_at(nest, part, t);
@@ -264,7 +299,8 @@ class Facts {
   std::vector<bool> stays_;  // per nest: nobody but the caller reads what it leaves where it is
 };
 
-// Per storage, whether it is the caller's and no step reads it but to leave it where it is.
+// Per storage, whether it is the caller's and no step reads it but to leave it where it is. Such parts may be
+// written in any order, as nobody waits for them.
 std::vector<bool> only_written(const Graph& graph, const std::vector<Layout>& layouts) {
   std::vector<bool> all(layouts.size());
   for (TensorId id : whole_outputs(graph)) all[layouts[id].root] = true;
@@ -285,6 +321,8 @@ std::vector<bool> only_written(const Graph& graph, const std::vector<Layout>& la
 
 }  // namespace
 
+// The dimension with the largest stride makes the rows, if there are at most kMostRows, and if all tensors in
+// the storage have elements of one size and keep to these rows.
 std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& layouts) {
   std::vector<Rows> all(layouts.size());
   for (size_t id = 0; id < layouts.size(); ++id) {
@@ -305,6 +343,7 @@ std::vector<Rows> storage_rows(const Graph& graph, const std::vector<Layout>& la
   return all;
 }
 
+//   [1, 8, 48, 48] channels-last in itself, rows of 384 elements:      indices {n, c, y, x}  ->  y
 Expr row_index(const Layout& layout, const Rows& rows, const Shape& shape, const std::vector<Expr>& indices) {
   Expr sum = integer(layout.offset / rows.size);
   for (size_t d = 0; d < shape.size(); ++d)
@@ -324,6 +363,11 @@ bool adds_rows(const Nests& nests, const std::vector<NestSlabs>& parts) {
   return false;
 }
 
+// Slab T of the result is slabs [T * strip, (T + 1) * strip). A nest that starts in the middle would need a
+// shorter first part, so all must begin at slab 0 and run through; one without an axis is in the strip that
+// holds its slab.
+//
+//   48 slabs by 4: 12, and slab 2 reads the hull of what slabs 8 to 11 read
 std::optional<Slabs> in_strips(const Slabs& slabs, const Node& node, int64_t strip) {
   if (strip == 1) return slabs;
   if (slabs.count % strip != 0) return std::nullopt;
@@ -353,6 +397,7 @@ std::optional<Slabs> in_strips(const Slabs& slabs, const Node& node, int64_t str
   return strips;
 }
 
+// InternalError where the stage was made of other slabs.
 Slabs slabs_of_stage(const Stage& stage, const Slabs& slabs, const Node& node) {
   const char* const fault = "a stage with other slabs than its node's";
   ARENAC_CHECK(stage.slabs > 0 && slabs.count % stage.slabs == 0, fault);
@@ -361,11 +406,13 @@ Slabs slabs_of_stage(const Stage& stage, const Slabs& slabs, const Node& node) {
   return std::move(*strips);
 }
 
+// [from the slab at which its axis has index 0, to behind the one with its last index).
 Interval active_slabs(const Nest& nest, const NestSlabs& part, int64_t slabs) {
   const int64_t extent = part.axis < 0 ? 1 : nest.axes[part.axis].extent;
   return clipped({(-part.begin) / part.width, (extent - part.begin) / part.width}, slabs);
 }
 
+//   out[i1] = f(x[i1]), width 4, begin -8       ->       out[4*t - 8 + i1] = f(x[4*t - 8 + i1]), i1 < 4
 Nest slab_nest(const Nest& nest, const NestSlabs& part, int symbol, int64_t slabs) {
   if (part.axis < 0) return nest;
   Nest slab = nest;

@@ -10,6 +10,7 @@
 
 namespace arenac {
 
+// Both have an entry for each slab of the reader.
 void add(std::vector<Pull>& pulls, Pull pull) {
   const auto same = std::ranges::find(pulls, pull.producer, &Pull::producer);
   if (same == pulls.end()) {
@@ -19,12 +20,14 @@ void add(std::vector<Pull>& pulls, Pull pull) {
   for (size_t t = 0; t < pull.upto.size(); ++t) same->upto[t] = std::max(same->upto[t], pull.upto[t]);
 }
 
+//   upto 0 1 2 3: each slab needs one more of the producer's        upto 1 2 3 3: a window looks one ahead
 bool in_turn(const Pull& pull) {
   for (size_t t = 0; t < pull.upto.size(); ++t)
     if (pull.upto[t] != static_cast<int64_t>(t)) return false;
   return true;
 }
 
+// A reader that does gains nothing from the producer's rows coming one by one.
 bool wants_whole(const Pull& pull, const StepFacts& facts) {
   return !pull.upto.empty() && pull.upto.front() == facts.steps[pull.producer].slabs.count - 1;
 }
@@ -35,7 +38,13 @@ constexpr int64_t kMostOfAll = 1 << 23;     // accesses of slabs, and as many pu
 constexpr int64_t kFewTimes = 16;           // as many slabs as turns were asked for, or a step stays whole
 constexpr int64_t kMostCompared = 1 << 24;  // intervals, to tell the tensors in a storage apart
 
-// The slabs of a producer that write the rows which each slab of a reader needs.
+// The slabs of a producer that write the rows which each slab of a reader needs: per slab of the reader, the
+// last one of these; -1 before anything is needed. Never falls, as what has run stays.
+//
+//   written  [0,2) [2,4) [4,6)         needed  [0,1) [0,3) [3,6)         ->   0 1 2
+//
+// Slabs need not write in the order of the rows; the bounds `least` and `most` end the search where none can
+// follow.
 std::vector<int64_t> pulled(const std::vector<Interval>& written, const std::vector<Interval>& needed) {
   const auto count = static_cast<int64_t>(written.size());
   std::vector<int64_t> least(written.size() + 1, INT64_MAX), most(written.size() + 1, INT64_MIN);
@@ -60,7 +69,8 @@ std::vector<int64_t> pulled(const std::vector<Interval>& written, const std::vec
   return upto;
 }
 
-// The slabs of steps: of those from `begin` on, as far as `own` goes, in a way of their own.
+// The slabs of steps: of those from `begin` on, as far as `own` goes, in a way of their own, as a group that
+// takes them in strips has them; of all others as they are.
 struct SlabsOfSteps {
   const StepFacts& facts;
   int begin = 0;
@@ -72,7 +82,8 @@ struct SlabsOfSteps {
   }
 };
 
-// `needed`: the producers that are asked for.
+// What each slab of a step must have run before it to find its operands. Producers that stay whole (count 0)
+// and come before the step are done in any case. `needed`: the producers that are asked for.
 template <typename Needed>
 void add_pulls(int step, const SlabsOfSteps& slabs, const Needed& needed, std::vector<Pull>& pulls) {
   for (const RowAccess& access : slabs[step].reads) {
@@ -83,7 +94,8 @@ void add_pulls(int step, const SlabsOfSteps& slabs, const Needed& needed, std::v
   }
 }
 
-// Before a step overwrites rows, those that touch what was there have run.
+// Before a step overwrites rows, those that touch what was there have run: readers of earlier tensors in the
+// same bytes, and who wrote these (anti-dependences and output dependences, Kuck et al., 1981).
 template <typename Needed>
 void add_waits(int step, const SlabsOfSteps& slabs, const Needed& needed, std::vector<Pull>& waits) {
   const StepFacts& facts = slabs.facts;
@@ -103,7 +115,7 @@ void add_waits(int step, const SlabsOfSteps& slabs, const Needed& needed, std::v
 }
 
 // The rows of a storage (or all of it, where it is not in rows) in which a tensor lies, and its places in
-// each.
+// each. Exact if area_of can tell; else the least box, by strides, that holds it.
 Area area_in(const Layout& layout, const Shape& shape, const Rows& rows) {
   const Rows in = rows.size > 0 ? rows : Rows{INT64_MAX, 1};
   if (auto area = area_of(layout, arenac::whole(shape), in)) return std::move(*area);
@@ -118,7 +130,8 @@ Area area_in(const Layout& layout, const Shape& shape, const Rows& rows) {
   }
   return {{across}, {within}};
 }
-// Whether ascending intervals have a number in common; `steps` counts what that takes.
+// Whether ascending intervals have a number in common; `steps` counts what that takes. Always moves on in the
+// one that ends first, as collide() does.
 bool meet(const std::vector<Interval>& a, const std::vector<Interval>& b, int64_t& steps) {
   for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end(); ++steps) {
     if (x->begin < y->end && y->begin < x->end) return true;
@@ -130,6 +143,8 @@ bool meet(const std::vector<Interval>& a, const std::vector<Interval>& b, int64_
 // Per source, those that lie in some of its bytes and are touched less than the longest group before it is
 // written. What another lay over byte by byte is left to that other's waits, or a chain that runs in place
 // would list all that came before. Where this takes too long to say, the storage is not in rows.
+//
+//   t0 -> t1 -> t2 in place of each other       overwritten: t1 {t0}, t2 {t1}
 std::vector<std::vector<TensorId>> overwritten_by(StepFacts& facts, const Graph& graph,
                                                   const std::vector<Layout>& layouts) {
   std::map<TensorId, std::vector<TensorId>> lying_in;  // per storage, its sources
@@ -165,7 +180,7 @@ std::vector<std::vector<TensorId>> overwritten_by(StepFacts& facts, const Graph&
 }
 
 // Steps inside loops and branches, those that run no nests, write nothing or something that others write too
-// stay whole.
+// stay whole: a slab of theirs would not run once in the order that is found here.
 std::vector<bool> can_be_cut(const Graph& graph, const std::vector<Step>& steps) {
   std::vector<int> writers(graph.tensors.size());
   for (const Step& step : steps)
@@ -194,7 +209,8 @@ bool is_wanted_whole(int step, const StepFacts& facts) {
   });
 }
 
-// The steps whose slabs come in turns with those of `step`, as it pulls them, as far as a group reaches.
+// The steps whose slabs come in turns with those of `step`, as it pulls them, as far as a group reaches:
+// those that it reads, directly or not, without wanting all of them at its first slab.
 std::set<int> pulled_in_turns(int step, const StepFacts& facts) {
   std::set<int> all;
   std::vector<int> open = {step};
@@ -221,6 +237,7 @@ std::map<int, int64_t> all_at_once(const StepFacts& facts, const std::vector<Lay
     const Slabs& slabs = facts.steps[s].slabs;
     if (facts.one_by_one[s] || !is_wanted_whole(s, facts)) continue;
     if (facts.callers[layouts[slabs.write.tensor].root]) continue;
+    // by any of its readers; the first will do
     const std::set<int> behind = pulled_in_turns(facts.readers[slabs.write.tensor].front(), facts);
     const bool saves_nothing = std::ranges::all_of(slabs.reads, [&](const RowAccess& read) {
       return facts.callers[layouts[read.tensor].root] ||
@@ -244,6 +261,7 @@ StepInSlabs whole_step() {
 class Entries {
  public:
   int64_t left() const { return left_; }
+  // False, and nothing is taken, where not so many are left. A step that is one slab lists next to nothing.
   bool take(int64_t slabs, int64_t each) {
     const int64_t all = slabs > 1 ? slabs * each : 0;
     if (all > left_) return false;
@@ -257,6 +275,9 @@ class Entries {
 
 }  // namespace
 
+// In the order in which one needs another: who writes and reads each tensor, views seen through to their
+// sources; what lies over what; slabs of each step, with the columns of storages that it touches; pulls and
+// waits; bytes and lives. In the end, steps that slabs would not serve are made one.
 StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const std::vector<Layout>& layouts) {
   const size_t n = graph.tensors.size();
   const int end = static_cast<int>(steps.size());
@@ -269,6 +290,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
     if (steps[s].kind == StepKind::kRun)
       for (TensorId id : steps[s].node->writes) facts.writer[id] = s;
   for (size_t id = 0; id < n; ++id) facts.source.push_back(static_cast<TensorId>(id));
+  // views in the block's order: what a view of a view lies in is known by then
   for (const Node& node : graph.block) {
     const Nests* nests = std::get_if<Nests>(&node.body);
     if (!nests || facts.writer[node.writes[0]] >= 0) continue;
@@ -281,6 +303,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
       if (readers.empty() || readers.back() != s) readers.push_back(s);
       facts.last_reader[facts.source[id]] = s;
     }
+  // the caller reads these, after all steps
   for (TensorId id : whole_outputs(graph)) facts.last_reader[facts.source[id]] = end;
   facts.overwritten = overwritten_by(facts, graph, layouts);
 
@@ -298,6 +321,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
     of_accesses.take(slabs.count, 1 + std::ssize(slabs.reads));
     if (slabs.too_many)
       facts.limits_hit.insert(most < kMostAccesses ? in_all : Limit{"rows of a layer", most, "touched row"});
+    // storages whose columns have been looked at
     std::set<TensorId> known;
     const auto find_columns = [&](const RowAccess& access) {
       const TensorId storage = layouts[access.tensor].root;
@@ -334,6 +358,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
   return facts;
 }
 
+// Pulls between steps of which neither has changed are taken over; all others are found anew.
 std::optional<std::vector<StepInSlabs>> in_strips(int begin, int end, const std::map<int, int64_t>& strips,
                                                   const StepFacts& facts, const std::vector<Step>& steps) {
   std::vector<StepInSlabs> group(facts.steps.begin() + begin, facts.steps.begin() + end);
@@ -360,6 +385,7 @@ std::optional<std::vector<StepInSlabs>> in_strips(int begin, int end, const std:
   return group;
 }
 
+//   48 slabs in at most 10 turns: ceil(48 / 10) = 5 does not divide 48, 6 does: 8 slabs of 6
 StepFacts in_turns(StepFacts facts, int64_t turns, const std::vector<Step>& steps) {
   std::map<int, int64_t> strips;
   for (int s = 0; s < static_cast<int>(steps.size()); ++s) {
