@@ -16,7 +16,8 @@ namespace {
 
 using Dims = std::map<std::string, int64_t>;
 
-// Dimensions without a name of their own: --dim cannot tell them apart.
+// Dimensions without a name of their own: --dim cannot tell them apart, so a whole --shape of their input is
+// what binds them.
 bool is_unnamed(const std::string& symbol) { return symbol.empty() || symbol == "?"; }
 
 bool is_one_of(const std::string& word, std::initializer_list<const char*> words) {
@@ -28,18 +29,20 @@ bool has_any(const std::string& text, std::initializer_list<const char*> parts) 
                      [&](const char* part) { return text.find(part) != text.npos; });
 }
 
+// "batch", "batch_size"; not "batch * heads", which is no batch alone.
 bool says_batch(const std::string& symbol) {
   const std::string lower = boost::to_lower_copy(symbol);
   return lower.find("batch") != lower.npos && !has_any(lower, {" ", "*", "+"});
 }
 
-// Names that exporters give to what is, in front, a batch.
+// Names that exporters give to what is, in front, a batch: unk__12 is tf2onnx's.
 bool may_be_batch(const std::string& symbol) {
   const std::string lower = boost::to_lower_copy(symbol);
   return is_unnamed(symbol) || says_batch(symbol) || is_one_of(lower, {"n", "b", "bs", "none", "-1"}) ||
          lower.starts_with("unk__") || lower.ends_with("dynamicdimension.0");
 }
 
+// A dimension of an input; `input` outlives it.
 struct Place {
   const Declaration* input;
   size_t dim;
@@ -57,7 +60,8 @@ std::string binding(const std::string& name, const Shape& shape) {
   return shell_quoted(fmt::format("{}={}", name, fmt::join(shape, "x")));
 }
 
-// What the options do not bind, in the order of the inputs.
+// What the options do not bind, in the order of the inputs. A name that occurs in several places is there as
+// often.
 std::vector<Place> open_places(const std::vector<Declaration>& inputs, const ImportOptions& options) {
   std::vector<Place> open;
   for (const Declaration& input : inputs) {
@@ -69,7 +73,9 @@ std::vector<Place> open_places(const std::vector<Declaration>& inputs, const Imp
   return open;
 }
 
-// Names of symbolic dimensions that shapes of whole inputs bind.
+// Names of symbolic dimensions that shapes of whole inputs bind:
+//
+//   ids [batch, seq], mask [batch, seq], --shape ids=1x64    ->    batch 1, seq 64, which binds mask, too
 void bind_by_shapes(const std::vector<Declaration>& inputs, ImportOptions& options) {
   for (const Declaration& input : inputs) {
     const auto shape = options.shapes.find(input.name);
@@ -83,7 +89,8 @@ void bind_by_shapes(const std::vector<Declaration>& inputs, ImportOptions& optio
 // Extents of the places of one input without a name.
 using Unnamed = std::map<std::pair<std::string, size_t>, int64_t>;
 
-// Whole shapes for the inputs whose unnamed dimensions have extents, where the others have, too.
+// Whole shapes for the inputs whose unnamed dimensions have extents, where the others have, too. An input
+// without unnamed ones needs none: --dim says it all.
 void bind_whole(const std::vector<Declaration>& inputs, const Unnamed& unnamed, ImportOptions& options) {
   for (const Declaration& input : inputs) {
     if (!is_asked_for(input, options)) continue;
@@ -102,7 +109,7 @@ void bind_whole(const std::vector<Declaration>& inputs, const Unnamed& unnamed, 
   }
 }
 
-// "past + 1": the sum of what its parts are, where all are known.
+// "past + 1": the sum of what its parts are, where all are known. PyTorch writes a total length so.
 std::optional<int64_t> sum_of(const std::string& symbol, const Dims& dims) {
   std::vector<std::string> parts;
   boost::split(parts, symbol, boost::is_any_of("+"));
@@ -116,8 +123,12 @@ std::optional<int64_t> sum_of(const std::string& symbol, const Dims& dims) {
   return parts.size() > 1 ? std::optional(sum) : std::nullopt;
 }
 
+// what a dimension most likely counts
 enum class Meaning : uint8_t { kBatch, kChannels, kImage, kSamples, kSteps };
 
+// From the surest sign to the vaguest: the dimension's own name, the input's name, how many dimensions there
+// are. Of four dimensions the first is the batch and all others are sides of an image, but for the second one
+// of [?, ?, ?, ?], which is the channels.
 Meaning meaning_of(const Place& place) {
   const std::string lower = boost::to_lower_copy(place.symbol());
   const std::vector<int64_t>& extents = place.input->extents;
@@ -135,7 +146,8 @@ Meaning meaning_of(const Place& place) {
   return place.dim == 0 ? Meaning::kBatch : place.dim == 1 && all_open ? Meaning::kChannels : Meaning::kImage;
 }
 
-// An image is most often as high as it is wide.
+// An image is most often as high as it is wide: another extent of the input that can be a side (channels are
+// at most 4).
 int64_t extent_beside(const Place& place, int64_t otherwise) {
   const std::vector<int64_t>& extents = place.input->extents;
   for (size_t d = 1; d < extents.size(); ++d)
@@ -143,6 +155,7 @@ int64_t extent_beside(const Place& place, int64_t otherwise) {
   return otherwise;
 }
 
+// 16000 samples are a second of speech.
 int64_t likely_extent(const Place& place) {
   switch (meaning_of(place)) {
     case Meaning::kBatch:
@@ -159,7 +172,8 @@ int64_t likely_extent(const Place& place) {
   internal_error(__FILE__, __LINE__, "unknown meaning");
 }
 
-// Everything bound: `size` for what is neither batch nor channels, 0: what is likely.
+// Everything bound: `size` for what is neither batch nor channels, 0: what is likely. Sums come last, when
+// the dimensions that they add have extents.
 ImportOptions all_bound(const std::vector<Declaration>& inputs, ImportOptions options, int64_t size) {
   Unnamed unnamed;
   const std::vector<Place> open = open_places(inputs, options);
@@ -183,12 +197,15 @@ ImportOptions all_bound(const std::vector<Declaration>& inputs, ImportOptions op
   return options;
 }
 
-// In the order in which a model of its kind is likely to take them.
+// In the order in which a model of its kind is likely to take them: first the likely extents, then sides of
+// images that networks are trained for, then smaller powers of two and lengths.
 constexpr std::array<int64_t, 16> kSizes = {0,   224, 256, 320, 640,   512, 576, 192,
                                             128, 96,  64,  32,  16000, 16,  8,   1};
 
 }  // namespace
 
+// A program runs for one batch, nearly always of 1, so that a missing --dim for it is no error but a note.
+// Anything else would be a guess at the shape of the data.
 Bindings with_batch_bound(const std::vector<Declaration>& inputs, ImportOptions options) {
   bind_by_shapes(inputs, options);
   const std::vector<Place> open = open_places(inputs, options);
@@ -222,6 +239,7 @@ Bindings with_batch_bound(const std::vector<Declaration>& inputs, ImportOptions 
   return bound;
 }
 
+// Unnamed dimensions of one input are one problem: one --shape solves them.
 std::vector<std::string> open_dimensions(const std::vector<Declaration>& inputs,
                                          const ImportOptions& options) {
   std::vector<std::string> problems;
@@ -238,6 +256,8 @@ std::vector<std::string> open_dimensions(const std::vector<Declaration>& inputs,
   return problems;
 }
 
+// Of no combination that works, the likely one is proposed all the same: the user sees the form of the
+// options. Whole shapes are given where an input has unnamed dimensions, names elsewhere.
 std::string command_that_binds(const std::string& command, const std::vector<Declaration>& inputs,
                                const ImportOptions& given, int trials,
                                const std::function<bool(const ImportOptions&)>& works) {
@@ -264,6 +284,10 @@ std::string command_that_binds(const std::string& command, const std::vector<Dec
   return text;
 }
 
+// POSIX: within single quotes every character is itself; a single quote ends them, stands escaped, and they
+// begin anew.
+//
+//   it's   ->   'it'\''s'
 std::string shell_quoted(const std::string& word) {
   const auto plain = [](char c) {
     return ('a' <= c && c <= 'z') || ('A' <= c && c <= 'Z') || ('0' <= c && c <= '9') || c == '_' ||

@@ -16,7 +16,8 @@
 namespace arenac {
 namespace {
 
-// The file that external data names, which must lie in the model's own folder.
+// The file that external data names, which must lie in the model's own folder, links followed: a model from
+// elsewhere must not read /etc/passwd into the weights of a program.
 std::filesystem::path external_path(const std::string& location, const std::string& directory,
                                     const std::string& who) {
   namespace fs = std::filesystem;
@@ -24,6 +25,7 @@ std::filesystem::path external_path(const std::string& location, const std::stri
   std::error_code ignored;
   const fs::path folder = fs::weakly_canonical(directory.empty() ? "." : directory, ignored);
   const fs::path file = fs::weakly_canonical(folder / relative, ignored);
+  // the folder is a prefix of the file's path, component by component
   const bool inside =
       std::mismatch(folder.begin(), folder.end(), file.begin(), file.end()).first == folder.end();
   if (location.empty() || relative.is_absolute() || !inside)
@@ -36,6 +38,7 @@ std::filesystem::path external_path(const std::string& location, const std::stri
 }
 
 // Decimal digits and nothing else.
+// from_chars is of no locale and reports what does not fit; a sign or spaces are none of the number.
 int64_t parse_count(const std::string& text, const std::string& key, const std::string& who) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -44,11 +47,15 @@ int64_t parse_count(const std::string& text, const std::string& key, const std::
                               printable(text), key));
 }
 
+// [offset, offset + length) of the file, checked.
 struct ExternalData {
   std::filesystem::path path;
   int64_t offset, length;  // bytes, inside the file
 };
 
+// Keys of the standard: location, offset (0 if absent) and length (the rest of the file if absent), as text.
+// Other keys (checksum) are passed over. The range is checked by subtraction, as offset + length may
+// overflow.
 ExternalData locate_external(const onnx::TensorProto& proto, const std::string& directory,
                              const std::string& who) {
   std::string location;
@@ -67,6 +74,7 @@ ExternalData locate_external(const onnx::TensorProto& proto, const std::string& 
   return {path, offset, length};
 }
 
+// `bytes` has room for all of it.
 void read_external(const ExternalData& data, std::vector<std::byte>& bytes, const std::string& who) {
   std::ifstream file(data.path, std::ios::binary);
   file.seekg(data.offset);
@@ -83,7 +91,11 @@ void fill(Value& value, const Field& field, const std::string& who, const Conver
   for (int64_t k = 0; k < value.count(); ++k) store(value, k, convert_element(field[static_cast<int>(k)]));
 }
 
+// onnx.proto: float_data, double_data, int64_data and string_data serve the type of their name; uint64_data
+// serves uint32, too; int32_data serves all other types of up to 32 bits, 16-bit and 8-bit floats as their
+// bits.
 void fill_typed(Value& value, const onnx::TensorProto& proto, const std::string& who) {
+  // uint64 as its bit pattern in an int64 (Scalar)
   const auto as_float = [](auto x) { return Scalar{.f = static_cast<double>(x)}; };
   const auto as_int = [](auto x) { return Scalar{.i = static_cast<int64_t>(x)}; };
   switch (value.type) {
@@ -124,7 +136,11 @@ void fill_typed(Value& value, const onnx::TensorProto& proto, const std::string&
   }
 }
 
-// Elements of less than a byte, the first of each byte lowest, to and from one a byte.
+// Elements of less than a byte, the first of each byte lowest, to and from one a byte:
+//
+//   int4 [3]  1, -2, 3      bytes 0xe1 0x03      ->      0x01 0xfe 0x03
+//
+// Integers are extended by their sign; floats keep their code. What is left of the last byte is 0.
 Value unpacked(Type type, const Shape& shape, const std::vector<std::byte>& packed) {
   const int bits = info(type).bits, in_byte = 8 / bits;
   Value value(type, shape);
@@ -148,7 +164,8 @@ std::vector<std::byte> packed(const Value& value) {
   return bytes;
 }
 
-// In a TensorProto.
+// What the elements take in a TensorProto's raw or external data. UserError for a shape that no tensor may
+// have.
 int64_t byte_count(Type type, const Shape& shape, const std::string& who) {
   try {
     const int bits = info(type).bits;
@@ -160,6 +177,7 @@ int64_t byte_count(Type type, const Shape& shape, const std::string& who) {
 
 }  // namespace
 
+// Types that this library's onnx.proto does not name yet are numbers all the same.
 Type type_of_onnx(int data_type, const std::string& who) {
   for (int k = 0; k < kTypes; ++k)
     if (info(static_cast<Type>(k)).onnx == data_type) return static_cast<Type>(k);
@@ -170,7 +188,11 @@ Type type_of_onnx(int data_type, const std::string& who) {
             : std::to_string(data_type)));
 }
 
+// A tensor's elements are in one of three places: raw_data (bytes, little-endian and dense, as Values are on
+// the machines that arenac runs on), a typed field, or a file. All sizes are checked before memory is taken,
+// so a small file cannot ask for a large one.
 Value tensor_value(const onnx::TensorProto& proto, const std::string& directory, const std::string& who) {
+  // `dims` and data need not agree in a hostile file: each branch compares them
   const Type type = type_of_onnx(proto.data_type(), who);
   Shape shape(proto.dims().begin(), proto.dims().end());
   const int64_t bytes = byte_count(type, shape, who);
@@ -198,8 +220,10 @@ Value tensor_value(const onnx::TensorProto& proto, const std::string& directory,
   else if (held > 0)
     std::memcpy(raw.data(), proto.raw_data().data(), proto.raw_data().size());
   if (info(type).bits) return unpacked(type, shape, raw);
+  // any byte but 0 is true; C compares them as numbers
   if (type == Type::kBool)
     for (std::byte& b : raw) b = std::byte{b != std::byte{0}};
+  // without filling it with zeros first
   Value value(type, Shape{0});
   value.shape = std::move(shape);
   value.bytes = std::move(raw);
@@ -209,6 +233,10 @@ Value tensor_value(const onnx::TensorProto& proto, const std::string& directory,
 namespace {
 
 // The places of a sparse tensor's elements in the dense one: given as such, or as an index each.
+//
+//   shape [3,4], indices [2] {1, 6}  or  [2,2] {{0,1}, {1,2}}      ->      1, 6
+//
+// UserError for an index outside. Elements need not be sorted here, though the standard demands it.
 std::vector<int64_t> sparse_places(const Value& indices, const Shape& shape, int64_t count,
                                    const std::string& who) {
   const auto rank = static_cast<int64_t>(shape.size());
@@ -232,6 +260,7 @@ std::vector<int64_t> sparse_places(const Value& indices, const Shape& shape, int
 
 }  // namespace
 
+// All other elements are zeros; of a place that is given twice, the last one counts.
 Value sparse_value(const onnx::SparseTensorProto& proto, const std::string& directory, const std::string& who,
                    int64_t most) {
   const Value values = tensor_value(proto.values(), directory, who);
@@ -243,12 +272,14 @@ Value sparse_value(const onnx::SparseTensorProto& proto, const std::string& dire
   if (byte_count(values.type, shape, who) > most)
     throw UserError(fmt::format("{}: a sparse tensor {} {} is too large to be made dense", who,
                                 info(values.type).name, to_string(shape)));
+  // zeros
   Value dense(values.type, shape);
   const std::vector<int64_t> places = sparse_places(indices, shape, values.count(), who);
   for (size_t k = 0; k < places.size(); ++k) store(dense, places[k], load(values, static_cast<int64_t>(k)));
   return dense;
 }
 
+// External data lie beside that file.
 Value read_tensor_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   onnx::TensorProto proto;
@@ -259,6 +290,7 @@ Value read_tensor_file(const std::string& path) {
 
 namespace {
 
+// An empty sequence may name no element type.
 Held held_sequence(const onnx::SequenceProto& proto, const std::string& path) {
   if (proto.elem_type() != onnx::SequenceProto::TENSOR && proto.elem_type() != 0)
     throw UserError(fmt::format("{}: a sequence of anything but tensors is not supported", path));
@@ -269,6 +301,7 @@ Held held_sequence(const onnx::SequenceProto& proto, const std::string& path) {
   return held;
 }
 
+// Without a value the optional holds nothing.
 Held held_optional(const onnx::OptionalProto& proto, const std::string& path) {
   if (proto.has_sequence_value()) return held_sequence(proto.sequence_value(), path);
   const std::string folder = std::filesystem::path(path).parent_path().string();
@@ -278,6 +311,7 @@ Held held_optional(const onnx::OptionalProto& proto, const std::string& path) {
 
 }  // namespace
 
+// The files do not say of what type they are: the declaration does.
 Held read_held_file(const std::string& path, const Declaration& declaration) {
   if (!declaration.is_sequence && !declaration.is_optional) return {{read_tensor_file(path)}};
   std::ifstream file(path, std::ios::binary);
@@ -294,6 +328,7 @@ Held read_held_file(const std::string& path, const Declaration& declaration) {
 
 namespace {
 
+// As raw data but for text, which has none.
 void fill(onnx::TensorProto& proto, const std::string& name, const Value& value) {
   proto.set_name(name);
   proto.set_data_type(info(value.type).onnx);
@@ -314,6 +349,7 @@ void fill(onnx::SequenceProto& proto, const std::string& name, const Held& held)
 
 }  // namespace
 
+// The inverse of read_held_file.
 std::string held_file(const Declaration& declaration, const Held& held) {
   if (declaration.is_optional) {
     onnx::OptionalProto proto;

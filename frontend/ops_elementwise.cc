@@ -103,6 +103,7 @@ constexpr auto kAsItIs = [](const Expr& x, int) { return x; };
 // Formulas that more than one row, or more than one line, needs.
 
 Expr clamped(const Expr& x, double low, double high) { return min(max(x, low), high); }
+// Exponentials that overflow to infinity are fine: 1 / infinity is the 0 that a sigmoid tends to.
 Expr sigmoid(const Expr& x) { return 1 / (1 + exp(-x)); }
 Expr zero(const Expr& x) { return constant(x->type, 0); }
 // log(1 + exp(x)) with an exponent that is never positive, so that nothing overflows: log(1 + e^x) = x +

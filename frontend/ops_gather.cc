@@ -13,14 +13,19 @@
 namespace arenac {
 namespace {
 
-// An index read from data: negative ones count from the end.
+// An index read from data: negative ones count from the end. Of an extent of 5:  -1 -> 4,  4 -> 4,  7 -> 4,
+// -9 -> 0. The standard calls indices outside [-5, 5) an error; a program without errors at that place needs
+// some element instead.
 Expr data_index(const Expr& value, int64_t extent) {
   const Expr i = cast(Type::kInt64, value);
   return min(max(select(i < 0, i + integer(extent), i), 0), integer(std::max<int64_t>(extent - 1, 0)));
 }
 
 // Element `at` of an index tensor as an index into a dimension of `extent`. A tensor known at compile time is
-// checked now, and becomes a constant or an affine expression of `at` if it is one.
+// checked now, and becomes a constant or an affine expression of `at` if it is one:
+//
+//   {4, 2, 0}        ->   4 - 2 * at          a slice, which the scheduler may make a view
+//   {0, 3, 1}        ->   a table
 Expr index_from(Lowering& node, Formula& f, TensorId indices, const std::vector<Expr>& at, int64_t extent) {
   if (!node.is_constant(indices)) return data_index(f.read(indices, at), extent);
   std::vector<int64_t> all = node.constant_ints(indices, "the indices");
@@ -45,6 +50,7 @@ void require_extents(const Lowering& node, const Shape& shape, const Shape& want
   node.require(shape == wanted, fmt::format("shape {} should be {}", to_string(shape), to_string(wanted)));
 }
 
+// A row of x for each index:  x [5,8], indices [2,3], axis 0  ->  out[i,j,c] = x[indices[i,j], c] of [2,3,8].
 void gather(Lowering& node) {
   const TensorId x = node.in(0), indices = node.in(1);
   const Shape from = node.shape(x), chosen = node.shape(indices);
@@ -60,6 +66,8 @@ void gather(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
+// An element of x for each index: out[i,j] = x[indices[i,j], j] for axis 0. Other dimensions of the indices
+// may be shorter than those of x.
 void gather_elements(Lowering& node) {
   const TensorId x = node.in(0), indices = node.in(1);
   const Shape from = node.shape(x), chosen = node.shape(indices);
@@ -75,7 +83,8 @@ void gather_elements(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-// The indices that the last dimension of an index tensor spells, at `at` of its other dimensions.
+// The indices that the last dimension of an index tensor spells, at `at` of its other dimensions; number k is
+// one of dimension first + k of `from`.
 std::vector<Expr> index_tuple(const Lowering& node, Formula& f, TensorId indices, std::vector<Expr> at,
                               const Shape& from, int64_t first) {
   std::vector<Expr> tuple;
@@ -87,6 +96,8 @@ std::vector<Expr> index_tuple(const Lowering& node, Formula& f, TensorId indices
   return tuple;
 }
 
+// A part of x for each tuple: x [4,5,6], indices [3,2]  ->  out[i,c] = x[indices[i,0], indices[i,1], c] of
+// [3,6]. With batch_dims b the first b dimensions of both go together, and tuples index those behind.
 void gather_nd(Lowering& node) {
   const TensorId x = node.in(0), indices = node.in(1);
   const Shape from = node.shape(x), chosen = node.shape(indices);
@@ -107,7 +118,8 @@ void gather_nd(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
-// Stores or combines, as attribute `reduction` says.
+// Stores or combines, as attribute `reduction` says (opsets 16 and 18). Of colliding updates without a
+// reduction, the standard leaves open which one stays.
 void scatter_value(Lowering& node, Formula& f, const Expr& value) {
   const std::string reduction = node.string_attr("reduction", "none");
   if (reduction == "none")
@@ -124,6 +136,7 @@ void scatter_value(Lowering& node, Formula& f, const Expr& value) {
     node.fail(fmt::format("unknown reduction '{}'", reduction));
 }
 
+// Two nests: a copy of x, then out[indices[i,j], j] = updates[i,j] for axis 0.
 void scatter_elements(Lowering& node) {
   const TensorId x = node.in(0), indices = node.in(1), updates = node.in(2);
   const Shape from = node.shape(x), chosen = node.shape(indices);
@@ -145,6 +158,9 @@ void scatter_elements(Lowering& node) {
   node.out(0, f.emit(node.type(x), from));
 }
 
+// The opposite of GatherND: a copy of x, then a part of it for each tuple of indices.
+//
+//   x [4,5,6], indices [3,1], updates [3,5,6]:      out[indices[i,0], b, c] = updates[i, b, c]
 void scatter_nd(Lowering& node) {
   const TensorId x = node.in(0), indices = node.in(1), updates = node.in(2);
   const Shape from = node.shape(x), chosen = node.shape(indices);
@@ -170,7 +186,10 @@ void scatter_nd(Lowering& node) {
 }
 
 // The cache with the update written along the axis, from each batch's own index on; past the end it goes on
-// at the start of a circular cache, and is moved back into a linear one.
+// at the start of a circular cache, and is moved back into a linear one. Without indices it begins at 0. Of a
+// cache of 6 and an update of 3 from 4 on:
+//
+//   circular   C . . . A B             linear   . . . A B C
 void tensor_scatter(Lowering& node) {
   const TensorId cache = node.in(0), update = node.in(1);
   const Shape to = node.shape(cache), from = node.shape(update);
@@ -202,7 +221,9 @@ void tensor_scatter(Lowering& node) {
   node.out(0, f.emit(node.type(cache), to));
 }
 
-// on where the new axis equals the index, off elsewhere.
+// on where the new axis equals the index, off elsewhere. Negative indices count from the end; one outside
+// [-depth, depth) is nowhere equal, so its row is off throughout, as the standard wants. A depth that only
+// the run knows is taken to be what the model declares.
 void one_hot(Lowering& node) {
   const TensorId indices = node.in(0), values = node.in(2);
   node.require(node.shape(values) == Shape{2}, "'values' holds an off and an on value");

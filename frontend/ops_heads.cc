@@ -1,5 +1,10 @@
 // Attention of com.microsoft: heads side by side in the last dimension, what was seen before in tensors of
-// its own.
+// its own. Three operators differ in where queries, keys and values come from, and attend() does what they
+// share:
+//
+//   Attention            x W + b = | q q q | k k k | v v v |        one projection, taken apart by columns
+//   QAttention           the same of integers
+//   MultiHeadAttention   three inputs, or packed together, with one bias for all
 #include <fmt/format.h>
 
 #include <cmath>
@@ -19,11 +24,14 @@ struct Heads {
   int64_t first, heads, size;
 };
 
+// Element [batch, head, place, index in the head], wherever it lies: the parts are never copied out of what
+// holds them.
 Expr element(const Lowering& node, Formula& f, const Heads& x, const std::vector<Expr>& at) {
   if (node.rank(x.id) == 4) return f.read(x.id, at);
   return f.read(x.id, {at[0], at[2], at[1] * integer(x.size) + at[3] + integer(x.first)});
 }
 
+// places, tokens
 int64_t length(const Lowering& node, const Heads& x) {
   return node.shape(x.id)[node.rank(x.id) == 4 ? 2 : 1];
 }
@@ -42,6 +50,10 @@ struct Mask {
   double hidden;  // is added to the score of a key that is not real
 };
 
+// `index` and `bias` are numbers of inputs, which may be absent. The index has one of four forms:
+//
+//   [batch]        how many keys are real          [batch, keys]             1: real
+//   [2 * batch]    ends, then begins of these      [batch, queries, keys]    1: real for that query
 Mask parse_mask(const Lowering& node, int index, int bias, const Shape& scores) {
   const Mask m = {optional_input(node, index), optional_input(node, bias),
                   node.int_attr("unidirectional", 0) != 0, node.float_attr("mask_filter_value", -10000)};
@@ -71,6 +83,10 @@ Expr is_real(const Lowering& node, Formula& f, TensorId index, const std::vector
 }
 
 // y[b,i,h*n+d] = sum(j) softmax(j) of (scale * sum(e) q[b,i,h,e] k[b,j,h,e] + mask) * v[b,j,h,d]
+//
+// Keys that are not real get a finite number added (mask_filter_value): where none is real, the softmax is
+// that of the scores. Keys that come after the query are hidden for good, with -infinity; its own is always
+// there.
 void attend(Lowering& node, const Parts& p, const Mask& m, const Shape& scores) {
   const Type type = node.type(p.q.id), real = compute_type(type);
   const double scale = node.float_attr("scale", 0);
@@ -98,17 +114,20 @@ void attend(Lowering& node, const Parts& p, const Mask& m, const Shape& scores) 
 
 constexpr int64_t kMostHeads = 1 << 20;
 
+// Bounded, so that products with extents do not overflow.
 int64_t head_count(const Lowering& node) {
   const int64_t heads = node.int_attr("num_heads", 0);
   node.require(heads > 0 && heads <= kMostHeads, "'num_heads' must be positive");
   return heads;
 }
 
+// Inputs first to last must be absent.
 void require_none(const Lowering& node, int first, int last, const std::string& what) {
   for (int k = first; k <= last; ++k) node.require(!node.has_input(k), what + " is not supported");
 }
 
-// x as [batch, heads, length, size], behind what is in `past` if there is one.
+// x as [batch, heads, length, size], behind what is in `past` if there is one: the form in which onnxruntime
+// keeps keys and values from call to call.
 Heads after(Lowering& node, const Heads& x, TensorId past) {
   Heads all = x;
   if (node.rank(x.id) != 4) {
@@ -128,7 +147,7 @@ Heads after(Lowering& node, const Heads& x, TensorId past) {
   return all;
 }
 
-// Number k of the tensors along the first dimension of x.
+// Number k of the tensors along the first dimension of x, which vanishes.
 TensorId part_of(Lowering& node, TensorId x, int64_t k) {
   return node.apply("Gather", {x, node.scalar(Type::kInt64, static_cast<double>(k))});
 }
@@ -140,7 +159,9 @@ struct Seen {
   int mask, bias, past;
 };
 
-// Queries, keys and values side by side in `all`: Attention after its projection.
+// Queries, keys and values side by side in `all`: Attention after its projection. Their widths are thirds, or
+// as qkv_hidden_sizes says (values may be wider). Past and present are [2, batch, heads, length, size]: keys,
+// then values.
 void attend_projected(Lowering& node, TensorId all, const Seen& inputs) {
   const int64_t heads = head_count(node), width = node.shape(all).back();
   node.require(node.int_attr("do_rotary", 0) == 0, "'do_rotary' is not supported");
@@ -172,7 +193,7 @@ void attend_projected(Lowering& node, TensorId all, const Seen& inputs) {
   attend(node, p, parse_mask(node, inputs.mask, inputs.bias, scores), scores);
 }
 
-// Projects the input to queries, keys and values first.
+// Projects the input to queries, keys and values first. Inputs: x, weights, bias, mask, past, attention bias.
 void attention(Lowering& node) {
   const TensorId x = node.in(0), w = node.in(1);
   node.require(node.rank(x) == 3 && node.rank(w) == 2 && is_float(node.type(x)),
@@ -185,7 +206,8 @@ void attention(Lowering& node) {
   attend_projected(node, all, {3, 5, 4});
 }
 
-// The same with a projection of integers.
+// The same with a projection of integers. Inputs: x, weights, bias, x_scale, w_scale, mask, x_zero, w_zero,
+// past.
 void qattention(Lowering& node) {
   const TensorId x = node.in(0), w = node.in(1);
   node.require(node.rank(x) == 3 && node.rank(w) == 2, "needs an input of rank 3 and weights of rank 2");
@@ -197,6 +219,7 @@ void qattention(Lowering& node) {
 }
 
 // [batch, length, width]: number `which` of those in dimension 3 of [batch, length, heads, 2 or 3, size].
+// Each head has its queries, keys and values together there.
 TensorId unpacked(Lowering& node, TensorId x, int64_t which, int64_t heads) {
   const Shape shape = node.shape(x);
   node.require(shape.size() == 5 && shape[2] == heads && which < shape[3],
@@ -233,6 +256,8 @@ Heads projected(Lowering& node, int k, int64_t heads, int64_t first) {
   return {sum, 0, heads, shape[2] / heads};
 }
 
+// Inputs: query, key, value, bias, mask, attention bias, past key, past value. Outputs 1 and 2 are the
+// present ones, which are made where either is there: without a past, the present is what was given.
 void multi_head_attention(Lowering& node) {
   const int64_t heads = head_count(node);
   require_none(node, 8, 9, "a past of which only a part counts");

@@ -1,5 +1,10 @@
 // Quantised operators of com.microsoft, which quantisation tools emit. Scales and zero points of activations
-// hold one element; ratios of scales fold.
+// hold one element; ratios of scales fold. With real = (q - zero) * scale on both sides, a result is
+//
+//   y = saturate(round(f((a - a_zero) * a_scale, ...) / y_scale) + y_zero)
+//
+// and where f is linear, scales join to one factor for each operand. These are float formulas: requantize.h
+// makes integers of them where it can.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,6 +25,8 @@ struct Pair {
   Quantization y;
 };
 
+// Inputs 0 to 2: a with scale and zero point; 3 to 5: b; 6 and 7: scale and zero point of the result, whose
+// type is that of its zero point, or a's.
 Pair pair_of(const Lowering& node) {
   const Quantized a = quantized_input(node, 0), b = quantized_input(node, 3);
   return {a, b, quantization_at(node, 6, node.type(a.q))};
@@ -29,6 +36,7 @@ Pair pair_of(const Lowering& node) {
 void qlinear_add(Lowering& node) {
   const auto [a, b, y] = pair_of(node);
   const TensorId one = node.scalar(Type::kFloat32, 1);
+  // a_scale / y_scale and b_scale / y_scale: nodes of constants, as a rule
   const TensorId ra = scale_ratio(node, a.scale, one, y.scale), rb = scale_ratio(node, b.scale, one, y.scale);
   Formula f(node);
   const auto out = f.axes(broadcast_shape(node, {node.shape(a.q), node.shape(b.q)}));
@@ -39,7 +47,8 @@ void qlinear_add(Lowering& node) {
   node.out(0, f.emit(y.type));
 }
 
-// y = round((a - a_zero) * (b - b_zero) * (a_scale * b_scale / y_scale)) + y_zero
+// y = round((a - a_zero) * (b - b_zero) * (a_scale * b_scale / y_scale)) + y_zero. The product of two
+// differences of bytes is at most 255 * 255, which an int32, and a float32, hold exactly.
 void qlinear_mul(Lowering& node) {
   const auto [a, b, y] = pair_of(node);
   const TensorId ratio = scale_ratio(node, a.scale, b.scale, y.scale);
@@ -52,7 +61,7 @@ void qlinear_mul(Lowering& node) {
   node.out(0, f.emit(y.type));
 }
 
-// quantise(function(dequantise(x))) in one node.
+// quantise(function(dequantise(x))) in one node, for functions that are not linear.
 TensorId through_reals(Lowering& node, const Quantized& x, const Quantization& y, const Unary& function) {
   Formula f(node);
   const Expr q = f.broadcast(x.q, f.axes(node.shape(x.q)));
@@ -63,7 +72,8 @@ TensorId through_reals(Lowering& node, const Quantized& x, const Quantization& y
   return f.emit(y.type);
 }
 
-// Where an 8-bit operand and known scales leave 256 results, these fold into a table.
+// Where an 8-bit operand and known scales leave 256 results, these fold into a table: the function of every
+// code, of a constant operand, is a node of constants. Entry q - lowest is that of code q.
 TensorId mapped(Lowering& node, const Quantized& x, const Quantization& y, const Unary& function) {
   const Type type = node.type(x.q);
   for (TensorId v : {x.scale, x.zero_point, y.scale, y.zero_point})
@@ -80,6 +90,7 @@ TensorId mapped(Lowering& node, const Quantized& x, const Quantization& y, const
   return f.emit(y.type);
 }
 
+// Inputs: x with scale and zero point, then scale and zero point of the result.
 void qlinear_unary(Lowering& node, const std::string& function, std::optional<float> alpha) {
   const Quantized x = quantized_input(node, 0);
   const Quantization y = quantization_at(node, 3, node.type(x.q));
@@ -89,6 +100,7 @@ void qlinear_unary(Lowering& node, const std::string& function, std::optional<fl
 void qlinear_sigmoid(Lowering& node) { qlinear_unary(node, "Sigmoid", {}); }
 void qlinear_leaky_relu(Lowering& node) { qlinear_unary(node, "LeakyRelu", node.float_attr("alpha", 0.01f)); }
 
+// Attribute opset says by which version of Softmax the axis is meant: before 13, all dimensions from it on.
 void qlinear_softmax(Lowering& node) {
   const Quantized x = quantized_input(node, 0);
   const Quantization y = quantization_at(node, 3, node.type(x.q));
@@ -96,13 +108,16 @@ void qlinear_softmax(Lowering& node) {
   node.out(0, quantized(node, softmax_over(node, dequantized(node, x), dims, Type::kFloat32), y));
 }
 
+// Whether both hold the same bytes, known now; an absent zero point is the same as zeros.
 bool same_constant(const Lowering& node, TensorId a, TensorId b) {
   if (a == kAbsent || b == kAbsent) return all_zero(node, a) && all_zero(node, b);
   const auto &x = node.tensor(a).constant, &y = node.tensor(b).constant;
   return x && y && x->type == y->type && x->bytes == y->bytes;
 }
 
-// Parts that are already quantised as the result is are plain copies.
+// Inputs: scale and zero point of the result, then three a part. Parts that are already quantised as the
+// result is are plain copies, which the scheduler may write in place; the others are rescaled, each by a nest
+// of its own.
 void qlinear_concat(Lowering& node) {
   const Quantization y = quantization_at(node, 0, Type::kUint8);
   node.require(node.input_count() >= 5 && (node.input_count() - 2) % 3 == 0,
@@ -137,7 +152,8 @@ void qlinear_concat(Lowering& node) {
   node.out(0, f.emit(y.type, shape));
 }
 
-// The sum of x - x_zero over the spatial dimensions, times x_scale / (y_scale * their number).
+// The sum of x - x_zero over the spatial dimensions, times x_scale / (y_scale * their number): an integer
+// sum, and one product and one rounding for each channel.
 void qlinear_global_average_pool(Lowering& node) {
   const Quantized x = quantized_input(node, 0);
   const Quantization y = quantization_at(node, 3, node.type(x.q));
@@ -166,12 +182,15 @@ void qlinear_global_average_pool(Lowering& node) {
 
 // Padding is a real 0: it contributes nothing, and counts only on request. Then so does what lies beyond it,
 // as onnxruntime, whose operator it is, divides by the whole window.
+// With channels_last the tensors are [N, spatial..., C]; windows are worked out as if C came second, and
+// indices turned round afterwards.
 void qlinear_average_pool(Lowering& node) {
   const Quantized x = quantized_input(node, 0);
   const Quantization y = quantization_at(node, 3, node.type(x.q));
   const bool channels_last = node.int_attr("channels_last", 0) != 0;
   Shape input = node.shape(x.q);
   node.require(input.size() >= 3, "needs an input [N, C, spatial...]");
+  // [N, H, W, C] -> [N, C, H, W]
   if (channels_last) std::rotate(input.begin() + 1, input.end() - 1, input.end());
   const Window window =
       parse_window(node, Shape(input.begin() + 2, input.end()), node.attribute("kernel_shape").ints);
@@ -199,6 +218,7 @@ void qlinear_average_pool(Lowering& node) {
 }
 
 // (sum(k) (a - a_zero) * (b - b_zero) + c) * alpha * a_scale * b_scale, as float32 unless there is a target.
+// c is int32, of the scale of the product; b's scale and zero point hold one element or one a column.
 void qgemm(Lowering& node) {
   const Quantized a = quantized_input(node, 0), b = quantized_input(node, 3);
   node.require(node.rank(a.q) == 2 && node.rank(b.q) == 2, "multiplies matrices");
@@ -206,6 +226,7 @@ void qgemm(Lowering& node) {
   const int64_t rows = node.shape(a.q)[ta], inner = node.shape(a.q)[1 - ta],
                 columns = node.shape(b.q)[1 - tb];
   node.require(node.shape(b.q)[tb] == inner, "the inner extents differ");
+  // without it the result is float32
   TensorId y_scale = optional_input(node, 7);
   const TensorId alpha = node.scalar(Type::kFloat32, node.float_attr("alpha", 1));
   const TensorId ratio = scale_ratio(node, scale_ratio(node, a.scale, alpha, kAbsent), b.scale, y_scale);
@@ -246,12 +267,15 @@ TensorId real_product(Lowering& node, const Quantized& a, const Quantized& b, Te
   return f.emit(Type::kFloat32, p.shape);
 }
 
+// Inputs: a, b, a_scale, b_scale, a_zero, b_zero, bias.
 void matmul_integer_to_float(Lowering& node) {
   const Quantized a{node.in(0), node.in(2), optional_input(node, 4)};
   const Quantized b{node.in(1), node.in(3), optional_input(node, 5)};
   node.out(0, real_product(node, a, b, optional_input(node, 6)));
 }
 
+// Inputs: a float, b quantised, b_scale, b_zero, bias. a is quantised by its own extremes, which only the run
+// knows.
 void dynamic_quantize_matmul(Lowering& node) {
   const Quantized a = dynamically_quantized(node, node.in(0));
   const Quantized b{node.in(1), node.in(2), optional_input(node, 3)};
@@ -259,6 +283,8 @@ void dynamic_quantize_matmul(Lowering& node) {
 }
 
 // EmbedLayerNormalization of quantised tables: their scales are inputs 8 to 12, their zero points 13 to 17.
+// Dequantised first, the rest is that operator; a table of constants folds, and stays bytes by what it was
+// folded from.
 void qembed_layer_normalization(Lowering& node) {
   OnnxNode real = node.onnx_node();
   real.op = "EmbedLayerNormalization";

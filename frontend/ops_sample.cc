@@ -16,6 +16,7 @@ namespace arenac {
 namespace {
 
 enum class Interpolation { kNearest, kLinear, kCubic };
+// what lies outside of x: zeros, its nearest element, or x mirrored at its borders
 enum class Border { kZeros, kClamp, kReflect };
 
 struct Sampling {
@@ -24,6 +25,7 @@ struct Sampling {
   bool align_corners;
 };
 
+// Opset 16 says bilinear and bicubic, opset 20 linear and cubic.
 Sampling parse_sampling(const Lowering& node) {
   Sampling s{Interpolation::kLinear, Border::kZeros, node.int_attr("align_corners", 0) != 0};
   const std::string mode = node.string_attr("mode", "linear"),
@@ -43,14 +45,21 @@ Sampling parse_sampling(const Lowering& node) {
   return s;
 }
 
-// A triangle wave of x that turns at low and high.
+// A triangle wave of x that turns at low and high:
+//
+//   low -0.5, high 3.5:      -1 -> 0        3.5 -> 3.5        4 -> 3        8 -> 0
 Expr reflected(const Expr& x, double low, double high) {
   if (high <= low) return constant(x->type, low);
   const Expr phase = (x - low) % (2 * (high - low));
   return select(phase <= high - low, phase + low, (2 * high - low) - phase);
 }
 
-// From [-1, 1] to input positions of a dimension of n elements, brought near it.
+// From [-1, 1] to input positions of a dimension of n elements, brought near it. Corners aligned, -1 and 1
+// are the middles of the first and the last element, else the outer edges of these. For n = 4:
+//
+//   align_corners      -1 -> 0      1 -> 3             else      -1 -> -0.5      1 -> 3.5
+//
+// Rounding to the nearest comes before the border is looked at.
 Expr position(const Sampling& s, const Expr& g, int64_t n) {
   const double extent = static_cast<double>(n);
   const double low = s.align_corners ? 0 : -0.5, high = s.align_corners ? extent - 1 : extent - 0.5;
@@ -67,8 +76,8 @@ Expr position(const Sampling& s, const Expr& g, int64_t n) {
   return p;
 }
 
-// Positions of all outputs in input elements: [N, out..., spatial rank], components as in the grid (the
-// last dimension of x first).
+// Positions of all outputs in input elements: [N, out..., spatial rank], components as in the grid (the last
+// dimension of x first). A node of its own, as the channels share them.
 TensorId positions(Lowering& node, TensorId x, TensorId grid, const Sampling& s) {
   const Shape to = node.shape(grid), from = node.shape(x);
   Formula f(node);
@@ -90,7 +99,10 @@ Expr cubic_weight(const Expr& distance) {
                 select(s < 2, ((a * s - 5 * a) * s + 8 * a) * s - 4 * a, constant(s->type, 0)));
 }
 
-// Element i of a dimension, i possibly outside; always in range.
+// Element i of a dimension, i possibly outside; always in range. Mirrored at the middle of the border's
+// element, or at its outer edge, where the border's element comes twice:
+//
+//   n = 4, i = -2 -1 0 1 2 3 4 5      align_corners  2 1 0 1 2 3 2 1      else  1 0 0 1 2 3 3 2
 Expr inner_index(const Sampling& s, const Expr& i, int64_t n) {
   Expr inner = i;
   if (s.border == Border::kReflect && n == 1) return integer(0);
@@ -104,6 +116,9 @@ Expr inner_index(const Sampling& s, const Expr& i, int64_t n) {
   return min(max(inner, 0), integer(n - 1));
 }
 
+// One nest, with as many reduced axes as there are interpolated dimensions: 2 neighbours each, or 4 of a
+// cubic. Weights are products over the dimensions. With zeros outside, a neighbour that is outside counts 0
+// and its index is guarded by the select.
 void grid_sample(Lowering& node) {
   const TensorId x = node.in(0), grid = node.in(1);
   const Shape from = node.shape(x), lattice = node.shape(grid);
@@ -155,6 +170,8 @@ void grid_sample(Lowering& node) {
   node.out(0, f.emit(node.type(x)));
 }
 
+// grid[n, o..., k] = theta[n, k, rank] + sum(j) theta[n, k, j] * at[j], where at is the output's place in
+// [-1, 1], last dimension first: the pairs of numbers that GridSample takes.
 void affine_grid(Lowering& node) {
   const TensorId theta = node.in(0);
   const Shape size = node.constant_ints(node.in(1), "the size");
@@ -179,13 +196,17 @@ void affine_grid(Lowering& node) {
   node.out(0, f.emit(node.type(theta)));
 }
 
-// To the nearest integer, halves away from zero.
+// To the nearest integer, halves away from zero: C's round, in which Caffe and after it MaxRoiPool give
+// regions.
 Expr rounded_away(const Expr& x) {
   return select(x < 0, make(Op::kCeil, {x - 0.5}), make(Op::kFloor, {x + 0.5}));
 }
 
 // Where each bin of each region begins (0) and ends (1) along a dimension of x; `first` is the component of a
-// region that says where it begins, its end being two further on: [regions, bins, 2].
+// region that says where it begins, its end being two further on: [regions, bins, 2]. Bins are of equal real
+// size, and overlap by what is rounded outwards:
+//
+//   region [2, 6], 2 bins of 5 / 2 elements:      [2, 5) and [4, 7)
 TensorId bin_edges(Lowering& node, TensorId regions, int64_t first, int64_t bins, int64_t extent) {
   const double scale = node.float_attr("spatial_scale", 1);
   Formula f(node);
@@ -205,7 +226,9 @@ TensorId bin_edges(Lowering& node, TensorId regions, int64_t first, int64_t bins
   return f.emit(Type::kInt64, {node.shape(regions)[0], bins, 2});
 }
 
-// The largest element of each bin of each region [image, left, top, right, bottom]; zero for an empty bin.
+// The largest element of each bin of each region [image, left, top, right, bottom]; zero for an empty bin
+// (Girshick, "Fast R-CNN", 2015, section 2.1). Bins are data, so the reduction goes over all of the image and
+// skips what is outside.
 void max_roi_pool(Lowering& node) {
   const TensorId x = node.in(0), regions = node.in(1);
   const Shape from = node.shape(x), shape = node.shape(regions);
@@ -241,13 +264,17 @@ int64_t grid_attr(const Lowering& node, const std::string& name, int64_t fallbac
   return n;
 }
 
-// A region in elements of x; half a pixel off where pixels are areas, not points.
+// A region in elements of x; half a pixel off where pixels are areas, not points: then 0 is the edge of the
+// first pixel and its middle at 0.5.
 TensorId scaled_regions(Lowering& node, TensorId regions, Type real, double shift) {
   const double scale = node.float_attr("spatial_scale", 1);
   const auto formula = [&](const Expr& e) { return cast(real, e) * scale - shift; };
   return pointwise(node, real, formula, regions);
 }
 
+// He et al., "Mask R-CNN", 2017: samples at real positions in each bin, interpolated and averaged. A C
+// kernel, as the number of samples depends on a region's size where sampling_ratio is 0. Indices of images
+// and positions are held in x there.
 void roi_align(Lowering& node) {
   const TensorId x = node.in(0), regions = node.in(1), images = node.in(2);
   const Shape from = node.shape(x);
