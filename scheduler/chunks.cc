@@ -17,7 +17,8 @@ bool has_sums(const Node& node) {
   return std::any_of(nests.begin(), nests.end(), [](const Nest& nest) { return nest.accumulate; });
 }
 
-// Of the stages, which have none then.
+// Takes the pulls of the stages, which have none then. While hosts and guests are found, pulls of single
+// stages mean nothing.
 std::vector<std::vector<Pull>> taken_pulls(Group& group) {
   std::vector<std::vector<Pull>> pulls;
   pulls.reserve(group.stages.size());
@@ -25,7 +26,7 @@ std::vector<std::vector<Pull>> taken_pulls(Group& group) {
   return pulls;
 }
 
-// How the stages of a group run within each other, to go back to.
+// How the stages of a group run within each other, to go back to where an attempt fails.
 class HostsBefore {
  public:
   explicit HostsBefore(const Group& group) {
@@ -53,6 +54,7 @@ class HostsBefore {
 Chunks::Chunks(const CutSteps& steps, Group& group, int64_t width)
     : group_(group), width_(width), uses_(stage_uses(steps, group, taken_pulls(group))) {}
 
+// Host -1 and one chunk, with the pulls that were taken.
 std::vector<Stage> Chunks::plain() const {
   std::vector<Stage> stages;
   for (int k = 0; k < uses_.count(); ++k) {
@@ -62,12 +64,17 @@ std::vector<Stage> Chunks::plain() const {
   return stages;
 }
 
+// Guests pull nothing: their host does, before its slab.
 void Chunks::gather_pulls() {
   std::vector<std::vector<Pull>> pulls = pulls_of_hosts(group_, uses_);
   for (size_t k = 0; k < pulls.size(); ++k) group_.stages[k].pulls = std::move(pulls[k]);
 }
 
-// The writer is a guest from now on; its chunks come with cut().
+// The writer is a guest from now on; its chunks come with cut(). Not of a writer whose rows the caller
+// passes, which come once; that adds to what it wrote; or that is a guest already.
+//
+//   a 3x3 convolution whose slab t reads rows [2t - 1, 2t + 2) of h: within its slab t, the writer of h runs
+//   its slabs [2t - 1, 2t + 2), of which the first has run in slab t - 1, too
 bool Chunks::compute_again(TensorId storage) {
   const auto pair = pair_of(uses_, storage);
   if (!pair) return false;
@@ -82,6 +89,7 @@ bool Chunks::compute_again(TensorId storage) {
   return true;
 }
 
+// `rings` says what rows would keep; those that get smaller in chunks are exchanged in it.
 bool Chunks::cut(std::vector<KeptRing>& rings) {
   for (Stage& stage : group_.stages) stage.pulls.clear();  // until they are gathered
   // Turns first: windows are placed within the families that these make.
@@ -94,7 +102,9 @@ bool Chunks::cut(std::vector<KeptRing>& rings) {
   return true;
 }
 
-// Those who touch the storage take turns, and those who touch what these then meet in, until nobody meets.
+// Those who touch the storage take turns, and those who touch what these then meet in, until nobody meets: in
+// a slab of the host, no row may be written by one and touched by another but column by column. All or
+// nothing: where the end is not reached, hosts and chunks are as before.
 bool Chunks::share(KeptRing& ring, std::vector<KeptRing>& rings) {
   std::optional<ColumnTurns> turns = column_turns(group_, uses_, ring.storage, width_);
   if (!turns) return false;
@@ -122,7 +132,8 @@ bool Chunks::share(KeptRing& ring, std::vector<KeptRing>& rings) {
   return false;
 }
 
-// Of a storage whose writer can run in turns with who reads it through windows.
+// Of a storage whose writer can run in turns with who reads it through windows: what is needed for that, or
+// nothing.
 std::optional<SlidingWindow> Chunks::window_of(TensorId storage) const {
   const Rows& columns = uses_.facts.columns[storage];
   if (columns.count < 2) return std::nullopt;
@@ -147,7 +158,8 @@ std::optional<SlidingWindow> Chunks::window_of(TensorId storage) const {
   return SlidingWindow{storage, *pair, again};
 }
 
-// The writer runs in turns with its reader where that keeps fewer bytes, or must.
+// The writer runs in turns with its reader where that keeps fewer bytes, or must. What is tried is undone
+// where it does not: two stages, and the rings.
 bool Chunks::slide(TensorId storage, std::vector<KeptRing>& rings) {
   const auto window = window_of(storage);
   if (!window) return false;

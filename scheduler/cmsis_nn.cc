@@ -14,8 +14,10 @@ namespace {
 
 // ---- the functions
 
+//   rounded_up(27, 4) = 28
 int64_t rounded_up(int64_t number, int64_t multiple) { return ceil_div(number, multiple) * multiple; }
 
+// A 1x1 convolution of stride 1 is a product of matrices: the library needs no columns for it.
 bool is_pointwise(const CmsisNnLayer& l) {
   return l.filter_h == 1 && l.filter_w == 1 && l.stride_h == 1 && l.stride_w == 1;
 }
@@ -26,8 +28,10 @@ bool serves_channels(const CmsisNnLayer& l, CmsisNnCore) { return l.in_c > 1; }
 // With Helium it wants sums of the filter beside its scratch.
 bool serves_without_helium(const CmsisNnLayer&, CmsisNnCore core) { return core != CmsisNnCore::kHelium; }
 
-// Pixels under the window as columns: two of int16, or four of int8. Of pointwise layers some compilers'
-// builds have two of int16.
+// Pixels under the window as columns (im2col): two of int16, or four of int8, which are as many bytes. Of
+// pointwise layers some compilers' builds have two of int16.
+//
+//   3x3 of 16 channels      column 144 elements       4 * 144 bytes
 int64_t convolution_scratch(const CmsisNnLayer& l, CmsisNnCore core) {
   const int64_t column = l.filter_h * l.filter_w * l.in_c;
   if (core == CmsisNnCore::kHelium) return is_pointwise(l) ? 0 : 4 * rounded_up(column, 16);
@@ -36,7 +40,7 @@ int64_t convolution_scratch(const CmsisNnLayer& l, CmsisNnCore core) {
 }
 
 // With DSP instructions a window of all channels as int16, but of 3x3; with Helium one of four pixels and 124
-// channels.
+// channels. Without either, and where the library falls back to plain C (batches, dilation), nothing.
 int64_t depthwise_scratch(const CmsisNnLayer& l, CmsisNnCore core) {
   constexpr int64_t kChannelsAtOnce = 124;
   const int64_t taps = l.filter_h * l.filter_w;
@@ -48,7 +52,8 @@ int64_t depthwise_scratch(const CmsisNnLayer& l, CmsisNnCore core) {
 
 int64_t no_scratch(const CmsisNnLayer&, CmsisNnCore) { return 0; }
 
-// A fully connected layer of a scale per channel is a convolution of images of one pixel.
+// A fully connected layer of a scale per channel is a convolution of images of one pixel: CMSIS-NN's own
+// function takes a single scale.
 std::optional<CmsisNnLayer> convolution_or_fully_connected(const LaidOutLayer& of) {
   const auto layer = convolution(of);
   return layer ? layer : fully_connected(of);
@@ -60,7 +65,8 @@ constexpr const char* kPerChannel =
 constexpr const char* kWindowDims = "&params, &input_dims, &filter_dims, &output_dims";
 
 // A layer is computed by the first row that fits it. Instructions are those that add up to what networks take
-// on an emulated Cortex-M4 at -O2.
+// on an emulated Cortex-M4 at -O2. In the texts, doubled braces are those of C, {names} are numbers of the
+// layer: the offsets are the negative zero point of the input and the zero point of the output.
 constexpr CmsisNnRow kRows[] = {
     {.function = "arm_fully_connected_s8",
      .layer = fully_connected,
@@ -102,6 +108,7 @@ constexpr CmsisNnRow kRows[] = {
      .instructions = 2.5},
 };
 
+// {"in_h", pointer to member}: the one list by which numbers go into a call's parameters and come out by name
 struct NamedNumber {
   const char* name;
   int64_t CmsisNnLayer::*number;
@@ -136,12 +143,15 @@ using Filters = std::map<std::pair<Shared, std::vector<int64_t>>, Shared>;
 
 // Elements of a constant along axes of a nest: where the first one is, then of each axis, outermost first,
 // its extent and how far apart its neighbours are.
+//   address 3 + 24*i1 + 8*i2, axes {i1 < 4, i2 < 3}   ->   {3,  4, 24,  3, 8}
 std::vector<int64_t> walk_of(const Affine& address, const Nest& nest, const std::vector<int>& axes) {
   std::vector<int64_t> walk = {address.constant};
   for (const int axis : axes) walk.insert(walk.end(), {nest.axes[axis].extent, address.coefficient(axis)});
   return walk;
 }
 
+// The elements that a walk passes, dense: [extents]. So a filter is brought to the library's order,
+// filter[m,ky,kx,c], whatever order the model has.
 Value walked(const Value& value, const std::vector<int64_t>& walk) {
   Shape shape;
   for (size_t k = 1; k < walk.size(); k += 2) shape.push_back(walk[k]);
@@ -155,7 +165,9 @@ Value walked(const Value& value, const std::vector<int64_t>& walk) {
 }
 
 // Its 31 bits and exponent: scale = multiplier * 2^(shift - 31). Nothing for a scale that CMSIS-NN rounds to
-// nothing.
+// nothing. frexp gives a fraction in [0.5, 1), and a float32 scale has 24 bits, so the multiplier is exact:
+//
+//   0.3 = 0.6 * 2^-1   ->   multiplier 0.6 * 2^31, shift -1
 struct Multiplier {
   int32_t multiplier, shift;
 };
@@ -178,6 +190,8 @@ struct Replacement {
   int64_t scratch;                // bytes
 };
 
+// Two passes: which steps can be calls, and of what; then one copy of the graph in which they are. A schedule
+// without any keeps its graph.
 class CallWriter {
  public:
   CallWriter(Schedule schedule, CmsisNnCore core, Filters& filters)
@@ -198,6 +212,8 @@ class CallWriter {
   }
 
  private:
+  // Nothing for a step that is no whole quantised layer, of which input and output share a storage (the
+  // library reads inputs after it has written outputs), or that no row takes.
   std::optional<Replacement> replacement(size_t s) const {
     const Graph& graph = *schedule_.graph;
     const Node& node = *schedule_.steps[s].node;
@@ -220,8 +236,9 @@ class CallWriter {
     return std::nullopt;
   }
 
-  // What a known expression is along those of these axes of the nest that it depends on; nothing if it does
-  // on others, too.
+  // What a known expression is along those of these axes of the nest that it depends on; nothing (null) if it
+  // does on others, too. A literal is one element. Kept by constant and walk, so that schedules share
+  // filters.
   Shared values(const Node& node, const Expr& e, const std::vector<int>& axes) const {
     const Nest& nest = std::get<Nests>(node.body).front();
     if (e->op == Op::kConst) {
@@ -242,7 +259,8 @@ class CallWriter {
     return known;
   }
 
-  // None: there is something that CMSIS-NN does not take.
+  // Filter, biases, multipliers and shifts, the last three of an element a channel; none: there is something
+  // that CMSIS-NN does not take.
   std::vector<Shared> constants_of(const Node& node, const QuantizedLayer& layer,
                                    const CmsisNnLayer& of) const {
     std::vector<int> channels;
@@ -274,7 +292,9 @@ class CallWriter {
     });
   }
 
-  // In a graph of the schedule's own.
+  // In a graph of the schedule's own: other schedules of the model share the one it had. Nodes of the copy
+  // correspond to the old ones in the order of a walk; steps point to these then, and overlaps of replaced
+  // steps, which assumed loops, go.
   void replace(const std::vector<Replacement>& all) {
     const auto graph = std::make_shared<Graph>(*schedule_.graph);
     std::vector<const Node*> old_nodes, new_nodes;
@@ -298,6 +318,9 @@ class CallWriter {
     schedule_.graph = graph;
   }
 
+  // The node reads its input and the constants in the function's order, and writes its result and, where
+  // there is any, the scratch: a tensor that lives at this step alone, so that the planner finds room for it
+  // as for any other.
   void take_over(Node& node, const Replacement& by, Graph& graph) {
     const QuantizedLayer layer = *quantized_layer(node, graph);
     const auto name_of = [&](const Expr& e, const char* otherwise) {
@@ -316,6 +339,7 @@ class CallWriter {
     node.body = by.call;
   }
 
+  // Dense, in a storage of its own.
   TensorId added(Graph& graph, Tensor tensor) {
     const auto id = static_cast<TensorId>(graph.tensors.size());
     schedule_.layouts.push_back({id, 0, row_major_strides(tensor.shape)});
@@ -330,6 +354,7 @@ class CallWriter {
 
 }  // namespace
 
+// By what the target's table says of its instructions.
 std::optional<CmsisNnCore> cmsis_nn_core(const Target& target) {
   constexpr std::string_view kPrefix = "cortex-m";
   const std::string_view name = target.name;

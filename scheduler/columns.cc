@@ -7,7 +7,10 @@ namespace arenac {
 namespace {
 
 // Per dimension of a tensor the columns that it steps; 0: it stays within one, or goes from row to row.
-// Nothing where the place in the row is not one of whole columns.
+// Nothing where the place in the row is not one of whole columns. Of [48, 48, 16] in rows of 768, columns of
+// 16:
+//
+//   strides {768, 16, 1}   ->   {0, 1, 0}            every other column, {768, 32, 1}   ->   {0, 2, 0}
 std::optional<std::vector<int64_t>> column_steps(const Layout& layout, const Rows& rows, const Rows& columns,
                                                  const Shape& shape) {
   std::vector<int64_t> steps(shape.size());
@@ -21,7 +24,9 @@ std::optional<std::vector<int64_t>> column_steps(const Layout& layout, const Row
   return steps;
 }
 
-// The axis that alone is the column of an access, or -1.
+// The axis that alone is the column of an access, or -1: the column must be that axis and nothing else (no
+// offset, no factor), and the axis walk all of them. Then a part of the axis is a part of the columns,
+// whatever else the nest does.
 int column_axis(const Nest& nest, const Layout& layout, const Rows& rows, const Rows& columns,
                 const Shape& shape, const std::vector<Expr>& indices) {
   const auto steps = column_steps(layout, rows, columns, shape);
@@ -39,7 +44,9 @@ int column_axis(const Nest& nest, const Layout& layout, const Rows& rows, const 
   return a >= 0 && !nest.axes[a].reduced && nest.axes[a].extent == columns.count ? a : -1;
 }
 
-// All columns where the place in the row is not one of whole columns.
+// The columns that an access touches while the axes run over `axes`; all of them where the place in the row
+// is not one of whole columns; [0, 0) where it touches nothing. Indices outside the tensor are guarded, and
+// not counted.
 Interval touched_by(const Layout& layout, const Rows& rows, const Rows& columns, const Shape& shape,
                     const std::vector<Expr>& indices, const std::vector<Interval>& axes,
                     const std::vector<const Tensor*>& operands) {
@@ -60,6 +67,7 @@ Interval touched_by(const Layout& layout, const Rows& rows, const Rows& columns,
 
 }  // namespace
 
+// The dimension with the largest stride below a row's.
 Rows columns_of(const Layout& layout, const Rows& rows, const Shape& shape) {
   Rows columns;
   for (size_t d = 0; d < shape.size(); ++d)
@@ -68,6 +76,8 @@ Rows columns_of(const Layout& layout, const Rows& rows, const Shape& shape) {
   return columns;
 }
 
+// All accesses of a nest must agree on the axis: a window over neighbouring columns has none, an element-wise
+// nest has one.
 std::vector<int> column_axes(const Node& node, const Slabs& slabs, TensorId storage, const Rows& rows,
                              const Graph& graph, const std::vector<Layout>& layouts) {
   const Rows columns = columns_of(layouts[storage], rows, graph.tensors[storage].shape);
@@ -76,6 +86,7 @@ std::vector<int> column_axes(const Node& node, const Slabs& slabs, TensorId stor
   std::vector<int> axes;
   for (size_t n = 0; n < nests.size(); ++n) {
     const Nest& nest = nests[n];
+    // the column of all accesses of this nest so far
     int axis = -1;
     bool one = columns.size > 0;
     const auto touch = [&](TensorId id, const std::vector<Expr>& indices) {
@@ -94,6 +105,7 @@ std::vector<int> column_axes(const Node& node, const Slabs& slabs, TensorId stor
   return axes;
 }
 
+// A factor that the axis does not move is read again for each chunk.
 ColumnFactors column_factors(const Node& node, const std::vector<int>& axes) {
   const Nests& nests = std::get<Nests>(node.body);
   ColumnFactors factors = ColumnFactors::kNone;
@@ -106,6 +118,7 @@ ColumnFactors column_factors(const Node& node, const std::vector<int>& axes) {
   return factors;
 }
 
+// Chunk c is the indices [c * width, (c + 1) * width) of the axis, which `chunks` divides evenly.
 std::vector<Interval> columns_touched(const Node& node, const std::vector<int>& axes, int64_t chunks,
                                       TensorId id, const Rows& rows, const Graph& graph,
                                       const std::vector<Layout>& layouts) {
@@ -118,6 +131,7 @@ std::vector<Interval> columns_touched(const Node& node, const std::vector<int>& 
   for (size_t n = 0; n < nests.size(); ++n)
     for (int64_t c = 0; c < chunks; ++c) {
       auto part = axis_intervals(nests[n]);
+      // one chunk is all of the nest
       const int axis = chunks > 1 ? axes[n] : -1;
       if (axis < 0 && c > 0) break;
       const int64_t width = axis < 0 ? 0 : part[axis].end / chunks;

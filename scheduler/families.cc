@@ -7,10 +7,12 @@
 namespace arenac {
 namespace {
 
-// What a host pulls.
+// What a host pulls: per slab of it, what all that runs within that slab needs from outside the family.
 //
-// A guest's slabs need what they pull by the slab of the host in which they run; what a later slab of it
-// asks for, an earlier one may have had already.
+// A guest's slabs need what they pull by the slab of the host in which they run; what a later slab of it asks
+// for, an earlier one may have had already.
+//
+//   guest pulls upto {1, 2, 3, 4}; its slabs [0, 2) run in slab 0 of the host, [2, 4) in slab 1  ->  {2, 4}
 std::vector<Pull> pulls_of_family(const Group& group, const StageUses& uses, int host) {
   std::vector<Pull> all;
   const std::vector<int> family = family_of(group, host);
@@ -34,7 +36,7 @@ std::vector<Pull> pulls_of_family(const Group& group, const StageUses& uses, int
   return all;
 }
 
-// The rows that a stage touches within a slab of a host.
+// The rows that a stage touches in these slabs of its own: their hull.
 Interval rows_in(const RowAccess& access, const Interval& slabs) {
   if (slabs.begin >= slabs.end) return {0, 0};
   Interval all = access.rows[slabs.begin];
@@ -57,6 +59,8 @@ int turns_with(const Group& group, int k) {
   return stage.host >= 0 && !stage.seen_through_window() ? stage.host : k;
 }
 
+// Up the line of hosts: a guest in turns has the slabs of its host, one that is seen through a window those
+// of slabs_at.
 Interval slabs_in(const Group& group, int k, int host, int64_t slab) {
   if (k == host) return {slab, slab + 1};
   const Stage& stage = group.stages[k];
@@ -65,6 +69,7 @@ Interval slabs_in(const Group& group, int k, int host, int64_t slab) {
   return {stage.slabs_at[above.begin].begin, stage.slabs_at[above.end - 1].end};
 }
 
+// A host without guests pulls what it pulled alone.
 std::vector<std::vector<Pull>> pulls_of_hosts(const Group& group, const StageUses& uses) {
   const Guests guests = guests_of(group);
   std::vector<std::vector<Pull>> all(guests.size());
@@ -74,6 +79,8 @@ std::vector<std::vector<Pull>> pulls_of_hosts(const Group& group, const StageUse
   return all;
 }
 
+// Two stages of a family that meet in a row would have to run one after the other in each slab, and yet run
+// in turns, chunk by chunk: only where the storage is cut into columns, too, can they.
 TensorId rows_met_in(int host, const Group& group, const StageUses& uses,
                      const std::set<TensorId>& in_chunks) {
   const std::vector<int> family = family_of(group, host);

@@ -17,7 +17,8 @@ constexpr int64_t kSlack = 32;               // chunks grow where one part in as
 constexpr int64_t kStrips[] = {4, 2, 1};     // rows of windows that are computed at a time
 const Keep kNarrow{.width = 1};
 
-// Keeps the ways that are better than the others in bytes, work or the width of their chunks.
+// Keeps the ways that are better than the others in bytes, work or the width of their chunks: the Pareto
+// front of the three, by ascending work. A way that another one equals or beats in all three is dropped.
 void offer(std::vector<GroupWays::Way>& all, GroupWays::Way way) {
   const auto as_good = [](const GroupWays::Way& a, const GroupWays::Way& b) {
     return a.bytes <= b.bytes && a.work <= b.work && a.keep.width >= b.keep.width;
@@ -29,8 +30,10 @@ void offer(std::vector<GroupWays::Way>& all, GroupWays::Way way) {
   all.insert(at, std::move(way));
 }
 
-// With one storage not computed again, others as they were or for half as many rows of windows at a time;
-// or with one for more of them.
+// With one storage not computed again, others as they were or for half as many rows of windows at a time; or
+// with one for more of them. The neighbours of a way that may do less work:
+//
+//   again {a: 2, b: 1}   ->   {b: 1}   {a: 2}   {a: 1}   {a: 4, b: 1}   {a: 2, b: 4}   {a: 2, b: 2}
 std::vector<Keep> with_less_again(const Keep& keep) {
   std::vector<Keep> all;
   for (size_t k = 0; k < keep.again.size(); ++k) {
@@ -63,6 +66,8 @@ GroupWays::GroupWays(const Schedule& whole, const StepFacts& facts, const StepBy
       keys_(whole, facts, bytes.of_storages()),
       barriers_(whole, facts) {}
 
+// What is asked for again, or found to be impossible, stays as an entry without ways. Groups of equal steps
+// (a network repeats its blocks) have one key, and are formed once for all searches.
 GroupWays::Ways* GroupWays::form(int begin, int end) {
   if (runs_ > kMostRuns || formed_ > shared_.most_formed || ways_.contains({begin, end}) ||
       has_passed(shared_.deadline))
@@ -85,6 +90,8 @@ GroupWays::Ways* GroupWays::form(int begin, int end) {
   return &ways;
 }
 
+// Bytes are told beside those that pass by, which differ between groups of one key. The floor: what would be
+// left if all that can be narrowed or computed again took nothing.
 FormedGroup GroupWays::formed(int begin, int end, const GroupKeys::Key& key) const {
   const auto plan = plan_of(begin, end, Keep{});
   if (!plan) return {};
@@ -100,6 +107,7 @@ FormedGroup GroupWays::formed(int begin, int end, const GroupKeys::Key& key) con
   return group;
 }
 
+// Ascending work: the first that fits is the cheapest.
 const GroupWays::Way* GroupWays::fitting(const Ways& ways, int64_t peak) {
   for (const Way& way : ways.known)
     if (way.bytes <= peak) return &way;
@@ -113,11 +121,14 @@ bool GroupWays::may_try() const {
          !has_passed(shared_.deadline);
 }
 
+// Something is left to be tried, and its floor is low enough.
 bool GroupWays::might_fit(const Ways& ways, int64_t peak) const {
   return !ways.known.empty() && ways.floor <= peak &&
          (!ways.narrowed || !is_listed(ways) || has_windows(ways));
 }
 
+// From what costs nothing to what costs most: chunks of a column; windows, one after the other; and then less
+// work, once it fits.
 void GroupWays::try_to_fit(int begin, int end, int64_t peak) {
   Ways& ways = ways_.at({begin, end});
   if (may_try() && !std::exchange(ways.narrowed, true))
@@ -172,6 +183,8 @@ bool GroupWays::are_free(TensorId storage) const {
   return false;
 }
 
+// Forms the group so; nothing where that is impossible or the trials are spent. What a trial costs is counted
+// before it is known to succeed: limits are the same whatever it finds.
 std::optional<GroupWays::Way> GroupWays::tried(int begin, int end, Keep keep) {
   if (!may_try()) return std::nullopt;
   formed_ += end - begin;
@@ -183,7 +196,14 @@ std::optional<GroupWays::Way> GroupWays::tried(int begin, int end, Keep keep) {
 }
 
 // Which windows to try, and in which order: those first that save most bytes for their work, alone. Of a
-// storage, those of fewer rows save more, and less for their work.
+// storage, those of fewer rows save more, and less for their work: of each storage the concave hull over its
+// strips is kept, along which the rates fall (as in the greedy solution of the multiple-choice knapsack
+// problem, Sinha and Zoltners, 1979).
+//
+//   bytes saved     .---x strip 1          the rate from corner to corner falls; a strip below the line
+//                .-x strip 2               between its neighbours is never the best choice
+//              x strip 4
+//             +------------- work
 void GroupWays::find_windows(int begin, int end, int64_t peak, Ways& ways) {
   if (windows_ == Windows::kAny && !std::exchange(ways.probed, true) && !ways.storages.empty()) {
     // Little less than everything computed again takes can be had.
@@ -219,7 +239,8 @@ void GroupWays::find_windows(int begin, int end, int64_t peak, Ways& ways) {
   for (const auto& [rate, window] : ranked) ways.untried->push_back(window);
 }
 
-// What a window alone saves and costs: in every group what it does in the first that can have it.
+// What a window alone saves and costs: in every group what it does in the first that can have it. An
+// estimate, to order the trials by: each trial forms the group and knows the truth.
 std::optional<GroupWays::Gain> GroupWays::gain_of(const WindowKept& window, int begin, int end,
                                                   const Ways& ways) {
   const std::pair key(window.storage, window.strip);
@@ -243,7 +264,7 @@ void GroupWays::add_window(int begin, int end, Ways& ways) {
     add(begin, end, {.width = 1, .again = {window}}, ways);
 }
 
-// Where it saves bytes; others are added to it then.
+// Where it saves bytes; others are added to it then (ways.next).
 bool GroupWays::add(int begin, int end, Keep keep, Ways& ways) {
   auto way = tried(begin, end, keep);
   if (!way || way->bytes >= ways.least || (windows_ == Windows::kFree && way->work > 0)) return false;
@@ -253,6 +274,8 @@ bool GroupWays::add(int begin, int end, Keep keep, Ways& ways) {
   return true;
 }
 
+// Wide chunks have faster kernels, so what fits is widened again as long as some of the peak is left
+// (kSlack), halving from kWidestChunk.
 GroupPlan GroupWays::plainest(int begin, int end, int64_t peak) const {
   auto rows = plan_of(begin, end, Keep{.columns = false});
   if (bytes_.of(*rows) <= peak) return std::move(*rows);
@@ -265,11 +288,13 @@ GroupPlan GroupWays::plainest(int begin, int end, int64_t peak) const {
   return std::move(*plan_of(begin, end, way.keep));
 }
 
+// Of all stages.
 int64_t GroupWays::work_again(const GroupPlan& plan) const {
   const std::vector<int64_t> stages = arenac::work_again(plan.group, whole_.steps);
   return std::accumulate(stages.begin(), stages.end(), int64_t{0});
 }
 
+// The part of its limits that is used, of the one that is nearest.
 double GroupWays::work() const {
   const auto part = [](int64_t count, int64_t most) {
     return static_cast<double>(count) / static_cast<double>(most);
@@ -277,6 +302,7 @@ double GroupWays::work() const {
   return std::max(part(runs_, kMostRuns), part(formed_, shared_.most_formed));
 }
 
+// For the report: what a larger limit might have found.
 LimitsHit GroupWays::limits_hit() const {
   LimitsHit hit = facts_.limits_hit;
   if (runs_ > kMostRuns) hit.insert({"groups of layers", kMostRuns, "slab"});

@@ -11,7 +11,8 @@
 namespace arenac {
 namespace {
 
-// A stage for each step, with pulls; none waits or has chunks.
+// A stage for each step, with pulls; none waits or has chunks. Producers are steps in the facts, and stages
+// here; those before the group have run.
 std::vector<Stage> stages_of(const CutSteps& steps) {
   std::vector<Stage> stages;
   int64_t all = 0;  // slabs
@@ -44,7 +45,8 @@ Group group_of(const CutSteps& steps) {
   return group;
 }
 
-// What is overwritten has been read before, as far as steps can see to it.
+// What is overwritten has been read before, as far as steps can see to it: waits become pulls of the stages
+// within.
 void wait_for_readers(Group& group, const CutSteps& steps) {
   for (int k = 0; k < steps.count(); ++k)
     for (const Pull& wait : steps.cut[k].waits)
@@ -73,6 +75,7 @@ class GroupForming {
       if (!runs_in_order()) return std::nullopt;
     }
     if (!keep.columns) return plan(sources_.storage_uses());
+    // from here on stages may have hosts
     Chunks chunks(steps_, group_, keep.width);
     for (const WindowKept& window : keep.again)
       if (!chunks.compute_again(window.storage)) return std::nullopt;
@@ -102,14 +105,17 @@ class GroupForming {
     return sources_.are_in_order();
   }
 
-  // The end of the group in the making: what is left of it is the plan's.
+  // The end of the group in the making: what is left of it is the plan's. Rings are of storages that keep
+  // fewer rows than they have.
   GroupPlan plan(const std::vector<StorageUse>& storages) {
     std::vector<KeptRing> kept = rings_of(storages, steps_.facts);
     std::vector<StorageOverlap> over = overlaps_of(steps_, times_, storages);
     return {std::move(group_), std::move(kept), std::move(over)};
   }
 
-  // The group with chunks. Hosts pull in another order, so that rows may live longer.
+  // The group with chunks. Hosts pull in another order, so that rows may live longer: rings of rows are found
+  // anew, and those that were cut into chunks take the place of theirs. Nothing where tensors in one place
+  // would get in each other's way.
   std::optional<GroupPlan> pulled_by_hosts(Chunks& chunks, const std::vector<KeptRing>& cut) {
     chunks.gather_pulls();
     if (!runs_in_order()) return std::nullopt;
@@ -134,10 +140,12 @@ class GroupForming {
 std::optional<std::map<int, int64_t>> strips_of(int end, const std::vector<WindowKept>& again,
                                                 const StepFacts& facts) {
   std::map<int, int64_t> strips;
+  // a step whose result is computed again takes slabs as its reader asks for them, not in strips
   const auto writes_again = [&](int s) {
     return std::any_of(again.begin(), again.end(),
                        [&](const WindowKept& window) { return facts.writer[window.storage] == s; });
   };
+  // s reads the producer slab by slab, each its own
   const auto in_step = [&](int s, int producer) {
     const auto& pulls = facts.steps[s].pulls;
     const auto at =

@@ -9,7 +9,7 @@
 namespace arenac {
 namespace {
 
-// The address as if every row of a ring were in memory.
+// The address as if every row of a ring were in memory: (t + 2) % 3 moves as t + 2 does.
 Expr unwound(const Expr& index) {
   return substitute(index, [](const Expr& e) { return e->op == Op::kMod ? e->args[0] : Expr(); });
 }
@@ -28,7 +28,8 @@ int lanes_for(int64_t extent, int most) {
 }
 
 // Of the widths up to `most` that of the least work: the last tile computes some pixels twice, and every tile
-// reads the weights.
+// reads the weights, which counts as a pixel. Of 49 pixels and at most 8: tiles of 7 are 7 * (7 + 1) = 56, of
+// 8 7 * 9 = 63.
 int tile_for(int64_t extent, int most) {
   const auto work = [&](int64_t tile) { return (extent + tile - 1) / tile * (tile + 1); };
   int64_t best = std::min<int64_t>(extent, most);
@@ -61,7 +62,8 @@ int tile_axis(const FlatNest& nest, int vector_axis, int tile) {
   return best;
 }
 
-// Kept axes: the rest, then the vector blocks, then the tiles.
+// Kept axes: the rest, then the vector blocks, then the tiles; reduced axes last, in the order that they
+// have.
 void order_kept(const FlatNest& nest, LoopPlan& plan) {
   std::stable_sort(plan.order.begin(), plan.order.end(), [&](int a, int b) {
     const auto rank = [&](int x) {
@@ -166,7 +168,8 @@ struct OperandFacts {
 };
 
 // Per axis how many elements of the body's operands there are along it: as many as it has, or where only
-// constants move along it, as these have (weight_blocks.h).
+// constants move along it, as these have (weight_blocks.h). A convolution to 10 channels whose weights are
+// laid out for 16 has room for 16 lanes, of which 6 are computed and not stored.
 std::vector<int64_t> rooms_of(const FlatNest& flat, const Nest& nest, const Node& node, const Graph& graph) {
   std::vector<int64_t> rooms;
   for (size_t a = 0; a < flat.axes.size(); ++a) {
@@ -286,7 +289,8 @@ std::optional<std::vector<int64_t>> strides_of_terms(TensorId id, const Graph& g
   return strides;
 }
 
-// How far a read moves along an axis of the flat nest in a tensor of those strides.
+// How far a read moves along an axis of the flat nest in a tensor of those strides: of its outermost joined
+// axis.
 int64_t pace_of(const Nest& nest, const FlatNest& flat, int operand, const std::vector<int64_t>& strides,
                 int a) {
   if (flat.walks[static_cast<size_t>(a)].empty()) return 0;
@@ -408,6 +412,7 @@ LoopPlan walk_of(const FlatNest& flat, const Place& place, const Target& target)
 
 }  // namespace
 
+// Blocks first, which say what is read how often; then, for targets with caches, which loop is outside.
 LoopPlan plan_loops(const Nest& nest, const Node& node, const Graph& graph,
                     const std::vector<Layout>& layouts, const Target& target) {
   const FlatNest flat = flat_nest(nest, node, layouts);

@@ -8,8 +8,9 @@
 namespace arenac {
 namespace {
 
-// From the last slab on. Where a slab and the next go forward, in rows and in time, what both touch is for
-// the next.
+// Marks the rows as touched when the slabs run. From the last slab on: where a slab and the next go forward,
+// in rows and in time, what both touch is for the next, which is later, and need not be marked here. So a
+// window that moves on by a row takes a row's time for each slab, not a window's.
 void touch(RowLives& lives, const std::vector<Interval>& rows, const std::vector<Moment>& when) {
   if (lives.rows.empty()) return;  // nobody asks
   Interval next = {INT64_MAX, INT64_MAX};
@@ -23,14 +24,15 @@ void touch(RowLives& lives, const std::vector<Interval>& rows, const std::vector
   }
 }
 
-// At the first run of each slab: what runs again writes the same values.
+// At the first run of each slab: what runs again writes the same values. -1: it never runs.
 void write(RowLives& lives, const std::vector<Interval>& rows, const std::vector<Moment>& when) {
   if (lives.rows.empty()) return;
   for (size_t t = 0; t < rows.size(); ++t)
     for (int64_t y = rows[t].begin; when[t] >= 0 && y < rows[t].end; ++y) lives.at(y).write(when[t]);
 }
 
-// The lives of a storage's rows: from the first to the last that one of its tensors touches.
+// The lives of a storage's rows: from the first to the last that one of its tensors touches. A row is written
+// when the first of them is, and touched last when the last of them is.
 std::vector<Life> merged(std::span<const RowLives> sources) {
   Interval all = {0, 0};
   for (const RowLives& source : sources) all = hull(all, {source.first, source.end()});
@@ -53,6 +55,9 @@ bool comes_before(TensorId a, TensorId b, const CutSteps& steps) {
 
 }  // namespace
 
+// Time goes on by one with each slab of a stage that is no guest: guests run within their host's slab.
+//
+//   runs   conv 0  conv 1  pool 0  conv 2        conv: first {0, 1, 3, ..}      pool: first {2, ..}
 GroupTimes times_of(const Group& group) {
   GroupTimes all;
   all.stages.reserve(group.stages.size());
@@ -68,6 +73,8 @@ GroupTimes times_of(const Group& group) {
   return all;
 }
 
+// Finds which sources are touched, and of each the rows from the first to the last. Sources are sorted,
+// accesses point into them: trace(), which runs for every way to form a group, looks nothing up.
 TouchedSources::TouchedSources(const CutSteps& steps) : steps_(steps) {
   struct Source {
     TensorId id;
@@ -101,7 +108,8 @@ TouchedSources::TouchedSources(const CutSteps& steps) : steps_(steps) {
   keep_rows(counts);
 }
 
-// So many rows each, of what lives here in rows, or is, or is in, the place of another.
+// So many rows each, of what lives here in rows, or is, or is in, the place of another. Of all others nobody
+// asks, and their rows are not followed.
 void TouchedSources::keep_rows(const std::vector<size_t>& counts) {
   std::vector<char> asked(sources_.size());
   for (size_t k = 0; k < sources_.size(); ++k) {
@@ -122,6 +130,8 @@ std::vector<RowLives>::const_iterator TouchedSources::at(TensorId source) const 
   return found != sources_.end() && found->id == source ? found : sources_.end();
 }
 
+// Reads mark rows as touched at the last run of a slab, writes as written at the first one: the longest life
+// that a row has.
 void TouchedSources::trace(const GroupTimes& times) {
   for (RowLives& source : sources_)
     std::fill(source.rows.begin(), source.rows.end(), Life{source.others_written, -1});
@@ -135,6 +145,8 @@ void TouchedSources::trace(const GroupTimes& times) {
   }
 }
 
+// For each pair of an earlier tensor a and a later one b in the same bytes: every row of a is touched for the
+// last time before b writes it (at the same moment will do: a slab reads before it writes).
 bool TouchedSources::are_in_order() const {
   for (const RowLives& b : sources_)
     for (const TensorId id : steps_.facts.overwritten[b.id]) {
@@ -148,6 +160,7 @@ bool TouchedSources::are_in_order() const {
   return true;
 }
 
+// Sources of one storage stand together; several share its slots, and so their lives are merged.
 std::vector<StorageUse> TouchedSources::storage_uses() const {
   std::vector<StorageUse> uses;
   for (auto begin = sources_.begin(), end = begin; begin != sources_.end(); begin = end) {
