@@ -271,7 +271,7 @@ Expr simplify(Op op, const Expr& a, const Expr& b) {
 }
 
 // A float as an integer: truncated, what is too large or too small becomes the nearest that the type holds,
-// NaN becomes 0. C leaves all but the first undefined, so that emitted code must ask, too:
+// NaN becomes 0. C leaves undefined what the type cannot hold, so that emitted code must ask, too:
 //
 //   int8:   127.9 -> 127     -1e30 -> -128     NaN -> 0
 //   uint8:   -0.5 -> 0         300 -> 255
@@ -305,9 +305,9 @@ int64_t requantized(int64_t sum, double scale) {
 // The index is the operation's number, see kOps.
 const OpInfo& info(Op op) { return kOps[static_cast<int>(op)]; }
 
-// Unary operations ignore b. What arenac has a C text of (float_functions.h) is run, not the host's libm:
-// what is folded at compile time and what the target computes are then the same bits. Results of comparisons
-// are a bool in `i`, whatever the operands' type.
+// Unary operations ignore b. Functions of float32 that arenac has a C text of (float_functions.h) run that
+// and not the host's libm: what is folded at compile time and what the target computes are then the same
+// bits. Results of comparisons are a bool in `i`, whatever the operands' type.
 Scalar apply(Op op, Type type, Scalar a, Scalar b) {
   if (op == Op::kRequantize) return {.i = requantized(a.i, b.f)};
   if (!is_float(type)) {

@@ -270,7 +270,7 @@ std::optional<Steps> in_steps(const Expr& e, int64_t d, const std::vector<Interv
   return largest;
 }
 
-// e / d for e >= 0. The cases in turn, each smaller than the one before or left as it is:
+// e / d for e >= 0. The cases in turn; what none of them fits stays as it is:
 //
 //   (x / 3) / 4               x / 12                            one division for two
 //   (x % 12) / 4              (x / 4) % 3                       remainders outside, where they meet others

@@ -333,8 +333,8 @@ std::vector<Declaration> inputs_of(const onnx::GraphProto& graph) {
 constexpr int kTriedNodes = 30000;
 
 // Binds what is left open, or says how to: a UserError that names the open dimensions and a command line that
-// binds them all, with extents that an import has been tried with. `path` is empty for a model that is no
-// file, and then `name` stands for it.
+// binds them all, with extents by which an import succeeds, if such are found. `path` is empty for a model
+// that is no file, and then `name` stands for it.
 Graph import_proto(const onnx::ModelProto& model, const std::string& name, const std::string& path,
                    const ImportOptions& options) {
   const std::string directory = std::filesystem::path(path).parent_path().string();

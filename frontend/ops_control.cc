@@ -165,8 +165,8 @@ void require_alike(const Lowering& node, int k, TensorId yes, TensorId no) {
                          : ": what they hold must be known at compile time; make the condition a constant"));
 }
 
-// The branches have no inputs: they see the names around the node (ONNX: "subgraphs capture the outer
-// scope"). Outputs are matched by position, whatever the branch calls them.
+// The branches have no inputs: they see the names around the node, as the standard has it. Outputs are
+// matched by position, whatever the branch calls them.
 //
 //   1. both branches are lowered, each to a block or to its faults;
 //   2. neither fits, or one would with an operator that arenac lacks: all faults are reported;

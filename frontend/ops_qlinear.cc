@@ -159,6 +159,7 @@ void qlinear_global_average_pool(Lowering& node) {
   const Quantization y = quantization_at(node, 3, node.type(x.q));
   const bool channels_last = node.int_attr("channels_last", 0) != 0;
   node.require(node.rank(x.q) >= 3, "needs an input [N, C, spatial...]");
+  // spatial: [2, rank), or [1, rank - 1) with the channels last
   const auto dims = dims_between(2 - channels_last, node.rank(x.q) - channels_last);
   const TensorId part =
       node.scalar(Type::kFloat32, 1.0 / static_cast<double>(reduced_count(node.shape(x.q), dims)));

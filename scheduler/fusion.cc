@@ -19,7 +19,7 @@ constexpr int64_t kNear = 4, kFew = 1024;   // peaks above the least by one part
 // group that was formed is an edge; its weight is the bytes that are live during it, or what it costs.
 //
 //    0 --conv1-- 1 --conv2-- 2 --dw-- 3 --pw-- 4           single steps
-//    |           +-----------group-----------+ |           1 -> 4
+//                +------------group------------+           an edge 1 -> 4
 //
 // Two questions of such paths: which largest weight is the least (a peak), and which path within a peak costs
 // the least. Both go over the cuts from left to right. Forming a group is what takes time, so only those are
@@ -108,8 +108,9 @@ class Partition {
   }
 
   // Groups of ever lower peaks below `high`, by halves. Where none are expected, first a little below it.
-  // Invariant: none were found for `low`, and the best so far have `high`; what is found at most halves the
-  // distance, and often more, as the peak of groups may be lower than what was asked for.
+  // Invariant: none were found for `low`, and the best so far have `high`. Each turn but that first one
+  // leaves half of the distance at most, and often less, as the peak of groups may be lower than what was
+  // asked for.
   std::vector<std::vector<GroupPlan>> least_below(int64_t high, const Allowed& allowed, Expect expect) {
     std::vector<std::vector<GroupPlan>> all;
     search();
