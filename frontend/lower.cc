@@ -15,6 +15,8 @@ const Attribute& Lowering::attribute(const std::string& name) const {
   return at->second;
 }
 
+// Attributes: absent, they are the fallback, which is the standard's default. Of what type they are has been
+// checked as far as the ONNX library knows (Importer::resolve).
 int64_t Lowering::int_attr(const std::string& name, int64_t fallback) const {
   return has(name) ? attribute(name).i : fallback;
 }
@@ -33,6 +35,7 @@ std::vector<float> Lowering::floats_attr(const std::string& name) const {
   return has(name) ? attribute(name).floats : std::vector<float>{};
 }
 
+// Sequences and optionals that hold nothing are no tensors: operand() gives values of any kind.
 TensorId Lowering::in(int k) const {
   if (!has_input(k)) fail(fmt::format("input {} is missing", k));
   if (node_.inputs[k] < 0) fail(fmt::format("input {} is a sequence, a tensor is needed", k));
@@ -45,10 +48,12 @@ const Sequence& Lowering::sequence(int k) const {
   return importer_.sequence_of(operand(k));
 }
 
+// A reference into a vector that grows.
 const Tensor& Lowering::tensor(TensorId id) const { return importer_.graph.tensors[id]; }
 
 void Lowering::ask_for(TensorId id) const { importer_.ask_for(id); }
 
+// Before it fails it asks for the value: with it, the import starts again and gets past this place.
 void Lowering::require_constant(TensorId id, const std::string& what) const {
   if (is_constant(id)) return;
   ask_for(id);
@@ -58,6 +63,7 @@ void Lowering::require_constant(TensorId id, const std::string& what) const {
       what, tensor(id).name));
 }
 
+// Of a tensor without elements, the shape alone tells what it holds.
 std::vector<int64_t> Lowering::constant_ints(TensorId id, const std::string& what) const {
   const Tensor& t = tensor(id);
   if (element_count(t.shape) == 0) return {};
@@ -68,6 +74,7 @@ std::vector<int64_t> Lowering::constant_ints(TensorId id, const std::string& wha
   return all;
 }
 
+// Of any numeric type: integers are exact up to 2^53.
 std::vector<double> Lowering::constant_floats(TensorId id, const std::string& what) const {
   const Tensor& t = tensor(id);
   require_constant(id, what);
@@ -77,11 +84,13 @@ std::vector<double> Lowering::constant_floats(TensorId id, const std::string& wh
   return all;
 }
 
+//   rank 4:   -1 -> 3,  -4 -> 0,  4 fails
 int64_t Lowering::normalized_axis(int64_t axis, int64_t rank) const {
   if (axis < -rank || axis >= rank) fail(fmt::format("axis {} is outside rank {}", axis, rank));
   return axis < 0 ? axis + rank : axis;
 }
 
+// A tensor is one part, an optional that holds nothing has none, a sequence has its elements.
 std::vector<TensorId> Lowering::parts(TensorId value) const {
   if (value >= 0) return {value};
   return value == kAbsent ? std::vector<TensorId>{} : importer_.sequence_of(value).elements;
@@ -96,6 +105,7 @@ TensorId Lowering::make_sequence(Type type, std::vector<TensorId> elements) cons
   return importer_.add_sequence({type, std::move(elements)});
 }
 
+// For messages: the first shapes of a long sequence.
 std::string Lowering::describe(TensorId value) const {
   if (value >= 0) return fmt::format("{} {}", info(type(value)).name, to_string(shape(value)));
   if (value == kAbsent) return "-";
@@ -107,12 +117,14 @@ std::string Lowering::describe(TensorId value) const {
   return sequence.elements.size() > kShown ? text + " ..." : text;
 }
 
+// Of a value that has room (table, listed).
 TensorId Lowering::constant(Value value) const {
   return importer_.add_constant(node_.origin, std::make_shared<const Value>(std::move(value)));
 }
 
 namespace {
 
+// What the file spends on an attribute, about.
 int64_t bytes_of(const Attribute& attribute) {
   int64_t bytes = std::ssize(attribute.ints) * 8 + std::ssize(attribute.floats) * 4;
   for (const std::string& text : attribute.strings) bytes += std::ssize(text) + 1;
@@ -121,6 +133,11 @@ int64_t bytes_of(const Attribute& attribute) {
 
 }  // namespace
 
+// A table that is no more than kTimes what the node's attributes hold is paid for by the file's own size;
+// what goes beyond that is taken from room that all nodes of the model share. `accounted_` remembers how much
+// of the attributes is used up, as a node may make several tables.
+//
+//   attributes 1000 bytes: 4000 accounted for;   tables of 3000 and 2000 bytes: 0 and 1000 are counted
 void Lowering::take_room(Type type, const Shape& shape) const {
   constexpr int64_t kTimes = 4;
   int64_t left = -accounted_;
@@ -148,12 +165,15 @@ TensorId Lowering::scalar(Type type, double value) const {
   return constant(std::move(one));
 }
 
+// The result may be a constant already: add_node folds.
 TensorId Lowering::add(Type type, Shape shape, std::vector<TensorId> reads, Nests nests) const {
   const TensorId id = importer_.add_tensor(node_.origin, type, std::move(shape));
   importer_.add_node({node_.origin, node_.op, std::move(reads), {id}, std::move(nests)});
   return id;
 }
 
+// The kernel has its operands dense and row-major; element types of `reads` and `writes` are as its C file
+// says.
 std::vector<TensorId> Lowering::call(const std::string& kernel, Type type, std::vector<TensorId> reads,
                                      std::vector<int64_t> parameters,
                                      std::vector<std::pair<Type, Shape>> writes) const {
@@ -166,12 +186,14 @@ std::vector<TensorId> Lowering::call(const std::string& kernel, Type type, std::
   return ids;
 }
 
+// Lowered like a node of the model of that operator, with this node's name, so that messages point to it.
 TensorId Lowering::apply(const std::string& op, std::vector<TensorId> inputs,
                          std::map<std::string, Attribute> attributes) const {
   OnnxNode inner{node_.origin, op, "", 18, std::move(inputs), {"result"}, std::move(attributes)};
   return importer_.lower(inner).at(0);
 }
 
+// node 'conv1' (Conv, inputs float32 [1,3,8,8], float32 [4,3,3,3]): the problem
 void Lowering::fail(const std::string& problem) const {
   constexpr size_t kMostDescribed = 8;
   std::string operands;
@@ -184,6 +206,7 @@ void Lowering::fail(const std::string& problem) const {
                               operands, problem));
 }
 
+// A model that compiles, to something that its author may not expect.
 void Lowering::warn(const std::string& text) const {
   importer_.graph.warnings.push_back(
       fmt::format("node '{}' ({}): {}", printable(node_.origin), printable(node_.op), text));
@@ -195,6 +218,7 @@ std::vector<Expr> Formula::axes(const Shape& extents) {
   return all;
 }
 
+// The default store is the unreduced axes in the order in which they are made.
 Expr Formula::add_axis(int64_t extent, bool reduced) {
   nest().axes.push_back({extent, reduced});
   const Expr a = arenac::axis(static_cast<int>(nest().axes.size()) - 1);
@@ -202,6 +226,7 @@ Expr Formula::add_axis(int64_t extent, bool reduced) {
   return a;
 }
 
+// Indices are made simpler with the axes that the nest has by now, so axes come before what reads along them.
 Expr Formula::read(TensorId id, std::vector<Expr> indices) {
   auto at = std::find(reads_.begin(), reads_.end(), id);
   if (at == reads_.end()) at = reads_.insert(at, id);
@@ -210,6 +235,9 @@ Expr Formula::read(TensorId id, std::vector<Expr> indices) {
   return arenac::read(static_cast<int>(at - reads_.begin()), node_.type(id), std::move(indices));
 }
 
+// numpy's rule: dimensions correspond from the last, an extent of 1 is read at 0 for every index.
+//
+//   v [3,1] at out {i0, i1, i2}   ->   v[i1, 0]
 Expr Formula::broadcast(TensorId id, const std::vector<Expr>& out) {
   const Shape& shape = node_.shape(id);
   ARENAC_CHECK(shape.size() <= out.size(), "broadcast to a lower rank");
@@ -219,6 +247,7 @@ Expr Formula::broadcast(TensorId id, const std::vector<Expr>& out) {
   return read(id, std::move(indices));
 }
 
+// The axes that `reduced` has made are combined; those made by `axis` are the result's.
 void Formula::reduce(Combine combine, const Expr& value) {
   if (value->type == Type::kString) throw TypeError("text cannot be combined");
   nest().combine = combine;
@@ -228,6 +257,7 @@ void Formula::reduce(Combine combine, const Expr& value) {
     reduced(1);
 }
 
+// Several points may store to one place: each adds to what is there, in the order of the points.
 void Formula::accumulate(Combine combine, const Expr& value) {
   if (value->type == Type::kString) throw TypeError("text cannot be combined");
   nest().combine = combine;
@@ -235,6 +265,7 @@ void Formula::accumulate(Combine combine, const Expr& value) {
   nest().body = value;
 }
 
+// Of several nests, those of the last one: with more than one, the shape is better given.
 TensorId Formula::emit(Type type) {
   Shape shape;
   for (const Axis& a : nest().axes)
@@ -248,6 +279,7 @@ TensorId Formula::emit(Type type, Shape shape) {
   return node_.add(type, std::move(shape), std::move(reads_), std::move(nests_));
 }
 
+//   [8,1,6] and [7,1]   ->   [8,7,6]            an extent of 0 beats 1:   [0] and [1]   ->   [0]
 Shape broadcast_shape(const Lowering& node, const std::vector<Shape>& shapes) {
   size_t rank = 0;
   for (const Shape& s : shapes) rank = std::max(rank, s.size());

@@ -9,12 +9,18 @@
 
 namespace arenac {
 
+// Nodes have few operands: a linear search is the fastest.
 int Operands::of(TensorId id) {
   const auto at = std::find(ids.begin(), ids.end(), id);
   if (at == ids.end()) return ids.push_back(id), static_cast<int>(ids.size()) - 1;
   return static_cast<int>(at - ids.begin());
 }
 
+// Operands are numbered anew in the order in which the nests first read them:
+//
+//   reads {a, b, b, c}, body x1[i] + x2[i] * x3[i]     ->     reads {b, c}, body x0[i] + x0[i] * x1[i]
+//
+// Indices may read, too: they come before what they index.
 Node with_used_operands(Node node) {
   Operands used;
   const auto renumbered = [&](const auto& self, const Expr& e) -> Expr {
@@ -32,11 +38,15 @@ Node with_used_operands(Node node) {
   return node;
 }
 
+// Each index must be an axis of exactly the dimension's extent that no other index is, or the 0 of a
+// dimension of 1; then points and elements correspond one to one. An offset, a stride or a reduced axis:
+// nothing.
 std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indices, const Shape& shape,
                                                   const std::vector<Axis>& axes) {
   std::vector<int> dimension(axes.size(), -1);
   for (size_t d = 0; d < indices.size(); ++d) {
     if (is_constant(indices[d], 0) && shape[d] == 1) continue;
+    // an iteration's number is negative: none
     const int a = indices[d]->op == Op::kAxis ? indices[d]->index : -1;
     if (a < 0 || dimension[a] >= 0 || axes[a].reduced || axes[a].extent != shape[d]) return std::nullopt;
     dimension[a] = static_cast<int>(d);
@@ -46,6 +56,7 @@ std::optional<std::vector<int>> dimension_of_axes(const std::vector<Expr>& indic
   return dimension;
 }
 
+// 0: an input or a constant. 1: its elements are the same whenever it is read. More: control flow assigns it.
 std::vector<int> times_written(const Graph& graph) {
   std::vector<int> written(graph.tensors.size());
   const auto count = [&](const auto& self, const Block& block) -> void {
@@ -61,6 +72,7 @@ std::vector<int> times_written(const Graph& graph) {
   return written;
 }
 
+// Nodes, not reads in their formulas: a node counts as often as it lists the tensor.
 std::vector<int> times_read(const Graph& graph) {
   std::vector<int> read(graph.tensors.size());
   for (TensorId id : graph.outputs) ++read[id];
@@ -89,10 +101,12 @@ int times_read(const Nest& nest, int operand) {
   return count;
 }
 
+// Whether it also writes all of its result is dimension_of_axes' question.
 bool is_plain(const Nest& nest) {
   return nest.combine == Combine::kNone && nest.where.empty() && nest.finish.empty();
 }
 
+//   y[i0] = x[i0] * 2, axes {k + 1}   ->   x[k + 1] * 2
 Expr element_at(const Node& node, const Nest& nest, const std::vector<Expr>& axes, Operands& operands) {
   const auto at_axes = [&](const auto& self, const Expr& e) -> Expr {
     return substitute(e, [&](const Expr& x) -> Expr {
@@ -106,6 +120,9 @@ Expr element_at(const Node& node, const Nest& nest, const std::vector<Expr>& axe
   return at_axes(at_axes, nest.body);
 }
 
+// From the result's indices to the axes, by what the store says:
+//
+//   y[i1, i0] = f(x[i0, i1]),  y at {r, c}   ->   axes {c, r}   ->   f(x[c, r])
 Expr element_of(const Node& node, const Shape& shape, const std::vector<Expr>& indices, Operands& operands) {
   const Nest& nest = std::get<Nests>(node.body)[0];
   std::vector<Expr> axes;
@@ -122,6 +139,7 @@ bool is_fixed(const Expr& e, const Operands& operands, const Graph& graph) {
   });
 }
 
+// By the interpreter, so with the very bits that folding would give.
 Value fixed_value(const Shape& shape, const Expr& element, const Operands& operands, const Graph& graph) {
   Nest nest = copy_nest(element->type, shape);
   nest.body = element;
@@ -132,6 +150,10 @@ Value fixed_value(const Shape& shape, const Expr& element, const Operands& opera
   return value;
 }
 
+//   s[i1] * 0.5 / t[i1], both known, of 16 numbers    ->    table[i1], 16 numbers that are computed once
+//
+// Not where the table would hold more elements than what it is made of: a scalar times an axis is no reason
+// for one.
 Expr tabulated(const Expr& e, const Nest& nest, Operands& operands, Graph& graph) {
   std::set<int> axes;
   int64_t read_from = 0;  // elements

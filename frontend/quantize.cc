@@ -7,14 +7,18 @@
 namespace arenac {
 namespace {
 
+// One element, whatever the rank: models write scales as [] or [1].
 bool is_single(const Lowering& node, TensorId v) { return element_count(node.shape(v)) == 1; }
 
+// bool has no quantised form.
 void require_integers(const Lowering& node, TensorId q) {
   node.require(!is_float(node.type(q)) && node.type(q) != Type::kBool,
                fmt::format("elements of type {} are not quantised", info(node.type(q)).name));
 }
 
 // The parameter of a product's operand: one, one for each index `at` of a vector, or of the output's rank.
+// `from_end`: which dimension of the output, counted from its end, `at` is. Where that operand is a vector,
+// `at` is no axis, and several parameters must broadcast to the output.
 Expr parameter(const Lowering& node, Formula& f, const IntegerProduct& p, TensorId v, const Expr& at,
                size_t from_end) {
   if (is_single(node, v)) return read_single(node, f, v);
@@ -41,6 +45,7 @@ Expr column_parameter(const Lowering& node, Formula& f, const IntegerProduct& p,
 
 }  // namespace
 
+// A missing zero point is 0, of the operand's type.
 Quantized quantized_input(const Lowering& node, int k) {
   const Quantized x{node.in(k), node.in(k + 1), optional_input(node, k + 2)};
   require_integers(node, x.q);
@@ -58,6 +63,7 @@ Quantization quantization_at(const Lowering& node, int k, Type fallback) {
   return y;
 }
 
+// Symmetric quantisation: then no subtraction is left in the formula.
 bool all_zero(const Lowering& node, TensorId zero_point) {
   if (zero_point == kAbsent) return true;
   const auto& known = node.tensor(zero_point).constant;
@@ -67,17 +73,23 @@ bool all_zero(const Lowering& node, TensorId zero_point) {
   return true;
 }
 
+// In int32: the difference of two bytes takes 9 bits.
 Expr centred(const Expr& q, const Expr& zero) {
   const Expr wide = cast(Type::kInt32, q);
   return zero.empty() ? wide : wide - cast(Type::kInt32, zero);
 }
 
+// Rounded to nearest even, then moved, then cast: a cast from float saturates. Types of less than a byte
+// saturate at the ends of their own range first, as their arithmetic is that of a byte.
+//
+//   uint8, steps 2.5, zero 128   ->   2 + 128 = 130          int4, steps 9, zero 0   ->   7
 Expr saturated(Type type, const Expr& steps, const Expr& zero) {
   const Expr rounded = make(Op::kRound, {steps});
   const Expr moved = zero.empty() ? rounded : rounded + cast(rounded->type, zero);
   return cast(compute_type(type), info(type).bits ? clamped_to(type, moved) : moved);
 }
 
+// float8e8m0 has no negative numbers.
 Expr clamped_to(Type type, const Expr& x) {
   if (is_float(type)) return min(max(x, type == Type::kFloat8E8M0 ? 0 : -largest(type)), largest(type));
   const double count = 1 << info(type).bits;
@@ -88,6 +100,7 @@ Expr single_zero(const Lowering& node, Formula& f, TensorId zero_point) {
   return all_zero(node, zero_point) ? Expr() : read_single(node, f, zero_point);
 }
 
+// A vector of one element an index, or one element for all.
 Expr indexed(const Lowering& node, Formula& f, TensorId v, const Expr& at, int64_t extent) {
   if (is_single(node, v)) return read_single(node, f, v);
   node.require(node.shape(v) == Shape{extent}, fmt::format("scales or zero points {} do not fit {} channels",
@@ -99,6 +112,7 @@ Expr indexed_zero(const Lowering& node, Formula& f, TensorId zero_point, const E
   return all_zero(node, zero_point) ? Expr() : indexed(node, f, zero_point, at, extent);
 }
 
+// A node of its own, outside the formula that uses it: it folds where scales are constants.
 TensorId scale_ratio(Lowering& node, TensorId x, TensorId y, TensorId z) {
   const auto product = [](const Expr& a, const Expr& b) { return real(a) * real(b); };
   const auto ratio = [](const Expr& a, const Expr& b, const Expr& c) { return real(a) * real(b) / real(c); };
@@ -114,6 +128,7 @@ TensorId dequantized(Lowering& node, const Quantized& x) {
   return f.emit(Type::kFloat32);
 }
 
+// Divides as the standard's QuantizeLinear does: a product with the reciprocal would round otherwise.
 TensorId quantized(Lowering& node, TensorId value, const Quantization& to) {
   Formula f(node);
   const Expr x = f.broadcast(value, f.axes(node.shape(value)));
@@ -122,6 +137,11 @@ TensorId quantized(Lowering& node, TensorId value, const Quantization& to) {
   return f.emit(to.type);
 }
 
+// DynamicQuantizeLinear of opset 11: the range of x, widened to hold 0, is 0 to 255.
+//
+//   scale = (high - low) / 255,  zero = saturate(round(-low / scale)),   low = min(x, 0), high = max(x, 0)
+//
+// Of zeros alone the range is empty; a scale of 1 leaves them zeros.
 Quantized dynamically_quantized(Lowering& node, TensorId x) {
   node.require(node.type(x) == Type::kFloat32, "quantises float32 only");
   const auto all = dims_between(0, node.rank(x));
@@ -138,6 +158,10 @@ Quantized dynamically_quantized(Lowering& node, TensorId x) {
   return {quantized(node, x, {scale, zero, Type::kUint8}), scale, zero};
 }
 
+// numpy's matmul: a vector on the left is a row, one on the right a column, and that dimension is none of the
+// result's.
+//
+//   a [5,2,3,4], b [4,6]   ->   [5,2,3,6]        a [4], b [2,4,6]   ->   [2,6]        a [4], b [4]   ->   []
 IntegerProduct integer_product(const Lowering& node, Formula& f, TensorId a, TensorId a_zero, TensorId b,
                                TensorId b_zero) {
   Shape sa = node.shape(a), sb = node.shape(b);
@@ -177,6 +201,7 @@ IntegerProduct integer_product(const Lowering& node, Formula& f, TensorId a, Ten
   return p;
 }
 
+// If one of the scales is a single number, all scales are one factor a row or a column; else there are two.
 Expr rescaled(Lowering& node, Formula& f, const IntegerProduct& p, const Expr& total, TensorId a_scale,
               TensorId b_scale, TensorId y_scale) {
   if (is_single(node, a_scale) || is_single(node, b_scale)) {

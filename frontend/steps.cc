@@ -11,8 +11,10 @@
 namespace arenac {
 namespace {
 
+// what becomes of reduced dimensions: extents of 1, or nothing (keepdims of ONNX's reductions)
 enum class Keep { kAsOne, kNot };
 
+//   x [2,3,4] over {1}, kAsOne:   out[i0, 0, i2] = after(combine(i1) before(x[i0, i1, i2]))       of [2,1,4]
 TensorId reduce(Lowering& node, TensorId x, const std::vector<int64_t>& dims, const Reduction& reduction,
                 Type type, Keep keep) {
   Formula f(node);
@@ -31,6 +33,7 @@ TensorId reduce(Lowering& node, TensorId x, const std::vector<int64_t>& dims, co
     store.push_back(integer(0));
     shape.push_back(1);
   }
+  // in the compute type of x
   const Expr element = f.read(x, indices);
   f.reduce(reduction.combine, reduction.before ? reduction.before(element) : element);
   if (reduction.after) f.finish(reduction.after(f.acc()));
@@ -50,18 +53,22 @@ TensorId reduced_away(Lowering& node, TensorId x, const std::vector<int64_t>& di
   return reduce(node, x, dims, reduction, type, Keep::kNot);
 }
 
+// 1 for no dims: each element is its own reduction.
 int64_t reduced_count(const Shape& shape, const std::vector<int64_t>& dims) {
   int64_t count = 1;
   for (int64_t d : dims) count *= shape[d];
   return count;
 }
 
+// None where end comes before begin.
 std::vector<int64_t> dims_between(int64_t begin, int64_t end) {
   std::vector<int64_t> dims(std::max<int64_t>(end - begin, 0));
   std::iota(dims.begin(), dims.end(), begin);
   return dims;
 }
 
+// Four nodes: maximum, exponentials, their sum, quotients. With the maximum subtracted the largest
+// exponential is 1, so that nothing overflows and the sum is at least 1.
 TensorId softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type) {
   const Type real = compute_type(node.type(x));
   const TensorId m = reduced(node, x, dims, {Combine::kMax}, real);
@@ -72,6 +79,8 @@ TensorId softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>& di
       node, type, [](const Expr& v, const Expr& all) { return v / all; }, e, s);
 }
 
+// x - max - log(sum(exp(x - max))): the logarithm of a share itself would be -infinity where the share rounds
+// to 0.
 TensorId log_softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>& dims, Type type) {
   const Type real = compute_type(node.type(x));
   const TensorId m = reduced(node, x, dims, {Combine::kMax}, real);
@@ -84,6 +93,7 @@ TensorId log_softmax_over(Lowering& node, TensorId x, const std::vector<int64_t>
       node, type, [](const Expr& v, const Expr& all) { return v - all; }, d, l);
 }
 
+// A float before opset 2. An attribute has one of the two.
 double norm_attr(const Lowering& node) {
   if (!node.has("p")) return 2;
   const Attribute& attribute = node.attribute("p");
@@ -92,6 +102,7 @@ double norm_attr(const Lowering& node) {
   return p;
 }
 
+// Before opset 13 the axis may be the rank itself: then there is nothing to normalise over, and no dims.
 std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opset, int64_t axis) {
   const int64_t rank = node.rank(x);
   if (opset >= 13) return rank == 0 ? std::vector<int64_t>{} : std::vector{node.normalized_axis(axis, rank)};
@@ -99,6 +110,7 @@ std::vector<int64_t> softmax_dims(const Lowering& node, TensorId x, int64_t opse
   return dims_between(axis < 0 ? axis + rank : axis, rank);
 }
 
+//   [2,3,4,5], axis 2   ->   outer 6, extent 4, inner 5
 Around around(const Shape& shape, int64_t axis) {
   Around a{1, shape[axis], 1};
   for (int64_t d = 0; d < static_cast<int64_t>(shape.size()); ++d)
@@ -106,10 +118,12 @@ Around around(const Shape& shape, int64_t axis) {
   return a;
 }
 
+// An axis that only the run knows, so as an expression: of rank 3, dimension 2 is axis 2 or -1.
 Expr is_dimension(const Expr& axis, int64_t d, int64_t rank) {
   return axis == integer(d) || axis == integer(d - rank);
 }
 
+// A node without operands, which folds to a constant unless that is too large.
 TensorId filled(Lowering& node, Type type, const Shape& shape, double number) {
   Formula f(node);
   f.axes(shape);
@@ -117,6 +131,7 @@ TensorId filled(Lowering& node, Type type, const Shape& shape, double number) {
   return f.emit(type);
 }
 
+// By the rules of convert() (expr.h): floats truncate and saturate to integers.
 TensorId converted(Lowering& node, TensorId x, Type type) {
   if (node.type(x) == type) return x;
   Formula f(node);
@@ -124,6 +139,8 @@ TensorId converted(Lowering& node, TensorId x, Type type) {
   return f.emit(type);
 }
 
+// The guard is a maximum over "differs": true as soon as one element does. Rank 1, or rank 0 with one
+// element.
 std::vector<int64_t> assumed_ints(Lowering& node, TensorId id, const std::vector<int64_t>& values) {
   const Shape shape = node.shape(id);
   const auto count = static_cast<int64_t>(values.size());
@@ -142,8 +159,10 @@ std::vector<int64_t> assumed_ints(Lowering& node, TensorId id, const std::vector
   return values;
 }
 
+// in() fails for a missing input; this asks.
 TensorId optional_input(const Lowering& node, int k) { return node.has_input(k) ? node.in(k) : kAbsent; }
 
+// A literal instead of a read lets formulas fold: a scale of 1 or a zero point of 0 leaves no trace.
 Expr read_single(const Lowering& node, Formula& f, TensorId id) {
   node.require(
       element_count(node.shape(id)) == 1,

@@ -7,7 +7,7 @@
 namespace arenac {
 namespace {
 
-// A per-dimension attribute, `fallback` everywhere when absent.
+// A per-dimension attribute of `count` numbers, each at least `low`; `low` everywhere when absent.
 std::vector<int64_t> per_dimension(const Lowering& node, const std::string& name, size_t count, int64_t low) {
   const auto values = node.ints_attr(name, std::vector<int64_t>(count, low));
   node.require(values.size() == count,
@@ -18,7 +18,10 @@ std::vector<int64_t> per_dimension(const Lowering& node, const std::string& name
 }
 
 // Output extent for explicit padding, below 1 where no window fits. With ceil_mode it suffices that a window
-// starts before the end padding.
+// starts before the end padding: a last window that would lie in it as a whole is left out.
+//
+//   input 6, kernel 3, stride 2, no padding:   floor((6 - 3) / 2) + 1 = 2
+//   with ceil_mode:                            3, the last window has 2 elements
 int64_t output_extent(const WindowDim& d, int64_t ceil_mode) {
   const int64_t room = d.input + d.begin + d.end - d.span();
   if (!ceil_mode) return floor_div(room, d.stride) + 1;
@@ -26,7 +29,11 @@ int64_t output_extent(const WindowDim& d, int64_t ceil_mode) {
   return (extent - 1) * d.stride >= d.input + d.begin ? extent - 1 : extent;
 }
 
-// How many taps at output position `out` lie in [low, high) of the padded input, which begins at -begin.
+// How many taps at output position `out` lie in [low, high) of the padded input, which begins at -begin:
+// those before `high` without those before `low`. Where no window passes an end, that side is a number and no
+// expression.
+//
+//   input 5, begin 1, kernel 3:   out 0 has first = -1, so 1 tap before 0:  3 - 1 = 2 taps inside
 Expr taps_inside(const WindowDim& d, const Expr& out, int64_t low, int64_t high) {
   const Expr first = out * integer(d.stride) - integer(d.begin);  // position of tap 0
   const auto taps_before = [&](int64_t limit) {
@@ -39,6 +46,7 @@ Expr taps_inside(const WindowDim& d, const Expr& out, int64_t low, int64_t high)
 
 }  // namespace
 
+// Absent strides and dilations are 1.
 Window parse_steps(const Lowering& node, const Shape& input, const Shape& kernel) {
   const size_t rank = input.size();
   node.require(rank >= 1 && rank <= 3, fmt::format("{} spatial dimensions are not supported", rank));
@@ -56,6 +64,8 @@ Window parse_steps(const Lowering& node, const Shape& input, const Shape& kernel
   return window;
 }
 
+// `pads` lists the begins of all dimensions, then the ends. SAME makes ceil(input / stride) outputs; of an
+// odd padding UPPER has the larger half behind, LOWER in front. VALID is no padding.
 Window parse_window(const Lowering& node, const Shape& input, const Shape& kernel) {
   Window window = parse_steps(node, input, kernel);
   const size_t rank = input.size();
@@ -97,6 +107,7 @@ std::vector<Expr> tap_axes(Formula& f, const Window& window) {
   return taps;
 }
 
+// A dimension whose windows all lie inside needs no bound.
 std::vector<Expr> window_indices(Formula& f, const Window& window, const std::vector<Expr>& out,
                                  const std::vector<Expr>& taps) {
   std::vector<Expr> indices;
@@ -121,6 +132,10 @@ Expr averaged_taps(const Window& window, const std::vector<Expr>& out, Counted c
   return count;
 }
 
+// One axis less where one would have a single value: of a depthwise convolution, groups and channels are one
+// axis.
+//
+//   4 channels:   1 group  m            2 groups  g, m (channel 2*g + m)            4 groups  g
 ChannelAxes channel_axes(Formula& f, int64_t groups, int64_t channels) {
   if (groups == 1) {
     const Expr m = f.axis(channels);
@@ -132,6 +147,8 @@ ChannelAxes channel_axes(Formula& f, int64_t groups, int64_t channels) {
   return {g, m, g * integer(channels / groups) + m};
 }
 
+// Input channels of group g are [g * C/groups, (g + 1) * C/groups); w's second dimension counts within a
+// group.
 Convolution convolution(const Lowering& node, Formula& f, TensorId x, TensorId w) {
   const Shape &input = node.shape(x), &weight = node.shape(w);
   node.require(input.size() >= 3, "a convolution's input needs rank 3 or more");

@@ -16,6 +16,7 @@
 namespace arenac {
 namespace {
 
+// The row of that name, the first one for ""; else a UserError that lists all names.
 template <typename Row>
 const Row& row_named(const std::vector<Row>& table, const std::string& name, const char* what) {
   if (name.empty()) return table.front();
@@ -35,6 +36,7 @@ const SchedulerRow& scheduler_named(const std::string& name) {
   return row_named(schedulers(), name, "scheduler");
 }
 
+// Slabs of all steps of a group come in turns, so that what one of them uses is in use throughout the group.
 std::vector<Interval> storage_lives(const Schedule& schedule) {
   auto lives = steps_occupied(occupancies(*schedule.graph, schedule.steps, schedule.layouts));
   for (size_t id = 0; id < lives.size(); ++id) {
@@ -48,9 +50,12 @@ std::vector<Interval> storage_lives(const Schedule& schedule) {
   return lives;
 }
 
+// A ring of columns is only in use within the slabs of one host: from the first of its guests to the host
+// itself, which comes after them.
 Interval steps_of_ring(const Group& group, Interval life, const Ring& ring) {
   const Interval all = {group.begin, group.end};
   if (ring.columns == 0) return all;
+  // the stage that is nobody's guest, up the line of hosts
   const auto root_of = [&](int64_t step) {
     int k = static_cast<int>(step) - group.begin;
     while (group.stages[k].host >= 0) k = group.stages[k].host;
@@ -62,6 +67,7 @@ Interval steps_of_ring(const Group& group, Interval life, const Ring& ring) {
   return {first, group.begin + root + 1};
 }
 
+// Groups do not overlap, so there is one at most.
 const Stage* stage_of(const Schedule& schedule, size_t step) {
   for (const Group& group : schedule.groups)
     if (group.begin <= static_cast<int>(step) && static_cast<int>(step) < group.end)
@@ -69,6 +75,7 @@ const Stage* stage_of(const Schedule& schedule, size_t step) {
   return nullptr;
 }
 
+// Copies of rows that the caller passes are groups of a single step.
 bool is_of_whole_layers(const Schedule& schedule) {
   return std::ranges::all_of(schedule.groups, [&](const Group& group) {
     const Node& node = *schedule.steps[static_cast<size_t>(group.begin)].node;
@@ -76,6 +83,7 @@ bool is_of_whole_layers(const Schedule& schedule) {
   });
 }
 
+// Of a step outside of groups the node's own.
 Nests nests_of(const Schedule& schedule, size_t step) {
   Nests nests = std::get<Nests>(schedule.steps[step].node->body);
   if (const Stage* stage = stage_of(schedule, step))
@@ -83,6 +91,7 @@ Nests nests_of(const Schedule& schedule, size_t step) {
   return nests;
 }
 
+// Chunks are slabs of slabs: the part of another axis, by another iteration's number.
 Nest nest_in_stage(const Nest& nest, const Stage& stage, size_t k) {
   const Nest slab = slab_nest(nest, stage.nests[k], kSlabSymbol, stage.slabs);
   const int a = stage.chunks > 1 ? stage.chunk_axes[k] : -1;
@@ -90,6 +99,11 @@ Nest nest_in_stage(const Nest& nest, const Stage& stage, size_t k) {
   return slab_nest(slab, {a, slab.axes[a].extent / stage.chunks, 0}, kChunkSymbol, stage.chunks);
 }
 
+//   row 4, rows 4:    a0 a1 a2 a3 b0 b1 ..   ->   a0 b0 c0 d0 a1 b1 ..
+//
+//   element 1 (a1)  ->  4         element 4 (b0)  ->  1         element 5 (b1)  ->  4 * 1 + 1 = 5
+//
+// Rows behind the last whole word of a block stay.
 int64_t Words::place(int64_t element) const {
   if (row == 0) return element;
   const int64_t column = element % row, in_block = element / row % rows, in_word = in_block % kBytes;
@@ -97,10 +111,12 @@ int64_t Words::place(int64_t element) const {
   return element - in_word * row - column + column * kBytes + in_word;
 }
 
+// By its strides: x moves farther than y.
 bool lies_by_columns(const Layout& layout) {
   return layout.strides.size() == 4 && std::abs(layout.strides[3]) > std::abs(layout.strides[2]);
 }
 
+// Negative strides go back from the offset, so they reach no farther.
 int64_t span_of(const Layout& layout, const Shape& shape) {
   int64_t span = 1;
   for (size_t d = 0; d < shape.size(); ++d) {
@@ -110,6 +126,7 @@ int64_t span_of(const Layout& layout, const Shape& shape) {
   return span;
 }
 
+// Of a ring what it keeps, whatever lies in it; else up to the last element of any tensor in the storage.
 std::vector<int64_t> storage_bytes(const Graph& graph, const std::vector<Layout>& layouts) {
   std::vector<int64_t> bytes(graph.tensors.size());
   for (size_t id = 0; id < bytes.size(); ++id) {
@@ -122,6 +139,7 @@ std::vector<int64_t> storage_bytes(const Graph& graph, const std::vector<Layout>
   return bytes;
 }
 
+// Two accesses with equal forms touch the same element at every point.
 std::optional<Affine> address_of(const Layout& layout, const std::vector<Expr>& indices, const Nest& nest) {
   auto address = affine_address(indices, layout.strides, axis_intervals(nest));
   if (!address) return std::nullopt;
@@ -129,11 +147,13 @@ std::optional<Affine> address_of(const Layout& layout, const std::vector<Expr>& 
   return without_still_axes(std::move(*address), nest);
 }
 
+// A reduction over nothing has points to store to: the neutral element.
 bool is_empty(const Nest& nest) {
   return std::any_of(nest.axes.begin(), nest.axes.end(),
                      [](const Axis& a) { return !a.reduced && a.extent == 0; });
 }
 
+// A view whose elements lie where they are to be, or a concat's part that was written in its place: no code.
 bool is_elided(const Nest& nest, const Node& node, const Graph& graph, const std::vector<Layout>& layouts) {
   const Expr* read = copied_read(nest, node, graph);
   if (!read) return false;
@@ -143,6 +163,8 @@ bool is_elided(const Nest& nest, const Node& node, const Graph& graph, const std
   return a && b && *a == *b;
 }
 
+// Cheap checks first. Whether rings hold what is read of them takes a run of the whole schedule
+// (verify_rings).
 void verify(const Schedule& schedule) {
   const Graph& graph = *schedule.graph;
   int depth = 0;
@@ -173,6 +195,8 @@ void verify(const Schedule& schedule) {
   verify_rings(schedule);
 }
 
+// A stack of the trips of all loops that are open; the step that opens a loop runs as often as what is around
+// it.
 std::vector<int64_t> iterations_of(const std::vector<Step>& steps) {
   std::vector<int64_t> around = {1}, all;
   for (const Step& step : steps) {
@@ -187,6 +211,7 @@ std::vector<int64_t> iterations_of(const std::vector<Step>& steps) {
   return all;
 }
 
+//       3  Conv  %7 in %7+0 [36864,1,768,16]  <-  %2 in %2+0 [..]  (0 2 1 3 vector i1x16 tile i2x6)
 std::string dump(const Schedule& schedule) {
   const Graph& graph = *schedule.graph;
   const auto place = [&](TensorId id) {

@@ -10,7 +10,7 @@ namespace {
 constexpr int64_t kMostIntervals = 1 << 13;  // of an area
 constexpr int64_t kMostPieces = 1 << 14;     // of a row, over all of its areas
 
-// begin + the sums of i * stride for i < extent, dimension by dimension.
+// begin + the sums of i * stride for i < extent, dimension by dimension: where a box of a tensor lies.
 struct Lattice {
   struct Dimension {
     int64_t extent, stride;
@@ -19,7 +19,12 @@ struct Lattice {
   std::vector<Dimension> dimensions;
 };
 
-// The numbers of a lattice; nothing where they are in too many pieces.
+// The numbers of a lattice as ascending intervals; nothing where they are in too many pieces. By ascending
+// strides: as long as there is one interval and the next stride does not jump over its end, it grows; later
+// ones repeat what is there.
+//
+//   extent 4 stride 1, extent 3 stride 4    ->    [0, 12)
+//   extent 2 stride 1, extent 3 stride 4    ->    [0, 2) [4, 6) [8, 10)
 std::optional<std::vector<Interval>> intervals_of(Lattice lattice) {
   for (auto& [extent, stride] : lattice.dimensions)
     if (stride < 0) {
@@ -42,7 +47,8 @@ std::optional<std::vector<Interval>> intervals_of(Lattice lattice) {
   return all;
 }
 
-// Where what areas hold begins and ends, and where columns do.
+// Where what areas hold begins and ends, and where columns do: ascending, each once. Between two of these,
+// all places are alike.
 std::vector<int64_t> borders_of(const Rows& rows, const Rows& columns, const std::map<int, Area>& areas) {
   std::vector<int64_t> borders = {rows.size};
   for (int64_t x = 0; x < columns.count; ++x) borders.push_back(x * columns.size);
@@ -71,6 +77,10 @@ class Pieces {
     }
   }
 
+  // Partition refinement (Hopcroft, 1971; Paige and Tarjan, 1987): pieces of one set that the area holds
+  // become a set of their own, those that it does not hold stay what they were.
+  //
+  //   holders 0 0 0 0, area holds the first two: 1 1 0 0, another one the middle two: 1 2 3 0
   void hold(const Area& area) {
     std::map<int, int> with;  // number of the holders, without and with the area
     for_each_of(area, [&](size_t k) {
@@ -88,12 +98,15 @@ class Pieces {
 
 }  // namespace
 
+//   [2,3]  ->  {[0, 2), [0, 3)}
 Box whole(const Shape& shape) {
   Box box;
   for (int64_t extent : shape) box.push_back({0, extent});
   return box;
 }
 
+// Each index one axis with factor 1, shifted perhaps, or a number:  y[i0, i1 + 3], i0 < 2, i1 < 4  ->  {[0,
+// 2), [3, 7)}
 std::optional<Box> box_written(const Nest& nest) {
   if (!nest.where.empty()) return std::nullopt;
   Box box;
@@ -109,6 +122,8 @@ std::optional<Box> box_written(const Nest& nest) {
   return box;
 }
 
+// Dimensions with a stride of a row or more go from row to row, the others within one (slabs.h): two
+// lattices.
 std::optional<Area> area_of(const Layout& layout, const Box& box, const Rows& rows) {
   Lattice across{layout.offset / rows.size, {}}, within{layout.offset % rows.size, {}};
   for (size_t d = 0; d < box.size(); ++d) {
@@ -124,6 +139,8 @@ std::optional<Area> area_of(const Layout& layout, const Box& box, const Rows& ro
   return Area{std::move(*in_rows), std::move(*places)};
 }
 
+// Areas that hold all places of a row tell nothing apart; where all do, a column is a cell. Cells are
+// numbered within their column, by what holds them, in the order in which that first occurs.
 std::optional<RowCells> cells_of(const Rows& rows, const Rows& columns, const std::map<int, Area>& areas) {
   RowCells cells{columns, {}};
   std::map<int, Area> in_part = areas;

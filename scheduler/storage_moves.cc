@@ -4,8 +4,10 @@
 
 namespace arenac {
 
-// Views change the order of dimensions for what goes to the caller alone: what windows slide over in the
-// arena keeps the order that they want.
+// Not of the caller's, of constants and of what control flow assigns, which lie where they lie; nor where the
+// tensor is only a part of its storage. Backwards from x to its storage: each view on the way says how what
+// it views must lie for its own result to lie as wanted. Views change the order of dimensions for what goes
+// to the caller alone: what windows slide over in the arena keeps the order that they want.
 std::optional<Layout> layout_of_whole(const StorageFacts& facts, const std::vector<Layout>& layouts,
                                       const Views& views, TensorId x, const Layout& wanted) {
   const TensorId root = layouts[x].root;
@@ -33,15 +35,18 @@ StorageMoves::StorageMoves(const StorageFacts& facts, const ViewedBlock& block,
       held_(layouts_.size()),
       paths_(layouts_.size()),
       moved_(layouts_.size()) {
+  // each in its own storage alone, so far
   for (TensorId id = 0; id < std::ssize(layouts_); ++id) held_[id] = {{first_use(id), id}};
 }
 
+// A storage moves once, and only while nothing has moved into it.
 bool StorageMoves::move(TensorId x, const Layout& wanted, int s, int k) {
   const TensorId root = layouts_[x].root;
   if (moved_[root] || held_[root].size() != 1) return false;
   const std::optional<Layout> layout = layout_of_whole(facts_, layouts_, block_.views, x, wanted);
   if (!layout) return false;
   const Node& node = *block_.steps[s].node;
+  // where the result itself has moved before, that path goes on
   Path path = paths_[node.writes[0]];
   if (std::get<Nests>(node.body).size() > 1) path.insert(path.begin(), {s, k});
   // The cheap question first: laying out renews views.
@@ -53,7 +58,9 @@ bool StorageMoves::move(TensorId x, const Layout& wanted, int s, int k) {
   return true;
 }
 
-// Whether `moved`, which dies at step s, can lie in a storage at that path.
+// Whether `moved`, which dies at step s, can lie in a storage at that path: every tensor that lies there is
+// in another part of some concat, or is never in use at the same time. At step s itself, operand and result
+// may be (in place).
 bool StorageMoves::is_free(TensorId storage, const Path& path, TensorId moved, int s) const {
   const Occupancy& when = occupied_[moved];
   for (const auto& [begin, other] : held_[storage]) {
@@ -88,6 +95,7 @@ bool StorageMoves::lay_out(TensorId storage, const Layout& layout) {
   return true;
 }
 
+// In different nests of the same step: both paths ascend, so one pass finds a common step.
 bool StorageMoves::are_apart(const Path& a, const Path& b) {
   for (auto i = a.begin(), j = b.begin(); i != a.end() && j != b.end();) {
     if (i->first == j->first && i->second != j->second) return true;
@@ -96,6 +104,7 @@ bool StorageMoves::are_apart(const Path& a, const Path& b) {
   return false;
 }
 
+// What is never in use comes last.
 int64_t StorageMoves::first_use(TensorId id) const {
   return occupied_[id].empty() ? INT64_MAX : occupied_[id].front().begin;
 }

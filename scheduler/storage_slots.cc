@@ -8,10 +8,12 @@
 namespace arenac {
 namespace {
 
+// beyond it, storages are checked by numbers of rows alone
 constexpr int64_t kMostSlots = 1 << 22;  // of all storages whose tensors are told apart
 
 }  // namespace
 
+// Steps outside of groups have no slabs here.
 SlabCuts cuts_of(const Schedule& schedule) {
   const Graph& graph = *schedule.graph;
   SlabCuts cuts{storage_rows(graph, schedule.layouts), std::vector<Slabs>(schedule.steps.size())};
@@ -24,6 +26,8 @@ SlabCuts cuts_of(const Schedule& schedule) {
   return cuts;
 }
 
+// In this order, as each looks at what the one before has found: rows of storages, columns of these, areas of
+// tensors, areas of nests, and cells by which all of these are told apart.
 StorageSlots::StorageSlots(const Schedule& schedule, const SlabCuts& cuts)
     : schedule_(schedule),
       graph_(*schedule.graph),
@@ -38,17 +42,20 @@ StorageSlots::StorageSlots(const Schedule& schedule, const SlabCuts& cuts)
     if (root(id) == static_cast<TensorId>(id)) find_cells(static_cast<TensorId>(id));
 }
 
+// Those of storages of which nothing is known have been dropped (find_cells).
 const Area* StorageSlots::area(int number) const {
   const auto found = areas_.find(number);
   return found == areas_.end() ? nullptr : &found->second;
 }
 
+// A reference that outlives the call, also where there is no area.
 const std::vector<Interval>& StorageSlots::rows_of(int number) const {
   static const std::vector<Interval> all = {kAll};
   const Area* found = area(number);
   return found ? found->rows : all;
 }
 
+// Told apart where the stage runs in chunks, or where rings take columns: only then does it matter which.
 Interval StorageSlots::columns_at(const Stage& stage, int64_t chunk, const RowAccess& access) {
   const WatchedStorage& storage = watched(access.tensor);
   const bool in_columns = storage.cells.columns.count > 1;
@@ -56,8 +63,10 @@ Interval StorageSlots::columns_at(const Stage& stage, int64_t chunk, const RowAc
   return columns_touched_by(stage, access)[chunk];
 }
 
+// Worked out once an access: it takes interval arithmetic for each chunk, and is asked for at each slab.
 const std::vector<Interval>& StorageSlots::columns_touched_by(const Stage& stage, const RowAccess& access) {
   const bool is_write = &access == &cuts_.slabs[stage.step].write;
+  // a step may read and write one tensor, at other columns
   auto& seen = seen_[{stage.step, access.tensor, is_write}];
   if (seen.empty())
     seen = columns_touched(*schedule_.steps[stage.step].node, stage.chunk_axes, stage.chunks, access.tensor,
@@ -65,6 +74,9 @@ const std::vector<Interval>& StorageSlots::columns_touched_by(const Stage& stage
   return seen;
 }
 
+// Three passes: who needs rows; how far each storage reaches; what needs none is one row of all of it.
+// Elements of two sizes in one storage cannot be told apart by places counted in elements, so nothing is
+// known of such values.
 void StorageSlots::find_rows() {
   for (const Group& group : schedule_.groups)
     for (const Stage& stage : group.stages)
@@ -92,6 +104,8 @@ void StorageSlots::find_rows() {
   }
 }
 
+// Values are given up where a chunk touches other columns than those that it says; numbers of rows are still
+// checked.
 void StorageSlots::find_chunks() {
   for (const Group& group : schedule_.groups)
     for (const Stage& stage : group.stages)
@@ -105,6 +119,7 @@ void StorageSlots::find_chunks() {
       });
 }
 
+// Written columns must ascend without overlap from chunk to chunk.
 bool StorageSlots::is_exact(const Stage& stage, const RowAccess& access) {
   const auto& touched = columns_touched_by(stage, access);
   const int64_t count = watched_[root(access.tensor)].cells.columns.count;
@@ -118,6 +133,7 @@ bool StorageSlots::is_exact(const Stage& stage, const RowAccess& access) {
   return true;
 }
 
+// One area that takes too many intervals, and nothing is known of all of the storage.
 void StorageSlots::add_area(int number, TensorId id, const Box& box) {
   WatchedStorage& storage = watched_[root(id)];
   if (!storage.has_values) return;
@@ -128,6 +144,7 @@ void StorageSlots::add_area(int number, TensorId id, const Box& box) {
     storage.has_values = false;
 }
 
+// Tensors have their ids as numbers of areas; nests get those behind.
 void StorageSlots::find_areas() {
   numbers_.resize(watched_.size());
   next_number_ = static_cast<int>(watched_.size());
@@ -136,6 +153,7 @@ void StorageSlots::find_areas() {
       add_area(static_cast<int>(id), static_cast<TensorId>(id), whole(graph_.tensors[id].shape));
 }
 
+// Per step, in the order of the nests; a control step has none.
 void StorageSlots::find_parts() {
   for (const Step& step : schedule_.steps) {
     std::map<TensorId, const RowAccess*> slabs_read;
@@ -147,6 +165,10 @@ void StorageSlots::find_parts() {
   }
 }
 
+// Several nests that write boxes, as a concat's do, are parts of their own: what one has written is known to
+// be there before the next one runs. What is empty, or is where it is to be, writes nothing.
+//
+//   y[:, 0:2] = a;  y[:, 2:3] = b     parts: reads {a}, writes area n;  reads {b}, writes area n + 1
 std::vector<StepPart> StorageSlots::parts_of(const Node& node) {
   const Nests* nests = std::get_if<Nests>(&node.body);
   if (!nests) return with_all_written({{node.reads}}, node);
@@ -172,9 +194,12 @@ std::vector<StepPart> StorageSlots::with_all_written(std::vector<StepPart> parts
   return parts;
 }
 
+// A slot for each cell of each row and column that is in memory, as long as there are slots left of the
+// limit. Without values, a storage that is no ring needs none: its rows cannot be mistaken for each other.
 void StorageSlots::find_cells(TensorId id) {
   WatchedStorage& storage = watched_[id];
   if (storage.rows.size == 0) return;
+  // of this storage
   std::map<int, Area> areas;
   for (int number : numbers_[id]) areas.emplace(number, areas_.at(number));
   if (storage.has_values) {
