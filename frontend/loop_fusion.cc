@@ -10,6 +10,9 @@
 namespace arenac {
 namespace {
 
+// For each loop of the outer block, from the first on: fuse with later loops as long as that succeeds, take
+// in what follows and precedes moment by moment, then shrink what is only used within a moment. Inner loops
+// stay as they are.
 class Fuser {
  public:
   Fuser(Graph graph, int64_t most_constants)
@@ -30,6 +33,16 @@ class Fuser {
  private:
   // Fuses the loops at i and j, if that may be, and says where the result is. Before them then runs what is
   // between and does not depend on the first, after them what depends on it otherwise than moment by moment.
+  //
+  //   for t: h[t] = f(h)         loop i                  a = g(x)              before
+  //   a = g(x)                   independent             for t: h[t] = f(h)
+  //   r = Relu(h)                by moments       ->            r[t] = Relu(h[t])
+  //   m = Max over t of h        needs all                      y[t] = f(r[t])
+  //   for u: y[u] = f(r[u])      loop j                  m = Max over t of h   after
+  //
+  // Not if the second loop would overwrite what the first reads or writes, if what comes between and must run
+  // in the middle is not of moments, if what goes behind them is read or overwritten by the second, or if
+  // they have nothing in common.
   std::optional<size_t> fuse(size_t i, size_t j) {
     const Loop *first = static_loop(graph_.block[i]), *second = static_loop(graph_.block[j]);
     if (!second || first->trips != second->trips) return std::nullopt;
@@ -78,6 +91,8 @@ class Fuser {
     return i + moved_ahead;
   }
 
+  // The block with the loops at i and j, and all between, as: before, the first loop with `between` and the
+  // second's body behind its own, after. The second's iteration number becomes the first's.
   void replace(size_t i, size_t j, Block before, Block between, Block after) {
     Node fused = std::move(graph_.block[i]);
     Loop &loop = std::get<Loop>(fused.body), &second = std::get<Loop>(graph_.block[j].body);
@@ -101,7 +116,10 @@ class Fuser {
     graph_.block = std::move(block);
   }
 
-  // Keeps one moment of what the loop at i writes, where nobody reads another.
+  // Keeps one moment of what the loop at i writes, where nobody reads another: array contraction (Lewis, Lin
+  // and Snyder, "The Implementation and Evaluation of Fusion and Contraction in Array Languages", 1998). A
+  // read in the loop that comes before the write would be of the last iteration's moment, so such a tensor
+  // stays whole.
   void contract(size_t i) {
     const Loop& loop = *static_loop(graph_.block[i]);
     for (const auto& [id, moment] : moments_of(loop, written_)) {
@@ -119,6 +137,8 @@ class Fuser {
     }
   }
 
+  // The extent of that dimension becomes 1, and every index of it 0: in reads, wherever they are, and in the
+  // stores.
   void keep_one(TensorId id, size_t dimension) {
     graph_.tensors[id].shape[dimension] = 1;
     visit_nests(graph_.block, [&](Node& node, Nests& nests) {

@@ -7,6 +7,7 @@
 namespace arenac {
 namespace {
 
+// The index of that element, as formulas of the loop spell it.
 Expr element(const Loop& loop, bool backwards) {
   const Expr t = iteration(loop.symbol, loop.trips);
   return backwards ? integer(loop.trips - 1) - t : t;
@@ -21,7 +22,9 @@ bool all_reads(const Node& node, const Accepts& accepts) {
   return all;
 }
 
-// The nests of a node whose only result they write, each every element of its axes; else null.
+// The nests of a node whose only result they write, each every element of its axes; else null: an
+// accumulation reads what it writes, and bounds of a plain nest leave elements as they were, so both need
+// what earlier iterations have written.
 const Nests* whole_nests(const Node& node) {
   const Nests* nests = std::get_if<Nests>(&node.body);
   const auto is_whole = [](const Nest& nest) {
@@ -30,7 +33,8 @@ const Nests* whole_nests(const Node& node) {
   return nests && std::ranges::all_of(*nests, is_whole) ? nests : nullptr;
 }
 
-// Of a nest in the loop's body.
+// Of a nest in the loop's body: the only dimension of its store that names t, by the plain index; else
+// nothing.
 std::optional<LoopMoment> moment_written(const Nest& nest, const Loop& loop) {
   std::optional<LoopMoment> moment;
   for (size_t d = 0; d < nest.store.size(); ++d) {
@@ -43,7 +47,8 @@ std::optional<LoopMoment> moment_written(const Nest& nest, const Loop& loop) {
   return moment;
 }
 
-// The axis along which a nest takes one moment from one moment of what it reads; -1: it reads none.
+// The axis along which a nest takes one moment from one moment of what it reads; -1: it reads none. Nothing
+// where it reads several moments (a convolution in time), or two tensors of which one runs backwards.
 struct Course {
   int axis = -1;
   bool backwards = false;
@@ -64,7 +69,8 @@ std::optional<Course> course_of(const Nest& nest, const Node& node, const LoopMo
 }
 
 // Leaves of a nest what it does in an iteration of the loop; false if it does not write all moments one by
-// one.
+// one. The axis of time keeps its place with an extent of 1, so that the others keep their numbers, and its
+// value is the iteration's.
 bool keep_iteration(Nest& nest, const LoopMoment& moment, const Loop& loop) {
   const Expr& along = nest.store[moment.dimension];
   if (along->op != Op::kAxis || along->index < 0) return false;
