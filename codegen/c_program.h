@@ -107,10 +107,12 @@ std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools);
 // What stands for each pool of constants in its macros, beside these: KWS_ITCM_SIZE.
 std::vector<std::string> constant_macros(const std::vector<Pool>& pools,
                                          const std::vector<ConstantPool>& constants);
-// The macros NAME_ALIGNED and NAME_SECTION, which place static arrays and which the build may define itself;
-// the array of a pool whose macros begin with `macro`, in a section of the linker if there is one; a function
-// that returns the first aligned byte of one.
-std::string placement_macros(const std::string& upper, const std::vector<std::string>& sections);
+// The macros NAME_ALIGNED, which a header has for its caller, too, and whose comment names the macros of a
+// pool, and NAME_SECTION, which place static arrays and which the build may define itself; the array of a
+// pool whose macros begin with `macro`, in a section of the linker if there is one; a function that returns
+// the first aligned byte of one.
+std::string alignment_macros(const std::string& upper, const std::string& pool);
+std::string section_macro(const std::string& upper, const std::vector<std::string>& sections);
 std::string pool_array(const std::string& name, const std::string& pool, const std::string& macro,
                        const std::string& section);
 std::string aligned_function(const std::string& name);

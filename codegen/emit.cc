@@ -556,7 +556,7 @@ class Emitter {
       kernels_.begin(c);
     }
     if (calls_cmsis_nn(schedule_)) c.put(cmsis_nn_include(schedule_, name_));
-    c.put(placement_macros(upper_, sections_in_ram()));
+    c.put(section_macro(upper_, sections_in_ram()));
     c.line(
         "#ifdef {0}_HOOK_HEADER\n#include {0}_HOOK_HEADER\n#endif\n"
         "#ifndef {0}_HOOK /* before each step, whose number it takes: to yield, feed a watchdog, take the "

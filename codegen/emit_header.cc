@@ -197,6 +197,7 @@ std::string header_text(const CProgram& p, const std::string& token) {
     pool_size_macros(c, p.name, p.upper + "_" + p.constant_macros[k], blob.total, pool);
   }
   what_it_is(c, p, token);
+  c.put(alignment_macros(p.upper, p.pool_macros[0]));
   if (holds_text(p.graph)) c.put(text_type());
   io_macros(c, p, p.inputs);
   io_macros(c, p, p.outputs);

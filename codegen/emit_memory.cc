@@ -9,12 +9,12 @@
 
 namespace arenac {
 
-// A named section has contents to gcc, which would lie in flash images as zeros: the name carries the type
-// NOBITS, and what gcc writes behind it becomes a comment of the assembler. What is aligned otherwise has
-// NAME_SLACK bytes more, to round up.
-std::string placement_macros(const std::string& upper, const std::vector<std::string>& sections) {
+// What is aligned otherwise has NAME_SLACK bytes more, to round up.
+std::string alignment_macros(const std::string& upper, const std::string& pool) {
   CText c;
   c.line(
+      "/* Memory of one's own: {0}_ALIGNED({1}_ALIGN) static unsigned char memory[{1}_SIZE];\n"
+      "   Can be defined for compilers that this does not know. */\n"
       "#ifdef {0}_ALIGNED\n#define {0}_SLACK(n) 0u\n"
       "#elif defined(__GNUC__) || defined(__TINYC__)\n"
       "#define {0}_ALIGNED(n) __attribute__((aligned(n)))\n#define {0}_SLACK(n) 0u\n"
@@ -23,7 +23,14 @@ std::string placement_macros(const std::string& upper, const std::vector<std::st
       "#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L\n"
       "#define {0}_ALIGNED(n) _Alignas(n)\n#define {0}_SLACK(n) 0u\n"
       "#else\n#define {0}_ALIGNED(n)\n#define {0}_SLACK(n) ((n) - 1u)\n#endif\n",
-      upper);
+      upper, upper + "_" + pool);
+  return c.text();
+}
+
+// A named section has contents to gcc, which would lie in flash images as zeros: the name carries the type
+// NOBITS, and what gcc writes behind it becomes a comment of the assembler.
+std::string section_macro(const std::string& upper, const std::vector<std::string>& sections) {
+  CText c;
   if (std::ranges::all_of(sections, [](const std::string& section) { return section.empty(); }))
     return c.text();
   c.line(
@@ -99,7 +106,9 @@ std::vector<File> shared_parts(const std::vector<Pool>& pools, const std::vector
       "/* The memory of several models, written by arenac. Do not edit. */\n#ifndef {0}_H\n#define {0}_H\n",
       upper);
   for (const std::string& program : programs) h.line("#include \"{}.h\"", program);
-  h.put("\n#ifdef __cplusplus\nextern \"C\" {\n#endif");
+  h.put("");
+  h.put(alignment_macros(upper, macros[0]));
+  h.put("#ifdef __cplusplus\nextern \"C\" {\n#endif");
   c.line(
       "/* The kernels and the memory of several models, written by arenac. Do not edit. */\n"
       "#include \"{0}.h\"\n#include \"{0}_kernels.h\"\n\n#include <float.h>\n#include <limits.h>\n"
@@ -111,7 +120,7 @@ std::vector<File> shared_parts(const std::vector<Pool>& pools, const std::vector
   c.put(kernels.text());
   c.put("#ifdef __cplusplus\n}\n#endif");
   kernels.end(c);
-  c.put(placement_macros(upper, sections));
+  c.put(section_macro(upper, sections));
   c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif");
   if (options.constants.any_copied()) load_all(h, c, name, programs);
   c.line("#ifndef {}_NO_STATIC_ARENA", upper);

@@ -138,6 +138,28 @@ TEST_F(Header, PoolsAreAlignedByWhateverTheCompilerHas) {
   EXPECT_EQ(shell("tcc -I. main.c kws.c kws_weights.c -lm -o program && ./program").status, 0);
 }
 
+TEST_F(Header, AlignsMemoryOfTheCallersOwn) {
+  compile_text(kLayers, {"--pool", "name=fast,align=256", "--pool", "name=slow"});
+  expect_runs(R"(
+#include <kws.h>
+static char odd = 1;
+KWS_ALIGNED(KWS_FAST_ALIGN) static unsigned char fast[KWS_FAST_SIZE];
+static char odder = 1;
+KWS_ALIGNED(KWS_SLOW_ALIGN) static unsigned char slow[KWS_SLOW_SIZE];
+int main(void)
+{
+    static const float x[4] = {1.0f, 1.0f, 1.0f, 1.0f};
+    static float y[4];
+    kws_workspace w;
+    kws_inputs in;
+    kws_outputs out;
+    w.fast = fast, w.slow = slow, in.x = x, out.y = y;
+    return kws_run(&w, &in, &out) == KWS_OK ? 1 - odd * odder : 1;
+}
+)",
+              kKws);
+}
+
 // Of clang those do that are called .bss.
 TEST_F(Header, ASectionOfAPoolHasNoContents) {
   const std::vector<std::pair<std::string, std::string>> rows = {{"cc", ".fast"}, {"clang", ".bss.fast"}};
