@@ -129,7 +129,13 @@ std::string CProgram::function_of(const CallerTensors& of, size_t k) const {
 std::optional<QuantizedAs> CProgram::quantization_of(const CallerTensors& of, size_t k) const {
   const auto& known = &of == &inputs ? graph.quantization.inputs : graph.quantization.outputs;
   const auto at = known.find(of.names[k]);
-  return at == known.end() ? std::nullopt : std::optional(at->second);
+  if (at == known.end()) return std::nullopt;
+  QuantizedAs as = at->second;
+  const Shape& shape = graph.tensors[of.ids[k]].shape;
+  if (as.axis < 0) as.axis += static_cast<int64_t>(shape.size());
+  const bool fits = as.axis >= 0 && as.axis < static_cast<int64_t>(shape.size()) &&
+                    shape[static_cast<size_t>(as.axis)] == static_cast<int64_t>(as.scales.size());
+  return as.by_channel() && !fits ? std::nullopt : std::optional(as);
 }
 
 std::string CProgram::fed_type() const { return info(graph.tensors[inputs.ids[feed->input]].type).c_name; }

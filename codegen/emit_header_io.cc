@@ -39,22 +39,43 @@ struct Range {
   int64_t least, most;
 };
 Range range_of(Type type) {
-  const int bits = 8 * size_of(type);
+  const int bits = info(type).bits > 0 ? info(type).bits : 8 * size_of(type);
   const int64_t count = int64_t{1} << bits;
   return info(type).is_signed ? Range{-count / 2, count / 2 - 1} : Range{0, count - 1};
 }
 
+// Functions of a channel's scale and zero point.
+void channel_functions(CText& c, const CProgram& p, const QuantizedAs& as, const std::string& bare) {
+  std::vector<std::string> scales;
+  for (const float scale : as.scales) scales.push_back(c_literal(Type::kFloat32, {.f = scale}));
+  const auto function = [&](const char* type, const char* what, const std::string& list) {
+    c.line("static inline {} {}_{}_{}(size_t channel)\n{{", type, p.name, what, bare);
+    c.line("  static const {} all[{}] = {{{}}};\n  return all[channel];\n}}", type, as.scales.size(), list);
+  };
+  function("float", "scale", fmt::format("{}", fmt::join(scales, ", ")));
+  function("int32_t", "zero_point", fmt::format("{}", fmt::join(as.zero_points, ", ")));
+}
+
+// A pair of functions; macros have the scale and zero point, or functions those of each channel.
 void quantize_functions(CText& c, const CProgram& p, const CallerTensors& of, size_t k) {
-  if (!p.quantization_of(of, k)) return;
+  const auto as = p.quantization_of(of, k);
+  if (!as) return;
   const Type type = p.graph.tensors[of.ids[k]].type;
   const Range range = range_of(type);
   const std::string function = p.function_of(of, k), bare = function.substr(p.name.size() + 1);
   const std::string macro = p.macro_of(of, k), integer = info(type).c_name;
-  c.line("static inline {} {}_quantize_{}(float real)\n{{", integer, p.name, bare);
-  c.line("  return ({}){}_quantized(real / {}_SCALE, {}_ZERO_POINT, {}, {});\n}}", integer, p.name, macro,
-         macro, range.least, range.most);
-  c.line("static inline float {}_dequantize_{}({} q)\n{{", p.name, bare, integer);
-  c.line("  return (float)((int32_t)q - {0}_ZERO_POINT) * {0}_SCALE;\n}}", macro);
+  std::string scale = macro + "_SCALE", zero_point = macro + "_ZERO_POINT", channel;
+  if (as->by_channel()) {
+    channel_functions(c, p, *as, bare);
+    channel = ", size_t channel";
+    scale = fmt::format("{}_scale_{}(channel)", p.name, bare);
+    zero_point = fmt::format("{}_zero_point_{}(channel)", p.name, bare);
+  }
+  c.line("static inline {} {}_quantize_{}(float real{})\n{{", integer, p.name, bare, channel);
+  c.line("  return ({}){}_quantized(real / {}, {}, {}, {});\n}}", integer, p.name, scale, zero_point,
+         range.least, range.most);
+  c.line("static inline float {}_dequantize_{}({} q{})\n{{", p.name, bare, integer, channel);
+  c.line("  return (float)((int32_t)q - {}) * {};\n}}", zero_point, scale);
 }
 
 // Where in the workspace an input or output lies.
@@ -68,6 +89,19 @@ void place_function(CText& c, const CProgram& p, const CallerTensors& of, size_t
          p.macro_of(of, k));
 }
 
+void quantization_macros(CText& c, const QuantizedAs& as, const std::string& macro) {
+  constexpr const char* kMeaning = "q stands for (q - zero point) * scale";
+  if (as.by_channel()) {
+    c.line("#define {}_CHANNELS {}u /* indices of dimension {}: {}, both of the channel */", macro,
+           as.scales.size(), as.axis, kMeaning);
+    return;
+  }
+  c.line("#define {}_SCALE {} /* {} */", macro, c_literal(Type::kFloat32, {.f = as.scales[0]}), kMeaning);
+  c.line(
+      "#define {}_ZERO_POINT {}", macro,
+      as.zero_points[0] < 0 ? fmt::format("({})", as.zero_points[0]) : fmt::format("{}", as.zero_points[0]));
+}
+
 }  // namespace
 
 void io_macros(CText& c, const CProgram& p, const CallerTensors& of) {
@@ -77,13 +111,7 @@ void io_macros(CText& c, const CProgram& p, const CallerTensors& of) {
     c.line("#define {}_COUNT {}u", macro, element_count(t.shape));
     c.line("#define {}_RANK {}", macro, t.shape.size());
     for (size_t d = 0; d < t.shape.size(); ++d) c.line("#define {}_DIM{} {}", macro, d, t.shape[d]);
-    if (const auto quantization = p.quantization_of(of, k)) {
-      c.line("#define {}_SCALE {} /* q stands for (q - zero point) * scale */", macro,
-             c_literal(Type::kFloat32, {.f = quantization->scale}));
-      c.line("#define {}_ZERO_POINT {}", macro,
-             quantization->zero_point < 0 ? fmt::format("({})", quantization->zero_point)
-                                          : fmt::format("{}", quantization->zero_point));
-    }
+    if (const auto as = p.quantization_of(of, k)) quantization_macros(c, *as, macro);
     if (p.by_rows(of.ids[k])) {
       const int64_t row = p.schedule.layouts[of.ids[k]].ring.row;
       c.line("#define {}_ROWS {}u", macro, element_count(t.shape) / row);

@@ -12,9 +12,15 @@
 namespace arenac {
 namespace {
 
+// How many outputs of an operator hold elements that it was given or made: others are indices, masks.
+int outputs_of_elements(const onnx::NodeProto& node) {
+  return node.op_type() == "Split" ? node.output_size() : std::min(node.output_size(), 1);
+}
+
 const onnx::NodeProto* writer_of(const onnx::GraphProto& graph, const std::string& name) {
   for (const onnx::NodeProto& node : graph.node())
-    if (node.output_size() > 0 && node.output(0) == name) return &node;
+    for (int k = 0; k < outputs_of_elements(node); ++k)
+      if (node.output(k) == name) return &node;
   return nullptr;
 }
 
@@ -35,11 +41,20 @@ double greatest(const onnx::TensorProto& tensor, const std::string& directory) {
   return most;
 }
 
+// Operators whose results are their operands' elements, or lie between these, as those of a Resize do.
 bool moves_elements(const std::string& op) {
   static constexpr const char* kOps[] = {
-      "DepthToSpace", "Expand", "Flatten",      "Gather",  "Identity", "MaxPool",   "NhwcMaxPool",
-      "Reshape",      "Slice",  "SpaceToDepth", "Squeeze", "Tile",     "Transpose", "Unsqueeze"};
+      "CenterCropPad", "Clip",          "Concat",   "DepthToSpace", "Expand",      "Flatten",
+      "Gather",        "GlobalMaxPool", "Identity", "MaxPool",      "NhwcMaxPool", "Pad",
+      "ReduceMax",     "ReduceMin",     "Reshape",  "Resize",       "Slice",       "SpaceToDepth",
+      "Split",         "Squeeze",       "Tile",     "Transpose",    "Unsqueeze",   "Upsample"};
   return std::find(std::begin(kOps), std::end(kOps), op) != std::end(kOps);
+}
+
+bool is_concat(const onnx::NodeProto& node) { return node.op_type() == "Concat"; }
+
+bool moves_operand(const onnx::NodeProto& node, int operand) {
+  return moves_elements(node.op_type()) && (operand == 0 || is_concat(node));
 }
 
 // Where an operator says how an operand or its result is quantised: positions among its inputs.
@@ -83,24 +98,45 @@ constexpr QuantizedOperand kQuantizedOperands[] = {
     {"QLinearSoftmax", kResult, 3, 4},
 };
 
-// The constant of one element that a node reads there.
-std::optional<Scalar> scalar_at(const onnx::GraphProto& graph, const onnx::NodeProto& node, int operand,
-                                const std::string& directory) {
+// The constant that a node reads there, elements of at most one dimension.
+std::vector<Scalar> scalars_at(const onnx::GraphProto& graph, const onnx::NodeProto& node, int operand,
+                               const std::string& directory) {
   const onnx::TensorProto* tensor = constant_named(graph, node.input(operand));
   if (tensor == nullptr) return {};
   const Value value = tensor_value(*tensor, directory, "quantisation");
-  return value.count() == 1 ? std::optional(load(value, 0)) : std::nullopt;
+  std::vector<Scalar> all;
+  if (value.count() > 1 && value.shape.size() > 1) return all;
+  for (int64_t k = 0; k < value.count(); ++k) all.push_back(load(value, k));
+  return all;
+}
+
+int64_t axis_of(const onnx::NodeProto& node) {
+  for (const onnx::AttributeProto& attribute : node.attribute())
+    if (attribute.name() == "axis") return attribute.i();
+  return 1;
 }
 
 std::optional<QuantizedAs> quantization_at(const onnx::GraphProto& graph, const onnx::NodeProto& node,
                                            int operand, const std::string& directory) {
+  // The operands of a QLinearConcat are three by three.
+  const bool is_later = node.op_type() == "QLinearConcat" && operand > 2 && operand % 3 == 2;
+  const int later = is_later ? operand - 2 : 0;
   for (const QuantizedOperand& row : kQuantizedOperands) {
-    if (node.op_type() != row.op || operand != row.operand || node.input_size() <= row.scale) continue;
-    const auto scale = scalar_at(graph, node, row.scale, directory);
-    const bool has_zero = node.input_size() > row.zero_point && !node.input(row.zero_point).empty();
-    const auto zero = has_zero ? scalar_at(graph, node, row.zero_point, directory) : Scalar{.i = 0};
-    if (!scale || !zero || !std::isfinite(scale->f) || !(scale->f > 0)) return {};
-    return QuantizedAs{static_cast<float>(scale->f), zero->i};
+    const int scale_at = row.scale + later, zero_at = row.zero_point + later;
+    if (node.op_type() != row.op || operand - later != row.operand || node.input_size() <= scale_at) continue;
+    const std::vector<Scalar> scales = scalars_at(graph, node, scale_at, directory);
+    const bool has_zero = node.input_size() > zero_at && !node.input(zero_at).empty();
+    const std::vector<Scalar> zeros = has_zero ? scalars_at(graph, node, zero_at, directory)
+                                               : std::vector<Scalar>(scales.size(), Scalar{.i = 0});
+    if (scales.empty() || zeros.size() != scales.size()) return {};
+    QuantizedAs found;
+    found.axis = axis_of(node);
+    for (const Scalar& scale : scales) {
+      if (!std::isfinite(scale.f) || !(scale.f > 0)) return {};
+      found.scales.push_back(static_cast<float>(scale.f));
+    }
+    for (const Scalar& zero : zeros) found.zero_points.push_back(zero.i);
+    return found;
   }
   return {};
 }
@@ -117,16 +153,16 @@ std::optional<QuantizedAs> quantization_of_read(const onnx::GraphProto& graph, c
     for (const onnx::NodeProto& node : graph.node())
       for (int operand = 0; operand < node.input_size(); ++operand) {
         if (node.input(operand) != name) continue;
-        if (const auto found = quantization_at(graph, node, operand, directory)) return found;
-        if (operand == 0 && moves_elements(node.op_type()) && node.output_size() > 0 &&
-            seen.insert(node.output(0)).second)
-          names.push_back(node.output(0));
+        const auto found = quantization_at(graph, node, operand, directory);
+        if (found && (k == 0 || !found->by_channel())) return found;
+        for (int k = 0; moves_operand(node, operand) && k < outputs_of_elements(node); ++k)
+          if (seen.insert(node.output(k)).second) names.push_back(node.output(k));
       }
   }
   return {};
 }
 
-// Where the elements of a tensor come from, `most` moves looked through; a cycle ends, too.
+// Where the elements of a tensor come from, all of them, `most` moves looked through; a cycle ends, too.
 struct Origin {
   std::string name;
   const onnx::NodeProto* writer;  // null: nobody, it is an input or a constant
@@ -134,7 +170,8 @@ struct Origin {
 std::optional<Origin> origin_of(const onnx::GraphProto& graph, std::string name, int most) {
   for (int k = 0; k < most; ++k) {
     const onnx::NodeProto* node = writer_of(graph, name);
-    const bool is_moved = node != nullptr && moves_elements(node->op_type()) && node->input_size() > 0;
+    const bool is_moved =
+        node != nullptr && moves_elements(node->op_type()) && !is_concat(*node) && node->input_size() > 0;
     if (!is_moved) return Origin{name, node};
     name = node->input(0);
   }
@@ -143,18 +180,22 @@ std::optional<Origin> origin_of(const onnx::GraphProto& graph, std::string name,
 
 // By whoever wrote what the elements were moved from, or by who reads that.
 std::optional<QuantizedAs> quantization_of_written(const onnx::GraphProto& graph, const std::string& name,
-                                                   const std::string& directory) {
-  const auto origin = origin_of(graph, name, kMostMoves);
+                                                   const std::string& directory, int most = kMostMoves) {
+  const auto origin = origin_of(graph, name, most);
   if (!origin) return {};
-  return origin->writer ? quantization_at(graph, *origin->writer, kResult, directory)
-                        : quantization_of_read(graph, origin->name, directory);
+  std::optional<QuantizedAs> found;
+  if (origin->writer) found = quantization_at(graph, *origin->writer, kResult, directory);
+  if (!found && origin->writer && is_concat(*origin->writer) && origin->writer->input_size() > 0)
+    found = quantization_of_written(graph, origin->writer->input(0), directory, most - 1);
+  if (!found) found = quantization_of_read(graph, origin->name, directory);
+  return found && found->by_channel() && origin->name != name ? std::nullopt : found;
 }
 
 bool is_integer_value(const onnx::ValueInfoProto& value) {
+  constexpr Type kTypes[] = {Type::kInt8, Type::kUint8, Type::kInt16, Type::kUint16,
+                             Type::kInt4, Type::kUint4, Type::kInt2,  Type::kUint2};
   const int type = value.type().tensor_type().elem_type();
-  using onnx::TensorProto;
-  return type == TensorProto::INT8 || type == TensorProto::UINT8 || type == TensorProto::INT16 ||
-         type == TensorProto::UINT16;
+  return std::any_of(std::begin(kTypes), std::end(kTypes), [&](Type t) { return info(t).onnx == type; });
 }
 
 }  // namespace

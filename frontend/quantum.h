@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 namespace onnx {
 class GraphProto;
@@ -20,14 +21,18 @@ namespace arenac {
 // data lie in `directory`.
 double quantum_of(const onnx::GraphProto& graph, const std::string& output, const std::string& directory);
 
-// The integer q stands for the real number scale * (q - zero_point).
+// The integer q stands for the real number scale * (q - zero_point), of the scale and zero point of all
+// elements or, where there are several, of its index along an axis (negative: from the last on).
 struct QuantizedAs {
-  float scale;
-  int64_t zero_point;
+  std::vector<float> scales;
+  std::vector<int64_t> zero_points;  // as many
+  int64_t axis = 1;
+  bool by_channel() const { return scales.size() > 1; }
 };
 
-// Of inputs and outputs of the model by name: those that are integers of one constant scale and zero point,
-// as the operators say that read an input or write an output, elements moved in between or not.
+// Of inputs and outputs of the model by name: those that are integers of constant scales and zero points, as
+// the operators say that read an input or write an output; where there is one for all, elements moved in
+// between or not.
 struct CallerQuantization {
   std::map<std::string, QuantizedAs> inputs, outputs;
 };

@@ -2,9 +2,11 @@
 // whether they are the right ones. Programs are built as users build them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
+#include <onnx/defs/parser.h>
 
 #include <tuple>
 
+#include "frontend/type.h"
 #include "tests/firmware.h"
 #include "tests/tool.h"
 
@@ -72,6 +74,69 @@ TEST_F(Header, SaysWhatQuantisedIntegersStandFor) {
       AllOf(HasSubstr("#define KWS_INPUT_Z_SCALE 0.25f"), HasSubstr("#define KWS_INPUT_Z_ZERO_POINT (-3)"),
             Not(HasSubstr("KWS_OUTPUT_W_SCALE")),  // computed
             Not(HasSubstr("KWS_INPUT_F_SCALE")), Not(HasSubstr("KWS_OUTPUT_U_SCALE"))));
+}
+
+constexpr const char* kMoved = R"(<ir_version: 8, opset_import: ["" : 17]>
+  g (int8[2, 3, 2] x, uint8[4] w, uint8[4] v) => (int8[2, 3, 2] y, uint8[3] a, uint8[5] b, uint8[8] u)
+  <float[3] xs = {0.5, 0.25, 2}, int8[3] xz = {1, 0, -2}, float ws = {0.125}, uint8 wz = {7},
+   uint8 least = {10}, int64[2] parts = {3, 5}> {
+    d = DequantizeLinear(x, xs, xz)
+    n = Neg(d)
+    y = QuantizeLinear<axis = -2>(n, xs, xz)
+    u = Concat<axis = 0>(w, v)
+    e = DequantizeLinear(u, ws, wz)
+    f = Sqrt(e)
+    q = QuantizeLinear(f, ws, wz)
+    r = Clip(q, least)
+    a, b = Split<axis = 0>(r, parts)
+  })";
+
+TEST_F(Header, QuantisesByChannelAndWhereElementsAreMoved) {
+  compile_text(kMoved);
+  EXPECT_THAT(read("kws.h"),
+              AllOf(HasSubstr("#define KWS_INPUT_X_CHANNELS 3u /* indices of dimension 1"),
+                    HasSubstr("#define KWS_OUTPUT_Y_CHANNELS 3u /* indices of dimension 1"),
+                    HasSubstr("#define KWS_INPUT_W_SCALE 0.125f"),
+                    HasSubstr("#define KWS_INPUT_V_ZERO_POINT 7"), HasSubstr("#define KWS_OUTPUT_A_SCALE"),
+                    HasSubstr("#define KWS_OUTPUT_B_SCALE"), HasSubstr("#define KWS_OUTPUT_U_SCALE")));
+  expect_runs(R"(
+#include <kws.h>
+int main(void)
+{
+    if (kws_quantize_input_x(3.0f, 0) != 7 || kws_quantize_input_x(3.0f, 1) != 12) return 1;
+    if (kws_quantize_input_x(3.0f, 2) != 0 || kws_quantize_input_x(-1e9f, 2) != -128) return 2;  /* 1.5 is 2 */
+    if (kws_dequantize_output_y(3, 2) != 10.0f || kws_scale_output_y(1) != 0.25f) return 3;
+    return kws_zero_point_output_y(2) == -2 ? 0 : 4;
+}
+)",
+              kKws);
+}
+
+TEST_F(Header, QuantisesIntegersOfLessThanAByte) {
+  onnx::ModelProto model;
+  ASSERT_TRUE(onnx::OnnxParser::Parse(model, R"(<ir_version: 10, opset_import: ["" : 21]>
+    g (uint8[4] x, int8[4] y) => (float[4] z) <float s = {0.5}> {
+      d = DequantizeLinear(x, s)
+      e = DequantizeLinear(y, s)
+      z = Add(d, e)
+    })")
+                  .IsOK());
+  for (const auto& [input, type] :
+       {std::pair(0, Type::kUint4), {1, Type::kInt4}})  // which text does not have
+    model.mutable_graph()->mutable_input(input)->mutable_type()->mutable_tensor_type()->set_elem_type(
+        info(type).onnx);
+  write("kws.onnx", model.SerializeAsString());
+  ASSERT_EQ(arenac({"compile", "kws.onnx", "--quiet"}).status, 0);
+  expect_runs(R"(
+#include <kws.h>
+int main(void)
+{
+    if (kws_quantize_input_x(1e9f) != 15 || kws_quantize_input_x(-1.0f) != 0) return 1;
+    if (kws_quantize_input_y(1e9f) != 7 || kws_quantize_input_y(-1e9f) != -8) return 2;
+    return kws_quantize_input_y(-0.75f) == -2 && kws_dequantize_input_y(-3) == -1.5f ? 0 : 3;
+}
+)",
+              kKws);
 }
 
 TEST_F(Header, OfIntegersThatNoOperatorScalesSaysNothing) {
