@@ -13,6 +13,7 @@
 #include "frontend/error.h"
 #include "frontend/nearest.h"
 #include "planner/bounds.h"
+#include "planner/groups.h"
 #include "planner/planners.h"
 
 namespace arenac {
@@ -112,6 +113,23 @@ TensorId tensor_named(const std::string& name, const std::vector<std::string>& n
   return ids[static_cast<size_t>(at - names.begin())];
 }
 
+// An integer that the one writes as 0.5 must not be what the other reads as 0.25.
+void warn_of_scales(const std::vector<Compilation>& models, const Connection& by) {
+  const Graph& a = *std::ranges::find(models, by.from, &Compilation::name)->graph;
+  const Graph& b = *std::ranges::find(models, by.to, &Compilation::name)->graph;
+  const auto written = a.quantization.outputs.find(by.output);
+  const auto read = b.quantization.inputs.find(by.input);
+  if (written == a.quantization.outputs.end() || read == b.quantization.inputs.end()) return;
+  const QuantizedAs &from = written->second, &to = read->second;
+  if (from.scales == to.scales && from.zero_points == to.zero_points) return;
+  fmt::print(
+      stderr,
+      "warning: --connect: {} writes '{}' by the scale {:.9g} and the zero point {}, {} reads '{}' by {:.9g} "
+      "and {}\n",
+      by.from, by.output, from.scales[0], from.zero_points[0], by.to, by.input, to.scales[0],
+      to.zero_points[0]);
+}
+
 // The two lie at one offset, which nothing else takes in between. Nothing where the problem is not of both.
 void connect(Joint& joint, const std::vector<Compilation>& models, const Connection& by) {
   const auto part = [&](const std::string& name) {
@@ -136,7 +154,7 @@ void connect(Joint& joint, const std::vector<Compilation>& models, const Connect
         Exit::kUsage);
   const int first = from->second + above, second = to->second + below;
   Problem& all = joint.problem;
-  all.buffers[first].end = std::max(all.buffers[first].end, all.buffers[second].begin + 1);
+  all.buffers[first].end = std::max(all.buffers[first].end, all.buffers[second].begin);
   std::set<int> group = {first, second};
   std::erase_if(all.same_offset, [&](const std::vector<int>& other) {
     if (!std::ranges::any_of(other, [&](int member) { return group.contains(member); })) return false;
@@ -226,6 +244,7 @@ class Planning {
     for (const int kept : joint.kept)
       joint.problem.buffers[kept].begin = 0, joint.problem.buffers[kept].end = joint.end;
     for (const Connection& connection : together_.connections) connect(joint, models_, connection);
+    erase_partial_overlaps(joint.problem);
     const std::string& planner = options_[0].planner;
     const Plan all = plan(joint.problem, planner.empty() ? kDefaultPlanner : planner);
     for (const auto& [model, first] : joint.models) {
@@ -339,6 +358,8 @@ CompiledTogether compile_together(std::vector<CompileOptions> options, const Tog
     write_up(all.models[m], options[m], lowered[m], kernels);
     for (File& file : all.models[m].files) all.files.push_back(std::move(file));
   }
+  if (options[0].verbosity != Verbosity::kQuiet)
+    for (const Connection& connection : together.connections) warn_of_scales(all.models, connection);
   all.map = joined_map(all.models, together);
   if (const auto fault = verify(all.map))
     throw InternalError(fmt::format("the map of all models: {}", *fault));

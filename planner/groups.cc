@@ -87,17 +87,39 @@ Buffer merged(const Problem& problem, const std::vector<int>& group) {
   return all;
 }
 
+using GroupOf = std::vector<const std::vector<int>*>;
+
+GroupOf groups_by_buffer(const Problem& problem) {
+  GroupOf group_of(problem.buffers.size(), nullptr);
+  for (const std::vector<int>& group : problem.same_offset)
+    for (int id : group) group_of[id] = &group;
+  return group_of;
+}
+
 // An overlap of one member becomes one of the whole group: no other member may meet the partner.
-void require_for_whole_group(const Problem& problem, const std::vector<int>* group, int member, int partner) {
-  if (!group) return;
+bool is_of_whole_group(const Problem& problem, const std::vector<int>* group, int member, int partner) {
+  if (!group) return true;
   const Buffer& b = problem.buffers[partner];
-  for (int id : *group)
-    if (id != member && id != partner && problem.buffers[id].begin < b.end &&
-        b.begin < problem.buffers[id].end)
-      fail(problem, member, "an overlap only in part: others of them live with its partner");
+  return std::ranges::none_of(*group, [&](int id) {
+    return id != member && id != partner && problem.buffers[id].begin < b.end &&
+           b.begin < problem.buffers[id].end;
+  });
+}
+
+void require_for_whole_group(const Problem& problem, const std::vector<int>* group, int member, int partner) {
+  if (!is_of_whole_group(problem, group, member, partner))
+    fail(problem, member, "an overlap only in part: others of them live with its partner");
 }
 
 }  // namespace
+
+void erase_partial_overlaps(Problem& problem) {
+  const GroupOf group_of = groups_by_buffer(problem);
+  std::erase_if(problem.overlaps, [&](const Overlap& o) {
+    return !is_of_whole_group(problem, group_of[o.above], o.above, o.below) ||
+           !is_of_whole_group(problem, group_of[o.below], o.below, o.above);
+  });
+}
 
 Merged merge_groups(const Problem& problem) {
   const int n = int(problem.buffers.size());
@@ -106,9 +128,7 @@ Merged merge_groups(const Problem& problem) {
     std::iota(result.buffer_of.begin(), result.buffer_of.end(), 0);
     return result;
   }
-  std::vector<const std::vector<int>*> group_of(n, nullptr);
-  for (const std::vector<int>& group : problem.same_offset)
-    for (int id : group) group_of[id] = &group;
+  const GroupOf group_of = groups_by_buffer(problem);
 
   result.problem.buffers.clear();
   result.problem.same_offset.clear();

@@ -20,4 +20,7 @@ struct Merged {
 // that not all of them have.
 Merged merge_groups(const Problem& problem);
 
+// Forgets the overlaps, which are permissions, that not all members of a group have.
+void erase_partial_overlaps(Problem& problem);
+
 }  // namespace arenac

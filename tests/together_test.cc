@@ -12,6 +12,7 @@ namespace arenac {
 namespace {
 
 using testing::HasSubstr;
+using testing::Not;
 using Together = Firmware;
 
 // Wide in the middle; keeps a sum from call to call; another one.
@@ -305,6 +306,66 @@ TEST_F(Together, AnOutputIsTheNextInputInPlace) {
   EXPECT_THAT(connected("wide.z=narrow.x").output, HasSubstr("'z' is no output of wide"));
   EXPECT_THAT(connected("narrow.y=wide.x").output, HasSubstr("narrow runs before wide"));
   EXPECT_EQ(connected("wide.y").status, 2);
+}
+
+// Each of one step, in place where nobody reads the old values: what two read stays for the second.
+TEST_F(Together, ConnectsModelsThatComputeInPlace) {
+  const auto write_operator = [&](const char* name, const char* op) {
+    write_model(name, fmt::format(R"(<ir_version: 8, opset_import: ["" : 17]>
+  g (float[1, 4] x) => (float[1, 4] y) {{ y = {}(x) }})",
+                                  op));
+  };
+  write_operator("first.onnx", "Neg");
+  write_operator("second.onnx", "Exp");
+  write_operator("third.onnx", "Abs");
+  const Finished done = arenac({"compile", "first.onnx", "second.onnx", "third.onnx", "--together",
+                                "sequential", "--io", "arena", "--name", "all", "--quiet", "--connect",
+                                "first.y=second.x", "--connect", "first.y=third.x"});
+  ASSERT_EQ(done.status, 0) << done.output;
+  expect_runs(R"(
+#include <all.h>
+int main(void)
+{
+    first_workspace a;
+    second_workspace b;
+    third_workspace c;
+    int k;
+    a.arena = b.arena = c.arena = all_static_arena();
+    for (k = 0; k < 4; ++k) first_input_x(&a)[k] = (float)k;
+    if (first_run(&a) != 0 || second_run(&b) != 0) return 1;
+    for (k = 0; k < 4; ++k)
+        if (second_output_y(&b)[k] > 1.0f) return 2;
+    if (third_run(&c) != 0) return 3;
+    for (k = 0; k < 4; ++k)
+        if (third_output_y(&c)[k] != (float)k) return 4;
+    return 0;
+}
+)",
+              "first.c second.c third.c all.c -lm");
+}
+
+TEST_F(Together, WarnsOfAConnectionBetweenScales) {
+  const auto model = [](const char* first, const char* second) {
+    return fmt::format(R"(<ir_version: 8, opset_import: ["" : 17]>
+  g (int8[4] x) => (int8[4] y) <float first = {{{}}}, float second = {{{}}}, int8 zero = {{3}}> {{
+    a = DequantizeLinear(x, first, zero)
+    b = Sin(a)
+    y = QuantizeLinear(b, second, zero)
+  }})",
+                       first, second);
+  };
+  write_model("a.onnx", model("0.5", "0.25"));
+  write_model("same.onnx", model("0.25", "1"));
+  write_model("other.onnx", model("0.125", "1"));
+  const auto connected = [&](const std::string& to) {
+    return arenac({"compile", "a.onnx", to + ".onnx", "--together", "sequential", "--io", "arena",
+                   "--connect", "a.y=" + to + ".x"});
+  };
+  EXPECT_THAT(connected("same").output, Not(HasSubstr("warning")));
+  const Finished done = connected("other");
+  EXPECT_EQ(done.status, 0);
+  EXPECT_THAT(done.output,
+              HasSubstr("a writes 'y' by the scale 0.25 and the zero point 3, other reads 'x' by 0.125"));
 }
 
 TEST_F(Together, SaysWhatItTakesAndWhatDoesNotFit) {
