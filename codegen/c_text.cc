@@ -139,6 +139,9 @@ const std::set<std::string_view> kSmallMacros = {"I",
                                                  "sun",
                                                  "unix",
                                                  "vax"};
+// That headers declare members of: one called so would hide the type from those behind it, in C++.
+constexpr std::string_view kTypeNames[] = {"arenac_string", "int8_t",  "int16_t",  "int32_t",  "int64_t",
+                                           "size_t",        "uint8_t", "uint16_t", "uint32_t", "uint64_t"};
 constexpr std::string_view kMacroPrefixes[] = {"st_", "si_", "sa_", "s6_", "sigev_"};  // of POSIX
 
 bool is_plain(unsigned char c) {
@@ -207,7 +210,8 @@ std::string c_member(const std::string& identifier) {
   const bool capitals = identifier.size() > 1 && is_capital(identifier[0]) && !is_small(identifier[1]);
   const bool prefix = std::any_of(std::begin(kMacroPrefixes), std::end(kMacroPrefixes),
                                   [&](std::string_view p) { return identifier.starts_with(p); });
-  return capitals || prefix || is_c_word(identifier) ? identifier + "_" : identifier;
+  const bool type = std::ranges::find(kTypeNames, identifier) != std::end(kTypeNames);
+  return capitals || prefix || type || is_c_word(identifier) ? identifier + "_" : identifier;
 }
 
 std::string upper_case(std::string name) {

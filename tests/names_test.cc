@@ -95,8 +95,8 @@ Words identifiers_of(const std::string& text) {
 Graph negations(const Words& names) {
   std::string inputs, outputs, nodes;
   for (size_t k = 0; k < names.size(); ++k) {
-    inputs += fmt::format("{}float[2] i{}", k ? ", " : "", k);
-    outputs += fmt::format("{}float[2] o{}", k ? ", " : "", k);
+    inputs += fmt::format("{}int8[2] i{}", k ? ", " : "", k);
+    outputs += fmt::format("{}int8[2] o{}", k ? ", " : "", k);
     nodes += fmt::format("o{0} = Neg(i{0}) ", k);
   }
   Graph graph = import_text(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]> g ({}) => ({}) {{ {} }}",
@@ -189,7 +189,7 @@ TEST(Names, AreKeptWhereTheyAreOrdinary) {
   const Words ordinary = {"image", "Input3", "X", "x", "input_1", "scores", "dense_1_output", "imageRGB"};
   const Compilation c = compile_graph(negations(ordinary), "kws", {});
   for (const std::string& name : ordinary)
-    EXPECT_THAT(file_named(c, "kws.h"), HasSubstr("float *" + name + ";"));
+    EXPECT_THAT(file_named(c, "kws.h"), HasSubstr("int8_t *" + name + ";"));
   EXPECT_THAT(file_named(c, "kws.h"), HasSubstr("  void *arena;"));
   EXPECT_THAT(file_named(c, "kws.h"), HasSubstr("#define KWS_INPUT_IMAGE_COUNT 2u"));
 }
