@@ -681,21 +681,39 @@ void refuse_empty_words(const CLI::App& command) {
 
 }  // namespace
 
+namespace {
+
+// `arenac help COMMAND` is `arenac COMMAND --help`.
+std::vector<const char*> words_of_call(int argc, const char* const* argv) {
+  std::vector<const char*> words(argv, argv + argc);
+  if (argc < 2 || words[1] != std::string_view("help")) return words;
+  words.erase(words.begin() + 1);
+  words.resize(std::min<size_t>(words.size(), 2));
+  words.push_back("--help");
+  return words;
+}
+
+}  // namespace
+
 Options parse_options(int argc, const char* const* argv) {
+  const std::vector<const char*> words = words_of_call(argc, argv);
   CLI::App app("arenac: ONNX models to self-contained C with a statically planned arena.", "arenac");
   Options options;
   Raw raw;
   add_commands(app, options, raw);
   let_the_last_hold(app);
   try {
-    app.parse(argc, argv);
+    app.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::CallForVersion& version) {
     return printing(std::string(version.what()) + "\n");
   } catch (const CLI::CallForHelp&) {
     const auto subcommands = app.get_subcommands();
-    return printing(subcommands.empty() ? app.help() : subcommands[0]->help("arenac"));
+    if (!subcommands.empty()) return printing(subcommands[0]->help("arenac"));
+    if (const auto problem = mistyped(app, {words.begin() + 1, words.end()}))
+      wrong_usage(fmt::format("{} (see arenac --help)", *problem));
+    return printing(app.help());
   } catch (const CLI::ParseError& error) {
-    const auto problem = mistyped(app, {argv + 1, argv + argc});
+    const auto problem = mistyped(app, {words.begin() + 1, words.end()});
     const auto parsed = app.get_subcommands();
     wrong_usage(fmt::format("{} (see arenac {}--help)", problem.value_or(error.what()),
                             parsed.empty() ? "" : parsed[0]->get_name() + " "));

@@ -72,6 +72,13 @@ TEST_F(Cli, CompileWritesEveryFileAndTheSameBytesTwice) {
   EXPECT_EQ(arenac({"verify", "c/kws_map.json"}).status, 0);
 }
 
+TEST_F(Cli, HelpIsACommand) {
+  EXPECT_EQ(arenac({"help"}).output, arenac({"--help"}).output);
+  EXPECT_EQ(arenac({"help", "compile"}).output, arenac({"compile", "--help"}).output);
+  EXPECT_EQ(arenac({"help", "compile"}).status, 0);
+  EXPECT_THAT(arenac({"help", "complie"}).output, HasSubstr("did you mean compile?"));
+}
+
 TEST_F(Cli, DepfileNamesTheModel) {
   ASSERT_EQ(arenac({"compile", kModel, "-o", "gen", "--depfile", "gen/kws.d"}).status, 0);
   EXPECT_THAT(read_file(at("gen/kws.d")), AllOf(HasSubstr("gen/tiny_cnn.h"), HasSubstr(kModel)));
