@@ -1,4 +1,4 @@
-// Blocks without waste (blocks.h) that can be broken up again.
+// Blocks (blocks.h) that can be broken up again.
 //
 //   +-----+---+---+             +-----+---+---+
 //   |  a  | b |   |  break up,  |  a  | b |   |
@@ -7,16 +7,17 @@
 //   +---------+---+             +---------+---+
 //
 // Where blocks stop matching, a wrong one is often in the way: parts of a few and what is near them in time
-// are joined anew, in another order, and that is kept if hardly more blocks are left than before.
+// are joined anew, in another order, and that is kept if hardly more blocks are left than before. Where the
+// load leaves room below a capacity, joins may lose it (block_joins.h).
 //
 // (Large neighbourhood search, Shaw 1998; of what coincides in a perfect packing there is so much that many
-// packings of the same rectangles are perfect, and steps as small as these find one.) Holes, which stand for
-// what the load leaves below a capacity, take part, and may be cut anywhere.
+// packings of the same rectangles are perfect, and steps as small as these find one.)
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
+#include "planner/block_joins.h"
 #include "planner/blocks.h"
 #include "planner/random.h"
 
@@ -24,17 +25,16 @@ namespace arenac {
 
 class BlockForest {
  public:
-  // Of rectangles of at least one byte in times of `slots`; the first `real` ones are no holes.
-  BlockForest(const std::vector<Rectangle>& rectangles, int real, int slots, uint64_t seed);
+  // Of rectangles of at least one byte in times of `slots`, whose sums are at most `capacity` bytes.
+  BlockForest(const std::vector<Rectangle>& rectangles, int slots, int64_t capacity, uint64_t seed);
 
   // Breaks up and joins once; false where that was undone.
   bool change();
 
-  int count() const { return count_; }    // of blocks that are no holes
+  int count() const { return count_; }    // of blocks
   int64_t work() const { return work_; }  // steps so far, about a nanosecond each
 
-  // The blocks with something real in them, and per real rectangle which of them it is in, how many bytes
-  // above its floor.
+  // The blocks, and per rectangle which of them it is in, how many bytes above its floor.
   struct Place {
     int block = 0;
     int64_t relative = 0;
@@ -46,40 +46,19 @@ class BlockForest {
   Layout layout() const;
 
  private:
-  struct Child {
-    int node;
-    int64_t relative;
-  };
-  struct Node {
-    Rectangle rectangle;
-    bool is_real = true;
-    std::vector<Child> children = {};
-  };
-  // What becomes of some roots.
-  struct Change {
-    std::vector<int> before, after;  // roots
-    std::vector<int> made, gone;     // nodes that are in use only if the change is kept, or undone
-  };
-
-  int add(Node node);
-  void drop(const std::vector<int>& nodes);
-  int count_real(const std::vector<int>& nodes) const;
   void plant(const std::vector<int>& roots);
   void uproot(const std::vector<int>& roots);
   std::vector<int> nearby();
-  size_t nearer(const std::vector<int>& nodes);
-  std::vector<int> parts_of(int node, const std::vector<int>& pieces, Change& change);
-  std::vector<int> halves(int hole, const Rectangle& other);
-  void break_up(std::vector<int>& pieces, Change& change);
-  void merge(std::vector<int> pieces, Change& change);
-  Node made_of(std::vector<Child> children, int64_t size) const;
+  size_t nearer(const std::vector<int>& blocks);
+  std::vector<int> break_up(std::vector<int>& pieces);
+  double most_lost();
+  double allowed();
 
-  const int real_;
+  const int rectangles_;
   Random random_;
-  std::vector<Node> nodes_;                      // the given ones first
-  std::vector<int> free_;                        // that are not in use
+  BlockJoiner joiner_;
   std::vector<std::vector<int>> begins_, ends_;  // per slot, the roots
-  std::vector<char> is_near_;                    // per node
+  std::vector<char> is_near_;                    // per block
   int centre_ = 0;                               // the slot around which the roots of the change lie
   int count_ = 0;
   int64_t work_ = 0;

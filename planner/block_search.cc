@@ -22,7 +22,9 @@ constexpr double kDoubts[] = {0, 0.001, 0.01, 0.05};
 constexpr int kLooseSettings = 8;       // settings of their own, and what decides whether there are more
 constexpr size_t kSmallestIn = 50;      // holes are at least half as large as the smallest but one in so many
 constexpr int kWays = 3;                // of filling valleys
-constexpr int kFewBlocks = 30;          // each time that there are fewer than before, they are planned
+constexpr int kFewBlocks = 200;         // are planned on the way, when they get no fewer for so
+constexpr int64_t kStalls = 4;          // small a part of the patience,
+constexpr double kFewerBlocks = 0.8;          // and are fewer than the last time
 constexpr double kMostLeft = 0.5;       // of the rectangles, in blocks made once: else little coincides
 constexpr int64_t kChangesAtOnce = 64;  // between looks at the clock
 constexpr int64_t kPatience = 4;        // one part of the work in so many makes blocks fewer,
@@ -42,8 +44,7 @@ std::vector<int64_t> floors_of(const std::vector<Rectangle>& blocks, int slots, 
                   : fill_valleys(blocks, slots, ByNeed{.looks_ahead = way == 2}).offsets;
 }
 
-std::vector<int64_t> filled(const BlockForest::Layout& layout, int slots, int way) {
-  const std::vector<int64_t> floors = floors_of(layout.blocks, slots, way);
+std::vector<int64_t> placed(const BlockForest::Layout& layout, const std::vector<int64_t>& floors) {
   std::vector<int64_t> offsets;
   for (const BlockForest::Place& place : layout.places)
     offsets.push_back(floors[place.block] + place.relative);
@@ -163,31 +164,32 @@ std::vector<int64_t> search_loose_blocks(const std::vector<Rectangle>& rectangle
 }
 
 std::vector<int64_t> regroup_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
-                                    uint64_t seed, const Effort& effort) {
-  std::vector<Rectangle> all = rectangles;
-  for (const Rectangle& hole : holes(rectangles, slots, goal, 1)) all.push_back(hole);
-  BlockForest forest(all, int(rectangles.size()), slots, seed);
+                                    uint64_t seed, const Effort& effort, const PlanBlocks& plan) {
+  BlockForest forest(rectangles, slots, goal, seed);
   Lowest lowest(rectangles);
-  int fewest = forest.count();
+  int fewest = forest.count(), planned = std::numeric_limits<int>::max();
   if (fewest > int(kMostLeft * double(rectangles.size()))) return {};
   int64_t at_fewest = forest.work();
   const int few_left = std::max(kFewLeft, int(rectangles.size() / kFewLeftIn));
   const auto offer = [&] {
+    planned = forest.count();
     const BlockForest::Layout layout = forest.layout();
-    for (int way = 0; way < kWays; ++way) lowest.offer(sunk(rectangles, slots, filled(layout, slots, way)));
+    lowest.offer(sunk(rectangles, slots, placed(layout, plan(layout.blocks))));
   };
   for (int64_t changes = 0; lowest.height > goal && forest.work() < effort.work; ++changes) {
     if (changes % kChangesAtOnce == 0 && effort.cutoff.has_passed()) break;
-    if (forest.work() - at_fewest > effort.work / kPatience) break;
+    const int64_t idle = forest.work() - at_fewest;
+    if (idle > effort.work / kPatience) break;
     const double spent = double(forest.work()) / double(effort.work);
     if (spent > kFirstPart && fewest * spent * kPatience > few_left) break;
     forest.change();
+    const bool is_few = forest.count() <= kFewBlocks;
+    if (forest.count() == 1 || (is_few && idle > effort.work / kPatience / kStalls && fewest < planned * kFewerBlocks)) offer();
     if (forest.count() >= fewest) continue;
     fewest = forest.count();
     at_fewest = forest.work();
-    if (fewest <= kFewBlocks) offer();
   }
-  if (fewest > kFewBlocks) offer();
+  if (lowest.height > goal && forest.count() != planned) offer();
   return std::move(lowest.offsets);
 }
 

@@ -48,6 +48,7 @@ constexpr double kNearlyDone = 0.005;   // which a smaller gap, of the bound, is
 constexpr double kBlockWork = 1e5;      // rectangles made into blocks, in all draws
 constexpr double kMostBlockDraws = 5000;
 constexpr double kRegroupWork = 1.5e9;  // of blocks made anew, of a thousand buffers
+constexpr double kBlocksEffort = 0.1;   // of planning those that are left
 constexpr double kFull = 0.999;         // of what the bound offers: worth blocks
 constexpr double kLooseWork = 4e5;      // the same for blocks with waste
 constexpr double kMostLooseDraws = 200;
@@ -284,9 +285,26 @@ class Portfolio {
   void regroup(const FreeRectangles& free) {
     const double thousands = double(free.all().size()) / 1000;
     const double work = effort_ * kRegroupWork * thousands * std::min(thousands, 1.0);
-    const auto offsets =
-        regroup_blocks(free.all(), timeline_.slots, free.bound(), search_.seed, {int64_t(work), cutoff_});
+    const auto offsets = regroup_blocks(free.all(), timeline_.slots, free.bound(), search_.seed,
+                                        {int64_t(work), cutoff_}, [&](const auto& blocks) { return plan_blocks(blocks); });
     if (!offsets.empty()) offer(free.stacked(offsets), "blocks");
+  }
+
+  // As a problem of their own.
+  std::vector<int64_t> plan_blocks(const std::vector<Rectangle>& blocks) const {
+    Problem problem{.pools = {{"blocks"}}, .buffers = {}};
+    for (const auto& [span, size] : blocks)
+      problem.buffers.push_back({.name = "block", .size = size, .begin = span.begin, .end = span.end});
+    Search search = search_;
+    search.goal = Goal::kSmallest;
+    search.stop = Stop::kHardlyWorth;
+    search.report = {};
+    search.warm_start = {};
+    search.effort = effort_ * kBlocksEffort;
+    search.seconds = cutoff_.seconds_left();
+    std::vector<int64_t> offsets;
+    for (const Placement& place : portfolio(problem, search).placements) offsets.push_back(place.offset);
+    return offsets;
   }
 
   // For one pool: first fit, the largest first, which takes longer than a start may. Many of each size leave
