@@ -19,7 +19,7 @@ constexpr int kLooksFull = 50;    // at slots, for one where roots begin or end
 constexpr uint64_t kWorseIn = 32;  // one change in so many may cost a block more,
 constexpr double kWorse = 0.15;    // the others a part of it, where joins may lose
 // What a join may cost by its loss, in blocks.
-constexpr uint64_t kExactIn = 4;  // in one change in so many nothing,
+constexpr uint64_t kExactIn = 4;                    // in one change in so many nothing,
 constexpr double kMostLost = 1, kLeastLost = 0.02;  // in the others something between these
 constexpr uint64_t kGrain = 1000;
 
@@ -176,8 +176,7 @@ BlockForest::Layout BlockForest::layout() const {
         const auto [block, relative] = open.back();
         open.pop_back();
         if (joiner_.is_given(block)) layout.places[block] = {int(layout.blocks.size()), relative};
-        for (const auto& part : joiner_[block].parts)
-          open.push_back({part.block, relative + part.relative});
+        for (const auto& part : joiner_[block].parts) open.push_back({part.block, relative + part.relative});
       }
       layout.blocks.push_back(joiner_[root].rectangle);
     }

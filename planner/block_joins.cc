@@ -9,9 +9,9 @@
 namespace arenac {
 namespace {
 
-constexpr double kArea = 0.1;    // of a block: what a loss costs that is as large as the smaller part
-constexpr double kNoise = 0.3;   // of a block, in ranks
-constexpr size_t kArms = 8;       // candidates at a slot, in pinwheels
+constexpr double kArea = 0.1;   // of a block: what a loss costs that is as large as the smaller part
+constexpr double kNoise = 0.3;  // of a block, in ranks
+constexpr size_t kArms = 8;     // candidates at a slot, in pinwheels
 constexpr uint64_t kNoiseGrain = 1000;
 
 void erase(std::vector<int>& from, int id) {
@@ -157,7 +157,8 @@ bool BlockJoiner::stack(int id) {
 
 bool BlockJoiner::line_up(int id) {
   const auto of_size = [&](const std::vector<int>& ids) {
-    const auto at = std::find_if(ids.rbegin(), ids.rend(), [&](int other) { return size(other) == size(id); });
+    const auto at =
+        std::find_if(ids.rbegin(), ids.rend(), [&](int other) { return size(other) == size(id); });
     return at == ids.rend() ? -1 : *at;
   };
   const int right = of_size(begins_[span(id).end]);
@@ -217,8 +218,7 @@ void BlockJoiner::look_for(int id, double most, Random& random) {
     std::push_heap(heap_.begin(), heap_.end());
   };
   const auto offer_pile = [&](int other) {
-    if (other != id)
-      length(other) < length(id) ? offer(id, other, true) : offer(other, id, true);
+    if (other != id) length(other) < length(id) ? offer(id, other, true) : offer(other, id, true);
   };
   for (int other : begins_[span(id).begin]) offer_pile(other);
   for (int other : ends_[span(id).end]) offer_pile(other);

@@ -24,13 +24,13 @@ constexpr size_t kSmallestIn = 50;      // holes are at least half as large as t
 constexpr int kWays = 3;                // of filling valleys
 constexpr int kFewBlocks = 200;         // are planned on the way, when they get no fewer for so
 constexpr int64_t kStalls = 4;          // small a part of the patience,
-constexpr double kFewerBlocks = 0.8;          // and are fewer than the last time
+constexpr double kFewerBlocks = 0.8;    // and are fewer than the last time
 constexpr double kMostLeft = 0.5;       // of the rectangles, in blocks made once: else little coincides
 constexpr int64_t kChangesAtOnce = 64;  // between looks at the clock
 constexpr int64_t kPatience = 4;        // one part of the work in so many makes blocks fewer,
 constexpr double kFirstPart = 0.1;      // and from here on the longer the fewer: after the first such part
 constexpr int kFewLeft = 100;           // so many are left,
-constexpr size_t kFewLeftIn = 40;       // or one for so many rectangles
+constexpr size_t kFewLeftIn = 20;       // or one for so many rectangles
 
 // Blocks, and the rectangles in the order they are made of.
 struct Made {
@@ -184,7 +184,9 @@ std::vector<int64_t> regroup_blocks(const std::vector<Rectangle>& rectangles, in
     if (spent > kFirstPart && fewest * spent * kPatience > few_left) break;
     forest.change();
     const bool is_few = forest.count() <= kFewBlocks;
-    if (forest.count() == 1 || (is_few && idle > effort.work / kPatience / kStalls && fewest < planned * kFewerBlocks)) offer();
+    if (forest.count() == 1 ||
+        (is_few && idle > effort.work / kPatience / kStalls && fewest < planned * kFewerBlocks))
+      offer();
     if (forest.count() >= fewest) continue;
     fewest = forest.count();
     at_fewest = forest.work();

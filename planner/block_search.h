@@ -33,8 +33,8 @@ std::vector<int64_t> search_loose_blocks(const std::vector<Rectangle>& rectangle
 using PlanBlocks = std::function<std::vector<int64_t>(const std::vector<Rectangle>& blocks)>;
 
 // The same with blocks that are broken up and made anew (block_forest.h), where joins may lose what the load
-// leaves below `goal`. What is left is planned like any problem. Ends when all are one block, when the work is
-// spent, or when blocks get no fewer.
+// leaves below `goal`. What is left is planned like any problem. Ends when all are one block, when the work
+// is spent, or when blocks get no fewer.
 std::vector<int64_t> regroup_blocks(const std::vector<Rectangle>& rectangles, int slots, int64_t goal,
                                     uint64_t seed, const Effort& effort, const PlanBlocks& plan);
 

@@ -47,10 +47,14 @@ constexpr size_t kDearDraws = 500'000;  // of so many buffers a plan by need cos
 constexpr double kNearlyDone = 0.005;   // which a smaller gap, of the bound, is not worth
 constexpr double kBlockWork = 1e5;      // rectangles made into blocks, in all draws
 constexpr double kMostBlockDraws = 5000;
-constexpr double kRegroupWork = 1.5e9;  // of blocks made anew, of a thousand buffers
-constexpr double kBlocksEffort = 0.1;   // of planning those that are left
-constexpr double kFull = 0.999;         // of what the bound offers: worth blocks
-constexpr double kLooseWork = 4e5;      // the same for blocks with waste
+constexpr double kRegroupWork = 2.5e9;    // of blocks made anew, of a thousand buffers,
+constexpr double kMostRegroupWork = 9e9;  // of many,
+constexpr uint64_t kRegroupings = 3;      // as long as that leaves a little,
+constexpr double kRegroupedShare = 0.25;  // of local search, after that; at most once
+constexpr double kRegroupedOnce = 3000;   // of so many buffers
+constexpr double kBlocksEffort = 0.1;     // of planning those that are left
+constexpr double kFull = 0.999;           // of what the bound offers: worth blocks
+constexpr double kLooseWork = 4e5;        // the same for blocks with waste
 constexpr double kMostLooseDraws = 200;
 constexpr int64_t kFewLoose = 100;                 // of few buffers, not above the bound by a part of so many
 constexpr double kNearlyFull = 0.85;               // of what the bound offers: worth such blocks
@@ -270,7 +274,7 @@ class Portfolio {
     if (!many && !done() && least_full <= fullness && fullness <= 1) regroup(free);
     if (many && !done() && has_few_sizes()) pack_by_size();
     if (!done() && is_worth_drawing()) draw_valleys(bound, kFirstDraws, kPackWork);
-    if (!many && !done() && kNearlyFull <= fullness && fullness <= 1) {
+    if (!many && !done() && !is_regrouped_ && kNearlyFull <= fullness && fullness <= 1) {
       // Of few buffers exact search does better from other starts, unless this is nearly the bound.
       const int64_t known = is_worth_drawing() ? best_->pools[0].size : bound + bound / kFewLoose;
       const auto offsets =
@@ -284,10 +288,17 @@ class Portfolio {
   // few buffers it helps soon, if at all.
   void regroup(const FreeRectangles& free) {
     const double thousands = double(free.all().size()) / 1000;
-    const double work = effort_ * kRegroupWork * thousands * std::min(thousands, 1.0);
-    const auto offsets = regroup_blocks(free.all(), timeline_.slots, free.bound(), search_.seed,
-                                        {int64_t(work), cutoff_}, [&](const auto& blocks) { return plan_blocks(blocks); });
-    if (!offsets.empty()) offer(free.stacked(offsets), "blocks");
+    const double work =
+        effort_ * std::min(kMostRegroupWork, kRegroupWork * thousands * std::min(thousands, 1.0));
+    const PlanBlocks plan = [&](const auto& blocks) { return plan_blocks(blocks); };
+    for (uint64_t k = 0; k < kRegroupings && !done(); ++k) {
+      if (k > 0 && (!is_regrouped_ || double(free.all().size()) > kRegroupedOnce)) return;
+      const auto offsets = regroup_blocks(free.all(), timeline_.slots, free.bound(), search_.seed + k,
+                                          {int64_t(work), cutoff_}, plan);
+      if (offsets.empty()) return;
+      offer(free.stacked(offsets), "blocks");
+      is_regrouped_ = gap(0) < kWorthAll;
+    }
   }
 
   // As a problem of their own.
@@ -327,6 +338,7 @@ class Portfolio {
   }
 
   bool is_worth_drawing() const {
+    if (is_regrouped_) return false;
     if (is_by_size_ && problem_.buffers.size() > kDearDraws && gap(0) <= kNearlyDone) return false;
     return problem_.buffers.size() > kFewBuffers || !problem_.overlaps.empty();
   }
@@ -467,7 +479,7 @@ class Portfolio {
     }
     if (!done() && problem_.pools.size() == 1 && is_worth_drawing())
       draw_valleys(best_->pools[0].lower_bound, kLaterDraws, kValleyWork * worth_of_draws());
-    if (!done()) make_room_in(pool, members, goal, 1);
+    if (!done()) make_room_in(pool, members, goal, is_regrouped_ ? kRegroupedShare : 1);
     if (done() || !is_exact) return;
     search_exactly_in(pool, goal, std::max(kSecondLook, worth(pool)));
     if (!done() && worth(pool) >= kFarOff) make_room_in(pool, members, goal, kSecondTry);
@@ -528,6 +540,7 @@ class Portfolio {
   std::vector<std::unique_ptr<ExactSearch>> exact_;  // per pool, of those members
   std::vector<Plan> starts_;                         // of few buffers
   bool is_by_size_ = false;                          // many of few sizes were packed so
+  bool is_regrouped_ = false;                        // which is hard to do better than
   std::optional<Plan> best_;
   std::tuple<int64_t, int64_t, int64_t> cost_;
 };

@@ -8,8 +8,8 @@
 #include "planner/block_forest.h"
 #include "planner/block_search.h"
 #include "planner/bounds.h"
-#include "planner/holes.h"
 #include "planner/planners.h"
+#include "planner/skyline.h"
 #include "planner/verify.h"
 #include "tests/bench/coarse_tilings.h"
 #include "tests/seeds.h"
@@ -30,19 +30,21 @@ struct Packing {
     return make_plan(problem, placements);
   }
 
+  PlanBlocks in_valleys() const {
+    return [this](const auto& blocks) { return fill_valleys(blocks, timeline.slots); };
+  }
+
   Problem problem;
   Timeline timeline;
   std::vector<Rectangle> all;
   int64_t bound = 0;
 };
 
-// What is in a block lies in its rectangle, where nothing else does, and fills it but for holes.
+// What is in a block lies in its rectangle, where nothing else does; what a block loses fits beside the load.
 TEST(BlockForest, EveryChangeLeavesBlocksThatHoldWhatIsInThem) {
   for (unsigned seed = 1; seed <= seeds(3); ++seed) {
     const Packing p(hopper_holed(120, seed));
-    std::vector<Rectangle> all = p.all;
-    for (const Rectangle& hole : holes(p.all, p.timeline.slots, p.bound, 1)) all.push_back(hole);
-    BlockForest forest(all, int(p.all.size()), p.timeline.slots, seed);
+    BlockForest forest(p.all, p.timeline.slots, p.bound, seed);
     for (int change = 0; change < 300; ++change) {
       forest.change();
       const BlockForest::Layout layout = forest.layout();
@@ -61,6 +63,8 @@ TEST(BlockForest, EveryChangeLeavesBlocksThatHoldWhatIsInThem) {
         ASSERT_LE(p.all[i].span.end, whole.span.end);
         offsets.push_back(floors[size_t(block)] + relative);
       }
+      const std::vector<int64_t> sums = loads(layout.blocks, p.timeline.slots);
+      ASSERT_LE(*std::ranges::max_element(sums), p.bound);
       ASSERT_EQ(verify(p.problem, p.plan_at(offsets)), std::nullopt);
     }
   }
@@ -70,7 +74,8 @@ TEST(RegroupBlocks, FindsPerfectPackingsOfSmallTilings) {
   for (unsigned seed = 1; seed <= seeds(20); ++seed)
     for (const bool is_turned : {true, false}) {
       const Packing p(is_turned ? hopper(40, seed) : burke(40, seed));
-      const auto offsets = regroup_blocks(p.all, p.timeline.slots, p.bound, seed, {200'000'000});
+      const auto offsets =
+          regroup_blocks(p.all, p.timeline.slots, p.bound, seed, {200'000'000}, p.in_valleys());
       if (offsets.empty()) continue;  // too little coincides
       EXPECT_EQ(verify(p.problem, p.plan_at(offsets)), std::nullopt);
       EXPECT_EQ(p.plan_at(offsets).pools[0].size, p.bound) << seed << " " << is_turned;
@@ -80,7 +85,7 @@ TEST(RegroupBlocks, FindsPerfectPackingsOfSmallTilings) {
 TEST(RegroupBlocks, IsDeterministicAndEndsWithItsWork) {
   const Packing p(hopper_holed(600, 1));
   const auto search = [&](int64_t work) {
-    return regroup_blocks(p.all, p.timeline.slots, p.bound, 7, {work});
+    return regroup_blocks(p.all, p.timeline.slots, p.bound, 7, {work}, p.in_valleys());
   };
   const auto once = search(50'000'000);
   ASSERT_FALSE(once.empty());
@@ -93,8 +98,9 @@ TEST(RegroupBlocks, LeavesAloneWhatHardlyCoincides) {
   Packing p(hopper(300, 1));
   for (size_t i = 0; i < p.all.size(); ++i) p.all[i].size = p.all[i].size * 1000 + int64_t(i * i % 997);
   const std::vector<int64_t> sums = loads(p.all, p.timeline.slots);
-  EXPECT_TRUE(
-      regroup_blocks(p.all, p.timeline.slots, *std::ranges::max_element(sums), 1, {100'000'000}).empty());
+  EXPECT_TRUE(regroup_blocks(p.all, p.timeline.slots, *std::ranges::max_element(sums), 1, {100'000'000},
+                             p.in_valleys())
+                  .empty());
 }
 
 TEST(Portfolio, PlansCoarseTilingsPerfectly) {
@@ -102,6 +108,34 @@ TEST(Portfolio, PlansCoarseTilingsPerfectly) {
     EXPECT_EQ(plan(hopper(1000, seed)).pools[0].proof(), Proof::kOptimal) << seed;
     EXPECT_EQ(plan(burke(1000, seed)).pools[0].proof(), Proof::kOptimal) << seed;
   }
+}
+
+TEST(Portfolio, PlansCoarseTilingsOfWhichSomeIsGonePerfectly) {
+  for (uint64_t seed : {1, 2, 4})
+    EXPECT_EQ(plan(hopper_holed(1000, seed)).pools[0].proof(), Proof::kOptimal) << seed;
+}
+
+TEST(Portfolio, PlansManyOfACoarseTilingNearlyPerfectly) {
+  const Plan p = plan(hopper(10'000, 1));
+  EXPECT_LE(double(p.pools[0].size), 1.03 * double(p.pools[0].lower_bound));
+}
+
+TEST(BlockJoiner, LosesWhatTheLoadLeavesAndGivesItBack) {
+  // Of three that filled a rectangle of 2 by 2, one is gone.
+  const std::vector<Rectangle> two = {{{0, 2}, 1}, {{0, 1}, 1}};
+  BlockJoiner joiner(two, 2, 2);
+  Random random(1);
+  EXPECT_TRUE(joiner.has_room());
+  EXPECT_EQ(joiner.join({0, 1}, -1, random).left.size(), 2u);  // nothing may be lost
+  EXPECT_GT(joiner.changes(), 0);
+  const auto [left, made] = joiner.join({0, 1}, 1, random);
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_EQ(left, made);
+  EXPECT_EQ(joiner[left[0]].rectangle.size, 2);
+  EXPECT_EQ(joiner[left[0]].loss.bytes, 1);
+  EXPECT_EQ(joiner.changes(), 0);
+  joiner.take_apart(left[0]);
+  EXPECT_GT(joiner.changes(), 0);
 }
 
 TEST(Portfolio, EndsSoonWhileBlocksAreRegrouped) {
