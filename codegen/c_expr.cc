@@ -389,11 +389,14 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
     case Op::kPow: {
       if (f) return fmt::format("{}({}, {})", math_name(op, type), a, b);
       const std::string id = fmt::format("pow_{}", suffix_of(type));
+      const std::string inverse =
+          is_signed ? fmt::format("  if (b < 0) return ({0})(a == -1 ? (b % 2 == 0 ? 1 : -1) : a == 1);\n", t)
+                    : "";
       const std::string definition = fmt::format(
           "static inline {0} {1}_{2}({0} a, {0} b) {{\n  {3} r = 1;\n  {3} base = ({3})a;\n{4}"
           "  for (; b > 0; b = ({0})(b >> 1)) {{\n    if (b & 1) r *= base;\n    base *= base;\n  }}\n"
           "  return ({0})r;\n}}",
-          t, prefix_, id, wrapping_type(type), is_signed ? "  if (b < 0) return a == 1;\n" : "");
+          t, prefix_, id, wrapping_type(type), inverse);
       return fmt::format("{}({}, {})", helper(id, definition), a, b);
     }
     case Op::kMin:

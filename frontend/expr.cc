@@ -151,14 +151,18 @@ double math(Op op, double a, double b) {
 }
 
 // base^exponent modulo 2^64, by squaring: x^13 = x^8 * x^4 * x^1, as 13 is 1101 in binary. Modulo 2^64 the
-// bits of a signed power are those of an unsigned one. A negative exponent truncates 1 / base^n, which is 0
-// for every natural number above 1.
-uint64_t integer_power(uint64_t base, int64_t exponent) {
-  if (exponent < 0) return base == 1 ? 1 : 0;
+// bits of a signed power are those of an unsigned one.
+uint64_t integer_power(uint64_t base, uint64_t exponent) {
   uint64_t result = 1;
   for (; exponent > 0; exponent >>= 1, base *= base)
     if (exponent & 1) result *= base;
   return result;
+}
+
+// 1 / base^n truncated, of an exponent -n below 0: 0 but for the bases 1 and -1.
+int64_t inverse_power(int64_t base, int64_t exponent) {
+  if (base == -1) return exponent % 2 == 0 ? 1 : -1;
+  return base == 1 ? 1 : 0;
 }
 
 // Truncating division; the one overflow (minimum / -1) wraps.
@@ -214,7 +218,7 @@ int64_t bits(Op op, Type type, int64_t sa, int64_t sb) {
     case Op::kMod:
       return is_signed ? floor_mod(sa, sb) : static_cast<int64_t>(b == 0 ? 0 : a % b);
     case Op::kPow:
-      return static_cast<int64_t>(integer_power(a, sb));
+      return is_signed && sb < 0 ? inverse_power(sa, sb) : static_cast<int64_t>(integer_power(a, b));
     case Op::kMin:
       return less(b, a) ? sb : sa;
     case Op::kMax:

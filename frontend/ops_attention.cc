@@ -220,7 +220,9 @@ struct Cut {
 // 0: plain, 1: capped) is what the first nest stores then, and a second one does the rest.
 TensorId scores_of(Lowering& node, const Heads& q, const Heads& k, const Mask& mask, const Cut& cut) {
   const Type real = compute_type(node.type(q.id));
-  const double scale = node.float_attr("scale", static_cast<float>(1 / std::sqrt(q.size)));
+  const double exact = 1 / std::sqrt(q.size);
+  const double given = node.float_attr("scale", static_cast<float>(exact));
+  const double scale = real == Type::kFloat64 && !node.has("scale") ? exact : given;
   const bool early = node.wants(3) && cut.mode < 2;
   Formula f(node);
   const Grouped a = grouped_axes(f, q, k);

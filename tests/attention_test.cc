@@ -373,5 +373,18 @@ TEST(CausalConvWithState, ContinuesWhereTheLastCallEnded) {
   }
 }
 
+// The default scale has the precision of the operands: 1 / sqrt(3) is no float.
+TEST(Attention, DefaultScaleOfDoublesIsADouble) {
+  const Graph graph = import_text(
+      "<ir_version: 10, opset_import: [\"\" : 23]>\n"
+      "g (double[1, 1, 1, 3] q, double[1, 1, 2, 3] k, double[1, 1, 2, 1] v) => (double[1, 1, 1, 1] y) {\n"
+      "  y = Attention(q, k, v) }");
+  Value q(Type::kFloat64, {1, 1, 1, 3}), k(Type::kFloat64, {1, 1, 2, 3}), v(Type::kFloat64, {1, 1, 2, 1});
+  for (int64_t e = 0; e < 3; ++e) store(q, e, {.f = 1}), store(k, e, {.f = 1});
+  store(v, 0, {.f = 1});
+  const double share = 1 / (1 + std::exp(-3 / std::sqrt(3.0)));
+  EXPECT_NEAR(load(interpret_outputs(graph, {q, k, v})[0], 0).f, share, 1e-14);
+}
+
 }  // namespace
 }  // namespace arenac
