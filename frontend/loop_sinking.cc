@@ -40,6 +40,15 @@ std::optional<LoopMoment> moment_read(TensorId id, const Block& block, const Loo
   return is_own ? moment : std::nullopt;
 }
 
+// The block without the nodes of these indices, a set or the keys of a map.
+template <typename Indices>
+Block without(Block block, const Indices& gone) {
+  Block left;
+  for (size_t k = 0; k < block.size(); ++k)
+    if (!gone.contains(k)) left.push_back(std::move(block[k]));
+  return left;
+}
+
 // Whether what a sunk node reads at the iteration's moment, it reads at none beside.
 bool reads_moments_alone(const Node& node, const Loop& loop) {
   bool alone = true;
@@ -99,10 +108,7 @@ void sink_what_follows(WrittenGraph& written, size_t i) {
     if (refused.size() != before) continue;
     Block& body = std::get<Loop>(graph.block[i].body).body;
     for (auto& [k, one] : moved) body.push_back(std::move(one.node));
-    Block left;
-    for (size_t k = 0; k < graph.block.size(); ++k)
-      if (!moved.contains(k)) left.push_back(std::move(graph.block[k]));
-    graph.block = std::move(left);
+    graph.block = without(std::move(graph.block), moved);
     return;
   }
 }
@@ -111,31 +117,31 @@ void sink_what_follows(WrittenGraph& written, size_t i) {
 // away. Of these ever larger loops that one is taken which reads least of what is computed, if that is less
 // than before.
 //
-//   x 40 floats, the caller's -> Dense 64 -> Norm 64 -> loop      the loop reads 64, with Norm 64, with Dense
-//   0
+//   x, the caller's -> Dense -> Norm -> loop     the loop reads 64 floats, with Norm 64, with both none
 size_t sink_what_precedes(WrittenGraph& written, size_t i, int64_t most_constants) {
   Graph& graph = written.graph;
   const Loop loop = *static_loop(graph.block[i]);
-  const int64_t in_loop = multiply_accumulates(graph.block[i]);
-  Node grown = graph.block[i];                                               // with what is sunk so far
-  std::set<TensorId> reads = touched_by(grown).reads;                        // of the loop and what is sunk
-  std::set<TensorId> elsewhere(graph.outputs.begin(), graph.outputs.end());  // what others read, or touch
-  for (size_t k = i + 1; k < graph.block.size(); ++k) elsewhere.merge(touched_by(graph.block[k]).reads);
+  const int64_t most_work = multiply_accumulates(graph.block[i]) / kCheap;
+  Node grown = graph.block[i], best = grown;  // with what is sunk so far
   std::set<size_t> sunk_nodes, best_nodes;
-  Node best = grown;
+  auto [reads, changed] = touched_by(grown);  // what the loop, grown, reads; what is written from here on
+  std::set<TensorId> elsewhere(graph.outputs.begin(), graph.outputs.end());  // what others read
+  for (size_t k = i + 1; k < graph.block.size(); ++k) elsewhere.merge(touched_by(graph.block[k]).reads);
   int64_t least = computed_bytes(reads, graph);
   for (size_t k = i; k-- > 0;) {
     const Node& node = graph.block[k];
-    const TensorId out = node.writes.empty() ? -1 : node.writes[0];
+    Touched touched = touched_by(node);
     Block& body = std::get<Loop>(grown.body).body;
-    const bool is_candidate = out >= 0 && reads.contains(out) && !elsewhere.contains(out) &&
-                              kCheap * multiply_accumulates(node) <= in_loop;
-    const auto moment = is_candidate ? moment_read(out, body, loop) : std::nullopt;
+    const bool is_candidate = node.writes.size() == 1 && !meet(touched.writes, elsewhere) &&
+                              meet(touched.writes, reads) && !meet(touched.reads, changed) &&
+                              multiply_accumulates(node) <= most_work;
+    const auto moment = is_candidate ? moment_read(node.writes[0], body, loop) : std::nullopt;
     const auto one = moment ? sunk_to(*moment, node, loop, written) : std::nullopt;
+    changed.merge(std::set(touched.writes));
     std::set<TensorId> with = reads;
-    if (one) with.erase(out), with.insert(one->node.reads.begin(), one->node.reads.end());
+    if (one) with.erase(node.writes[0]), with.insert(touched.reads.begin(), touched.reads.end());
     if (!one || !reads_moments_alone(one->node, loop) || bytes_of_constants(with, graph) > most_constants) {
-      elsewhere.merge(touched_by(node).reads);
+      elsewhere.merge(touched.reads);
       continue;
     }
     body.insert(body.begin(), one->node);
@@ -146,10 +152,8 @@ size_t sink_what_precedes(WrittenGraph& written, size_t i, int64_t most_constant
   }
   if (best_nodes.empty()) return i;
   graph.block[i] = std::move(best);
-  Block left;
-  for (size_t k = 0; k < graph.block.size(); ++k)
-    if (!best_nodes.contains(k)) left.push_back(std::move(graph.block[k]));
-  graph.block = std::move(left);
+  graph.block = without(std::move(graph.block), best_nodes);
   return i - best_nodes.size();
 }
+
 }  // namespace arenac

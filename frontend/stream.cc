@@ -121,6 +121,7 @@ class Streamer {
     time_[node.writes[0]] = *time;
   }
 
+  // A loop over time: its results have time, and its carried values become states.
   void go_round(Node& loop) {
     const LoopOverTime followed = follow_loop(loop, graph_.block, graph_, time_);
     for (const auto& [id, time] : followed.times) graph_.tensors[id].shape[time.dimension] = time.call;
