@@ -679,10 +679,6 @@ void refuse_empty_words(const CLI::App& command) {
                                 command.get_name()));
 }
 
-}  // namespace
-
-namespace {
-
 // `arenac help COMMAND` is `arenac COMMAND --help`.
 std::vector<const char*> words_of_call(int argc, const char* const* argv) {
   std::vector<const char*> words(argv, argv + argc);

@@ -96,13 +96,7 @@ class Fuser {
   void replace(size_t i, size_t j, Block before, Block between, Block after) {
     Node fused = std::move(graph_.block[i]);
     Loop &loop = std::get<Loop>(fused.body), &second = std::get<Loop>(graph_.block[j].body);
-    visit_nests(second.body, [&](Node&, Nests& nests) {
-      for (Nest& nest : nests)
-        nest = with_substituted(std::move(nest), [&](const Expr& x) {
-          return x->op == Op::kAxis && x->index == -1 - second.symbol ? iteration(loop.symbol, loop.trips)
-                                                                      : Expr();
-        });
-    });
+    number_iterations(second, loop.symbol);
     std::ranges::move(between, std::back_inserter(loop.body));
     std::ranges::move(second.body, std::back_inserter(loop.body));
     Block block(std::make_move_iterator(graph_.block.begin()),

@@ -92,6 +92,17 @@ const Loop* static_loop(const Node& node) {
   return loop && !loop->count && !loop->condition && loop->trips > 1 ? loop : nullptr;
 }
 
+void number_iterations(Loop& loop, int symbol) {
+  const Expr number = iteration(symbol, loop.trips);
+  visit_nests(loop.body, [&](Node&, Nests& nests) {
+    for (Nest& nest : nests)
+      nest = with_substituted(std::move(nest), [&](const Expr& x) {
+        return x->op == Op::kAxis && x->index == -1 - loop.symbol ? number : Expr();
+      });
+  });
+  loop.symbol = symbol;
+}
+
 std::optional<bool> direction_of(const Expr& index, const Loop& loop) {
   for (const bool backwards : {false, true})
     if (same(index, element(loop, backwards))) return backwards;

@@ -27,6 +27,10 @@ using LoopMoments = std::map<TensorId, LoopMoment>;
 // The loop that a node is, where it runs all of its trips, two or more; else null.
 const Loop* static_loop(const Node& node);
 
+// Gives the loop another symbol, or the same one: the nests of its body number its iterations by that, and
+// know how many trips it has now.
+void number_iterations(Loop& loop, int symbol);
+
 // Which of the two the index is, of an expression in the loop; nothing for any other, such as t + 1 of a
 // neighbour in time.
 std::optional<bool> direction_of(const Expr& index, const Loop& loop);

@@ -122,8 +122,9 @@ size_t sink_what_precedes(WrittenGraph& written, size_t i, int64_t most_constant
   Graph& graph = written.graph;
   const Loop loop = *static_loop(graph.block[i]);
   const int64_t most_work = multiply_accumulates(graph.block[i]) / kCheap;
-  Node grown = graph.block[i], best = grown;  // with what is sunk so far
-  std::set<size_t> sunk_nodes, best_nodes;
+  Node grown = graph.block[i];  // with what is sunk so far at the front of its body
+  std::vector<size_t> candidates;
+  size_t taken = 0;                           // of these, the first so many
   auto [reads, changed] = touched_by(grown);  // what the loop, grown, reads; what is written from here on
   std::set<TensorId> elsewhere(graph.outputs.begin(), graph.outputs.end());  // what others read
   for (size_t k = i + 1; k < graph.block.size(); ++k) elsewhere.merge(touched_by(graph.block[k]).reads);
@@ -145,15 +146,18 @@ size_t sink_what_precedes(WrittenGraph& written, size_t i, int64_t most_constant
       continue;
     }
     body.insert(body.begin(), one->node);
-    sunk_nodes.insert(k);
+    candidates.push_back(k);
     reads = std::move(with);
     if (const int64_t bytes = computed_bytes(reads, graph); bytes < least)
-      least = bytes, best = grown, best_nodes = sunk_nodes;
+      least = bytes, taken = candidates.size();
   }
-  if (best_nodes.empty()) return i;
-  graph.block[i] = std::move(best);
-  graph.block = without(std::move(graph.block), best_nodes);
-  return i - best_nodes.size();
+  Block& body = std::get<Loop>(grown.body).body;
+  body.erase(body.begin(), body.begin() + static_cast<std::ptrdiff_t>(candidates.size() - taken));
+  graph.block[i] = std::move(grown);
+  graph.block =
+      without(std::move(graph.block),
+              std::set(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(taken)));
+  return i - taken;
 }
 
 }  // namespace arenac

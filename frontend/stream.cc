@@ -17,8 +17,6 @@
 namespace arenac {
 namespace {
 
-constexpr const char* kNumber = "depends on the number of a moment, or on an operand that lacks its --stream";
-
 // A tensor of which earlier moments are read.
 struct Past {
   int64_t moments = 0;
@@ -98,8 +96,7 @@ class Streamer {
   void follow(Node& node) {
     if (std::holds_alternative<Loop>(node.body)) return go_round(node);
     Nests* nests = std::get_if<Nests>(&node.body);
-    if (!nests)
-      throw StreamFault{"works through its operands in an order of its own; give its state by --state"};
+    if (!nests) throw StreamFault{kOrderOfItsOwn};
     std::optional<Time> time;  // in the result
     bool alone = false;        // a nest works on this call alone
     for (Nest& nest : *nests) {
@@ -157,8 +154,7 @@ class Streamer {
     const auto& [dimension, stretch, call] = reads[0].time;
     const int64_t step = reads[0].step;
     for (const TimeRead& read : reads)
-      if (read.time.stretch != stretch || read.time.call != call)
-        throw StreamFault{"reads operands of different lengths"};
+      if (!read.time.keeps_step_with(reads[0].time)) throw StreamFault{kOtherLengths};
     if (stretch % step != 0 || call % step != 0)
       throw StreamFault{
           fmt::format("takes every {}. moment: bind the model, and a call, to a multiple of as many", step)};
@@ -225,7 +221,7 @@ class Streamer {
       const Expr& place = nest.store[d];
       if (place->op != Op::kAxis || place->index < 0) throw StreamFault{"moves or splits the axis of time"};
       const int t = place->index;
-      if (nest.axes[t].extent < time.stretch) throw StreamFault{kNumber};
+      if (nest.axes[t].extent < time.stretch) throw StreamFault{kNumberOfMoment};
       if (names_time(nest, node, t, time_)) go_on_counting(nest, node, t, time);
       nest.axes[t].extent = time.call;
     }
@@ -235,7 +231,7 @@ class Streamer {
   // Lets a nest that needs the number of a moment, up to some, count those of earlier calls, too.
   void go_on_counting(Nest& nest, Node& node, int t, const Time& time) {
     if (names_time(with_number_of_moment(nest, t, time, integer(0)), node, t, time_))
-      throw StreamFault{kNumber};
+      throw StreamFault{kNumberOfMoment};
     const auto [count, is_new] = counts_.try_emplace({time.stretch, time.call}, 0);
     if (is_new) count->second = add_tensor(unique("moments_before"), Type::kInt64, {1});
     const Expr earlier = read(static_cast<int>(node.reads.size()), Type::kInt64, {integer(0)});

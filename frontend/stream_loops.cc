@@ -5,25 +5,15 @@
 #include <optional>
 #include <set>
 
-#include "frontend/merge.h"
+#include "frontend/loop_moments.h"
 
 namespace arenac {
 namespace {
 
-constexpr const char* kOrderOfItsOwn =
-    "works through its operands in an order of its own; give its state by --state";
-
-// The loop's number of the moment in the eyes of expressions.
-int axis_of(const Loop& loop) { return iteration(loop.symbol, loop.trips)->index; }
-
-// Whether an index is the number of the iteration alone.
-bool is_moment(const Expr& index, int axis) { return index->op == Op::kAxis && index->index == axis; }
-
-void require_in_turn(const Expr& index, int axis) {
-  if (is_moment(index, axis)) return;
-  const auto form = affine_form(index);
-  if (form && form->coefficient(axis) < 0) throw StreamFault{"begins with the last moment"};
-  throw StreamFault{"does not read moment after moment"};
+void require_in_turn(const Expr& index, const Loop& loop) {
+  const auto backwards = direction_of(index, loop);
+  if (!backwards) throw StreamFault{"does not read moment after moment"};
+  if (*backwards) throw StreamFault{"begins with the last moment"};
 }
 
 // The time that the loop walks: that of all tensors of the stream that its nests read, each at the moment of
@@ -35,8 +25,7 @@ Time time_of(const Loop& loop, const Times& times) {
       const auto at = times.find(id);
       if (at == times.end()) continue;
       const Time& time = at->second;
-      if (walked && (walked->stretch != time.stretch || walked->call != time.call))
-        throw StreamFault{"reads operands of different lengths"};
+      if (walked && !walked->keeps_step_with(time)) throw StreamFault{kOtherLengths};
       walked = time;
     }
   if (!walked || walked->stretch != loop.trips) throw StreamFault{kOrderOfItsOwn};
@@ -44,16 +33,16 @@ Time time_of(const Loop& loop, const Times& times) {
 }
 
 // Checks a nest of the loop; `times` then has what it writes by moments, too.
-void follow_nest(const Nest& nest, const Node& node, int t, const Time& time, Times& times) {
+void follow_nest(const Nest& nest, const Node& node, const Loop& loop, const Time& time, Times& times) {
+  const int t = -1 - loop.symbol;
   visit_reads(nest, [&](const Expr& e) {
     const auto at = times.find(node.reads[e->index]);
-    if (at != times.end()) require_in_turn(e->args[at->second.dimension], t);
+    if (at != times.end()) require_in_turn(e->args[at->second.dimension], loop);
   });
-  if (names_time(nest, node, t, times))
-    throw StreamFault{"depends on the number of a moment, or on an operand that lacks its --stream"};
+  if (names_time(nest, node, t, times)) throw StreamFault{kNumberOfMoment};
   for (size_t d = 0; d < nest.store.size(); ++d) {
     if (!names_axis(nest.store[d], t)) continue;
-    require_in_turn(nest.store[d], t);
+    require_in_turn(nest.store[d], loop);
     times[node.writes[0]] = {static_cast<int>(d), time.stretch, time.call};
   }
 }
@@ -85,14 +74,14 @@ std::optional<uint8_t> first_byte(TensorId id, const Block& block, const Graph& 
 
 LoopOverTime follow_loop(Node& node, const Block& block, const Graph& graph, const Times& times) {
   Loop& loop = std::get<Loop>(node.body);
-  if (loop.count || loop.condition) throw StreamFault{kOrderOfItsOwn};
+  if (!static_loop(node)) throw StreamFault{kOrderOfItsOwn};
   const Time time = time_of(loop, times);
   LoopOverTime followed{times, {}};
   std::set<TensorId> written;
   for (const Node& inner : loop.body) {
     const Nests* nests = std::get_if<Nests>(&inner.body);
     if (!nests) throw StreamFault{kOrderOfItsOwn};
-    for (const Nest& nest : *nests) follow_nest(nest, inner, axis_of(loop), time, followed.times);
+    for (const Nest& nest : *nests) follow_nest(nest, inner, loop, time, followed.times);
     written.insert(inner.writes.begin(), inner.writes.end());
   }
   for (const Node& outer : block)
@@ -100,12 +89,7 @@ LoopOverTime follow_loop(Node& node, const Block& block, const Graph& graph, con
       if (written.contains(id))
         if (const auto byte = first_byte(id, block, graph)) followed.carried.push_back({id, *byte});
   loop.trips = time.call;
-  const Expr moment = iteration(loop.symbol, loop.trips);
-  visit_nests(loop.body, [&](Node&, Nests& nests) {
-    for (Nest& nest : nests)
-      nest = with_substituted(std::move(nest),
-                              [&](const Expr& e) { return is_moment(e, moment->index) ? moment : Expr{}; });
-  });
+  number_iterations(loop, loop.symbol);
   return followed;
 }
 

@@ -18,6 +18,8 @@ struct Time {
   int64_t stretch, call;  // moments of the model's stretch of time, and of a call
 
   bool operator==(const Time&) const = default;
+  // Whether the two have as many moments.
+  bool keeps_step_with(const Time& other) const { return stretch == other.stretch && call == other.call; }
 };
 
 using Times = std::map<TensorId, Time>;  // of the tensors of a stream
@@ -39,6 +41,11 @@ struct TimeRead {
 struct StreamFault {
   std::string reason;
 };
+inline constexpr const char* kOrderOfItsOwn =
+    "works through its operands in an order of its own; give its state by --state";
+inline constexpr const char* kNumberOfMoment =
+    "depends on the number of a moment, or on an operand that lacks its --stream";
+inline constexpr const char* kOtherLengths = "reads operands of different lengths";
 
 // Reads of tensors of the stream; all with the same axis and step. Throws StreamFault.
 std::vector<TimeRead> time_reads(const Nest& nest, const Node& node, const Times& times);

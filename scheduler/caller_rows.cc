@@ -145,8 +145,7 @@ int64_t steps_after_first(size_t copy, const StepFacts& facts) {
 // How many steps run while the rows of the copy come, or are taken, where chains of elementwise steps keep
 // the order of their rows.
 int64_t steps_in_turn(const Graph& graph, TensorId id, Direction direction) {
-  const Storage storage =
-      in_storage(graph, in_order(graph, file_order, kNoDeadline), {Moves::kUnshared}).storage;
+  const Storage storage = in_storage(graph, {}, {Moves::kUnshared}).storage;
   const StepFacts facts = step_facts(graph, storage.steps, storage.layouts);
   const int copy = copy_step(storage.steps, graph, id);
   if (direction == Direction::kEmitted) return steps_after_first(static_cast<size_t>(copy), facts);

@@ -236,13 +236,17 @@ TEST(Stream, AZeroPointIsAValueOfTheOperand) {
   EXPECT_EQ(stream.states[0].initial, 127);
 }
 
-std::string fault_of(const std::string& text, int64_t moments = 4) {
+std::string fault_of(const Model& model, int64_t moments = 4) {
   try {
-    streamed_model({"m", text}, moments);
+    streamed_model(model, moments);
   } catch (const UserError& error) {
     return error.what();
   }
   return "";
+}
+
+std::string fault_of(const std::string& text, int64_t moments = 4) {
+  return fault_of(Model{"m", text}, moments);
 }
 
 TEST(Stream, WhatDoesNotGoOnIsExplained) {
@@ -320,18 +324,13 @@ TEST(Stream, InputAndDimensionMustBeThere) {
 
 TEST(Stream, LoopsThatDoNotGoOnAreExplained) {
   const auto fault = [](const std::string& attributes, const std::string& operands) {
-    StreamInput input{"x", 0, 4};
-    const Model model{
-        "m", "(float[$T, 1, 3] x, float[1, 1, 4] z) => (float[$N, 1, 1, 4] y) <float[1, 16, 3] w = " +
-                 numbers(48) + ", float[1, 16, 4] r = " + numbers(64) +
-                 ", float[1, 1, 4] one = {0, 1, 0, 0}, int32[1] n = {5}> {\n  s = Sin(z)\n" +
-                 "  y = LSTM<hidden_size = 4" + attributes + ">(" + operands + ") }"};
-    try {
-      streamed(graph_of(model), {input});
-    } catch (const UserError& error) {
-      return std::string(error.what());
-    }
-    return std::string();
+    return fault_of(
+        Model{"m",
+              "(float[$T, 1, 3] x, float[1, 1, 4] z) => (float[$N, 1, 1, 4] y) <float[1, 16, 3] w = " +
+                  numbers(48) + ", float[1, 16, 4] r = " + numbers(64) +
+                  ", float[1, 1, 4] one = {0, 1, 0, 0}, int32[1] n = {5}> {\n  s = Sin(z)\n" +
+                  "  y = LSTM<hidden_size = 4" + attributes + ">(" + operands + ") }",
+              0, 0});
   };
   EXPECT_THAT(fault(", direction = \"reverse\"", "x, w, r"), HasSubstr("begins with the last moment"));
   EXPECT_THAT(fault("", "x, w, r, , n"), HasSubstr("depends on the number of a moment"));
