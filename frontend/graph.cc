@@ -288,6 +288,7 @@ std::string dump_block(const Graph& graph, const Block& block, const std::string
 // May hold a tensor twice.
 std::vector<TensorId> tensors_read(const Node& node) {
   std::vector<TensorId> all = node.reads;
+  if (is_recurrence(node)) std::erase(all, node.writes[0]);
   if (const Loop* loop = std::get_if<Loop>(&node.body))
     for (const auto& id : {loop->count, loop->condition})
       if (id) all.push_back(*id);
@@ -322,6 +323,38 @@ TensorId fed_to(const Node& node, const Graph& graph) {
 
 TensorId emitted_by(const Node& node, const Graph& graph) {
   return !node.writes.empty() && graph.by_rows.contains(node.writes[0]) ? node.writes[0] : -1;
+}
+
+void replace_reads(Block& block, TensorId from, TensorId to) {
+  for (Node& node : block) {
+    std::ranges::replace(node.reads, from, to);
+    if (Loop* loop = std::get_if<Loop>(&node.body))
+      for (auto* id : {&loop->count, &loop->condition})
+        if (*id == from) *id = to;
+    for (Block* inner : blocks_of(node)) replace_reads(*inner, from, to);
+  }
+}
+
+bool is_recurrence(const Node& node) {
+  return std::holds_alternative<Nests>(node.body) && std::ranges::count(node.reads, node.writes[0]) > 0;
+}
+
+std::optional<Nest> nest_at_row(const Nest& nest, int64_t row) {
+  const auto form = affine_form(nest.store[0]);
+  ARENAC_CHECK(form && form->terms.size() <= 1, "a nest of a recurrence writes row by row");
+  if (form->terms.empty()) return form->constant == row ? std::optional(nest) : std::nullopt;
+  const auto [a, factor] = *form->terms.begin();
+  const int64_t index = row - form->constant;
+  ARENAC_CHECK(factor == 1 && !nest.axes[a].reduced, "a nest of a recurrence writes row by row");
+  if (index < 0 || index >= nest.axes[a].extent) return std::nullopt;
+  Nest at = with_substituted(
+      nest, [&](const Expr& e) { return e->op == Op::kAxis && e->index == a ? integer(index) : Expr(); });
+  at.axes[a].extent = 1;
+  return at;
+}
+
+bool runs_by_rows(const Node& node, const Graph& graph) {
+  return is_recurrence(node) || copies_caller_rows(node, graph);
 }
 
 bool copies_caller_rows(const Node& node, const Graph& graph) {

@@ -69,6 +69,7 @@ struct Nest {
 };
 
 struct Node;
+struct Graph;
 using Block = std::vector<Node>;
 
 // Writes writes[0], nest after nest: a later nest overwrites an earlier one's elements. The nests together
@@ -118,8 +119,21 @@ struct Node {
   bool is_copy = false;   // its result lies apart from what it reads, though it could be a view of it
 };
 
-// What a node reads, a loop's count and condition included; what its blocks read is not.
+// What a node finds written and reads, a loop's count and condition included; what its blocks read is not,
+// and what a recurrence itself wrote.
 std::vector<TensorId> tensors_read(const Node& node);
+
+// Whether a node of nests reads what it writes: a recurrence. Its nests run together, all for row 0 of the
+// result (dimension 0), then all for row 1, ..: each writes one row for each value of its axis 0, which is
+// the last index plus or minus a constant, or one row alone. Made for schedules (scheduler/recurrences.h).
+bool is_recurrence(const Node& node);
+// What a nest of a recurrence does for a row; nothing where it does nothing for that one.
+std::optional<Nest> nest_at_row(const Nest& nest, int64_t row);
+// Whether a node can only run row by row: a recurrence, or a copy of the caller's rows.
+bool runs_by_rows(const Node& node, const Graph& graph);
+
+// Reads `to` wherever the nodes, or those in their blocks, read `from`.
+void replace_reads(Block& block, TensorId from, TensorId to);
 
 // The blocks of a control node; none of another.
 std::vector<Block*> blocks_of(Node& node);

@@ -152,6 +152,18 @@ std::shared_ptr<Value> room_for(TensorId id, const Graph& graph,
   return std::make_shared<Value>(graph.tensors[id].type, graph.tensors[id].shape);
 }
 
+// Row by row, all nests for each.
+void run_recurrence(const Node& node, const Graph& graph, std::vector<std::shared_ptr<const Value>>& values,
+                    std::span<const int64_t> iterations) {
+  auto write = room_for(node.writes[0], graph, values);
+  std::vector<const Value*> reads;
+  for (TensorId id : node.reads) reads.push_back(id == node.writes[0] ? write.get() : values[id].get());
+  for (int64_t row = 0; row < write->shape[0]; ++row)
+    for (const Nest& nest : std::get<Nests>(node.body))
+      if (const auto at = nest_at_row(nest, row)) run_nest(*at, reads, *write, iterations);
+  values[node.writes[0]] = write;
+}
+
 }  // namespace
 
 Op op_of(Combine combine) {
@@ -256,6 +268,7 @@ void run_node(const Node& node, const Graph& graph, std::vector<std::shared_ptr<
                  fmt::format("'{}' reads '{}' before it is written", node.origin, graph.tensors[id].name));
     return values[id].get();
   };
+  if (is_recurrence(node)) return run_recurrence(node, graph, values, iterations);
   std::vector<const Value*> reads;
   for (TensorId id : node.reads) reads.push_back(operand(id));
 

@@ -10,6 +10,7 @@
 #include "scheduler/accumulate.h"
 #include "scheduler/explain.h"
 #include "scheduler/ordered.h"
+#include "scheduler/recurrences.h"
 #include "scheduler/step_facts.h"
 
 namespace arenac {
@@ -38,16 +39,6 @@ bool touches(const Node& node, TensorId id) {
            std::ranges::count(tensors_read(n), id) > 0;
   });
   return any;
-}
-
-void replace_reads(Block& block, TensorId from, TensorId to) {
-  for (Node& node : block) {
-    std::ranges::replace(node.reads, from, to);
-    if (Loop* loop = std::get_if<Loop>(&node.body))
-      for (auto* id : {&loop->count, &loop->condition})
-        if (*id == from) *id = to;
-    for (Block* inner : blocks_of(node)) replace_reads(*inner, from, to);
-  }
 }
 
 // The graph with a copy between the caller's tensor and the rest. An input is copied before its first reader,
@@ -176,8 +167,10 @@ int dimension_of(const Graph& graph, const CallerRows& rows, size_t index, Direc
     if (shape[static_cast<size_t>(d)] < 2) continue;
     const Graph with = with_copy(graph, index, d, direction);
     const TensorId copied = (direction == Direction::kFed ? with.inputs : with.outputs)[index];
-    const int64_t steps = std::max(steps_in_turn(with, copied, direction),
-                                   steps_in_turn(with_accumulators(with), copied, direction));
+    const Graph accumulating = with_accumulators(with);
+    const int64_t steps =
+        std::max({steps_in_turn(with, copied, direction), steps_in_turn(accumulating, copied, direction),
+                  steps_in_turn(with_recurrences(accumulating), copied, direction)});
     if (steps > most || (steps == most && best == 0)) best = d, most = steps;
   }
   if (best < 0)

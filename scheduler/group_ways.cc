@@ -163,7 +163,7 @@ std::vector<TensorId> GroupWays::can_be_again(const GroupPlan& plan) const {
   for (const auto& [storage, ring] : plan.rings) {
     const int writer = facts_.writer[storage], reader = facts_.last_reader[storage];
     const bool within = writer >= plan.group.begin && reader < plan.group.end && reader > writer;
-    if (within && ring.columns == 0) storages.push_back(storage);
+    if (within && ring.columns == 0 && !facts_.one_by_one[writer]) storages.push_back(storage);
   }
   return storages;
 }

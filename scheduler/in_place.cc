@@ -120,7 +120,7 @@ std::vector<std::vector<TensorId>> harmless_operands(const StorageFacts& facts, 
   const Nests* nests = std::get_if<Nests>(&node.body);
   if (!nests) return {};
   std::vector<std::vector<TensorId>> result(nests->size());
-  if (node.is_copy || facts.count(node.writes[0]) == 0) return result;
+  if (node.is_copy || is_recurrence(node) || facts.count(node.writes[0]) == 0) return result;
   const std::vector<WrittenPart> parts = parts_of(node, facts.graph);
   const auto readers = [&](TensorId id) { return facts.readers[id].size(); };
   for (size_t k = 0; k < parts.size(); ++k) {

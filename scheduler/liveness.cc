@@ -125,7 +125,7 @@ class LivenessWalk {
     // A slice written at one iteration defines no whole tensor.
     if (!writes_by_iteration(node))
       for (TensorId id : node.writes) set_live(root(id), false, read);
-    for (TensorId id : node.reads) use(id, read);
+    for (TensorId id : tensors_read(node)) use(id, read);
     for (TensorId id : node.writes)
       if (!live_[root(id)]) occupy(root(id), read);
   }

@@ -9,14 +9,14 @@
 namespace arenac {
 namespace {
 
-// Rows that the caller passes or takes are copied one by one, where no other group does that.
-void add_copies_of_rows(Schedule& schedule) {
+// What only runs row by row does so, where no other group does that.
+void add_groups_of_one(Schedule& schedule) {
   const Graph& graph = *schedule.graph;
   const std::vector<Rows> rows = storage_rows(graph, schedule.layouts);
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     const Step& step = schedule.steps[s];
     if (step.kind != StepKind::kRun || stage_of(schedule, s)) continue;
-    if (fed_to(*step.node, graph) < 0 && emitted_by(*step.node, graph) < 0) continue;
+    if (!runs_by_rows(*step.node, graph)) continue;
     const Slabs slabs = slabs_of(*step.node, graph, schedule.layouts, rows);
     const int begin = static_cast<int>(s);
     schedule.groups.push_back({begin, begin + 1, {{begin, slabs.count, slabs.nests, {}}}, {0}, {}});
@@ -31,7 +31,7 @@ Schedule whole_layers(Ordered ordered, std::shared_ptr<const Graph> graph, const
   Schedule schedule{graph, std::move(storage.steps), std::move(storage.layouts), {}};
   schedule.order = ordered.report;
   schedule.limits_hit = std::move(storage.limits_hit);
-  add_copies_of_rows(schedule);
+  add_groups_of_one(schedule);
   plan_walks(schedule, target, {});
   return schedule;
 }
@@ -47,7 +47,7 @@ Schedule with_groups(Schedule schedule, std::vector<GroupPlan> groups, const Tar
     schedule.groups.push_back(std::move(plan.group));
   }
   for (Layout& layout : schedule.layouts) layout.ring = schedule.layouts[layout.root].ring;
-  add_copies_of_rows(schedule);
+  add_groups_of_one(schedule);
   plan_walks(schedule, target, known);
   schedule.overlaps.insert(schedule.overlaps.begin(), overlaps.begin(), overlaps.end());
   return schedule;

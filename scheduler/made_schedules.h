@@ -11,7 +11,7 @@
 
 namespace arenac {
 
-// One node a step; rows that the caller passes or takes are copied one by one.
+// One node a step; nodes that only run row by row are groups of one.
 Schedule whole_layers(Ordered ordered, std::shared_ptr<const Graph> graph, const Target& target);
 
 // A schedule of whole layers with these groups. `known`: schedules of the same steps in other groups.

@@ -8,6 +8,7 @@
 #include "scheduler/input_copies.h"
 #include "scheduler/made_schedules.h"
 #include "scheduler/phases.h"
+#include "scheduler/recurrences.h"
 #include "scheduler/second_passes.h"
 #include "scheduler/windowed.h"
 
@@ -64,10 +65,14 @@ PlainSchedules plain_schedules(const std::shared_ptr<const Graph>& graph, const 
   if (Graph split = with_accumulators(*graph); split.tensors.size() > graph->tensors.size())
     graphs.push_back(std::make_shared<const Graph>(std::move(split)));
   PlainSchedules plain;
+  plain.last = graphs.back();
+  if (Graph rows = with_recurrences(*plain.last); rows.tensors.size() > plain.last->tensors.size())
+    graphs.push_back(std::make_shared<const Graph>(std::move(rows)));
+
   std::vector<Schedule>& all = plain.schedules;
   for (const auto& g : graphs) {
     if (!all.empty() && has_passed(deadline)) break;
-    if (g != graph) plain.accumulating = all.size();
+    if (g != graph && plain.accumulating == 0) plain.accumulating = all.size();
     std::vector<Ordered> orders = orders_of(*g, deadline);
     const std::vector<StorageChoice> choices = choices_for(*g, g == graph);
     for (Ordered& ordered : orders)

@@ -10,11 +10,13 @@
 
 namespace arenac {
 
-// Schedules of whole layers. Those from `accumulating` on take pooling and dense layers by rows, where that
-// is another graph, else 0; those from `again` on compute some of it again.
+// Schedules of whole layers. Those from `accumulating` on take pooling and dense layers by rows, or loops
+// over time, where these are other graphs, else 0; those from `again` on compute some of it again. `last` is
+// the graph with all of that but the loops.
 struct PlainSchedules {
   std::vector<Schedule> schedules;
   size_t accumulating = 0, again = 0;
+  std::shared_ptr<const Graph> last = {};
 };
 
 // In the file's order and the best one for whole layers, with pooling of whole images or by rows, with one

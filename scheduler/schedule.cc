@@ -79,7 +79,7 @@ const Stage* stage_of(const Schedule& schedule, size_t step) {
 bool is_of_whole_layers(const Schedule& schedule) {
   return std::ranges::all_of(schedule.groups, [&](const Group& group) {
     const Node& node = *schedule.steps[static_cast<size_t>(group.begin)].node;
-    return copies_caller_rows(node, *schedule.graph) && group.end == group.begin + 1;
+    return runs_by_rows(node, *schedule.graph) && group.end == group.begin + 1;
   });
 }
 

@@ -88,7 +88,7 @@ std::vector<Schedule> schedules_to_choose_from(const Graph& graph, Freedom freed
   const int64_t allowed = work_allowed(graph, freedom);
   whole.again = plain.size();
   if (may_repeat && !is_long)
-    for (Schedule& schedule : second_passes(plain.back().graph, target, deadline))
+    for (Schedule& schedule : second_passes(whole.last, target, deadline))
       if (work_again(schedule) <= allowed) plain.push_back(std::move(schedule));
   for (Schedule& schedule : plain) schedule.io = io;
   GroupedSchedules found;

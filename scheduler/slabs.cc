@@ -155,13 +155,14 @@ class Facts {
       stays_.push_back(rows_of(node.writes[0]).only_written && is_elided(nest, node, graph, layouts));
   }
 
-  // In this order: what the caller passes or takes row by row is cut so; a node that sums up an operand, by
-  // its operand's rows; else by the rows of what it writes. Only where that streams nothing, by some
-  // dimension of the result, if more bytes are streamed by that than lie in the result, which is then there
-  // whole.
+  // In this order: what the caller passes or takes row by row is cut so, and a recurrence by its rows; a node
+  // that sums up an operand, by its operand's rows; else by the rows of what it writes. Only where that
+  // streams nothing, by some dimension of the result, if more bytes are streamed by that than lie in the
+  // result, which is then there whole.
   Slabs run() const {
     for (TensorId id : {fed_to(node_, graph_), emitted_by(node_, graph_)})
       if (id >= 0) return accesses(*cut_by_dimension(static_cast<size_t>(graph_.by_rows.at(id))));
+    if (is_recurrence(node_)) return accesses(*cut_by_storage());
     if (const auto cut = cut_by_operand()) return accesses(*cut);
     const bool in_rows = rows_of(node_.writes[0]).size > 0;
     Slabs best = accesses((in_rows ? cut_by_storage() : std::nullopt).value_or(uncut(nests_)));
@@ -262,7 +263,15 @@ class Facts {
     make_room(slabs.write);
     for (size_t k = 0; k < nests_.size(); ++k)
       for (int64_t t = 0; t < cut.slabs; ++t) touch(k, cut.nests[k], t, slabs);
+    for (RowAccess& read : slabs.reads)
+      if (read.tensor == node_.writes[0]) leave_rows_before(read, slabs.write);
     return slabs;
+  }
+
+  // Of what a recurrence reads of its result: what a slab itself has written is none of what it must find.
+  static void leave_rows_before(RowAccess& read, const RowAccess& write) {
+    for (size_t t = 0; t < read.rows.size(); ++t)
+      read.rows[t].end = std::max(read.rows[t].begin, std::min(read.rows[t].end, write.rows[t].begin));
   }
 
   // Adds what slab t of nest k touches: the nest's intervals with its axis held to the slab's values. So

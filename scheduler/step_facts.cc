@@ -321,6 +321,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
     of_accesses.take(slabs.count, 1 + std::ssize(slabs.reads));
     if (slabs.too_many)
       facts.limits_hit.insert(most < kMostAccesses ? in_all : Limit{"rows of a layer", most, "touched row"});
+    if (slabs.too_many && runs_by_rows(*steps[s].node, graph)) slabs = whole_step().slabs;
     // storages whose columns have been looked at
     std::set<TensorId> known;
     const auto find_columns = [&](const RowAccess& access) {
@@ -347,7 +348,7 @@ StepFacts step_facts(const Graph& graph, const std::vector<Step>& steps, const s
 
   facts.bytes = storage_bytes(graph, layouts);
   facts.live = steps_occupied(occupancies(graph, steps, layouts));
-  for (const Step& step : steps) facts.one_by_one.push_back(copies_caller_rows(*step.node, graph));
+  for (const Step& step : steps) facts.one_by_one.push_back(runs_by_rows(*step.node, graph));
   facts.callers.resize(n);
   for (const std::vector<TensorId>& callers : {graph.inputs, whole_outputs(graph)})
     for (TensorId id : callers) facts.callers[layouts[id].root] = true;

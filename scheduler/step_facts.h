@@ -41,7 +41,7 @@ struct StepFacts {
   std::vector<Interval> live;                      // per storage: steps
   std::vector<int64_t> bytes;                      // per storage
   std::vector<bool> callers;                       // per storage: that of an input or output
-  std::vector<bool> one_by_one;                    // per step: the caller passes or takes its rows
+  std::vector<bool> one_by_one;                    // per step: it only runs row by row
   LimitsHit limits_hit = {};                       // steps that stay whole for what their rows touch
   std::shared_ptr<KnownWindows> known = std::make_shared<KnownWindows>();
 };

@@ -4,8 +4,8 @@
 
 namespace arenac {
 
-// Row-major are the caller's tensors, those that several steps write (which must agree on how they lie), and
-// what C kernels take.
+// Row-major are the caller's tensors, those that several steps write (which must agree on how they lie), what
+// C kernels take, and recurrences, whose rows are those of dimension 0.
 StorageFacts storage_facts(const Graph& graph, const std::vector<Step>& steps,
                            std::vector<const Node*> copied) {
   const size_t n = graph.tensors.size();
@@ -13,7 +13,8 @@ StorageFacts storage_facts(const Graph& graph, const std::vector<Step>& steps,
   StorageFacts facts{graph, std::move(copied), {}, none, none, none, none};
   facts.readers.resize(n);
   for (const Step& step : steps)
-    for (TensorId id : step.node->reads) facts.readers[id].push_back(step.node);
+    for (TensorId id : is_recurrence(*step.node) ? tensors_read(*step.node) : step.node->reads)
+      facts.readers[id].push_back(step.node);
   for (TensorId id : graph.outputs) facts.is_output[id] = facts.row_major[id] = true;
   for (TensorId id : graph.inputs) facts.is_input[id] = facts.row_major[id] = true;
   std::vector<int> writers(n);
@@ -24,6 +25,7 @@ StorageFacts storage_facts(const Graph& graph, const std::vector<Step>& steps,
     if (std::holds_alternative<Call>(step.node->body))
       for (const auto* operands : {&step.node->reads, &step.node->writes})
         for (TensorId id : *operands) facts.row_major[id] = true;
+    if (is_recurrence(*step.node)) facts.row_major[step.node->writes[0]] = true;
     // an iteration writes a piece of it
     if (writes_by_iteration(*step.node)) facts.assigned[step.node->writes[0]] = true;
   }

@@ -181,9 +181,7 @@ class Checker {
 void verify_rings(const Schedule& schedule) {
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     const Node& node = *schedule.steps[s].node;
-    if (schedule.steps[s].kind != StepKind::kRun ||
-        (fed_to(node, *schedule.graph) < 0 && emitted_by(node, *schedule.graph) < 0))
-      continue;
+    if (schedule.steps[s].kind != StepKind::kRun || !runs_by_rows(node, *schedule.graph)) continue;
     const Stage* stage = stage_of(schedule, s);
     ARENAC_CHECK(stage && stage->host < 0, fmt::format("'{}' does not run row by row", node.origin));
   }

@@ -64,10 +64,17 @@ int dimension_of(const Nest& nest, int a) {
 
 size_t first_windowed_dimension(const Nest& nest, size_t rank) {
   std::vector<Window> window = windows(nest, rank);
-  if (std::find(window.begin(), window.end(), Window::kSliding) != window.end())
-    std::replace(window.begin(), window.end(), Window::kParts, Window::kNone);
-  else if (rank > 2 && window[1] == Window::kParts && window[2] == Window::kParts)
+  if (std::find(window.begin(), window.end(), Window::kSliding) != window.end()) {
+    // The dimension over which a kernel of 5x1 does not slide is one, too.
+    const auto axes = axis_intervals(nest);
+    for (size_t d = 0; d < rank; ++d) {
+      const Interval indices = interval(nest.store[d], axes, {});
+      if (window[d] == Window::kParts && (d < 2 || indices.end - indices.begin == 1))
+        window[d] = Window::kNone;
+    }
+  } else if (rank > 2 && window[1] == Window::kParts && window[2] == Window::kParts) {
     window[1] = Window::kNone;  // groups of channels, 1x1
+  }
   const auto moves = [](Window w) { return w != Window::kNone; };
   const auto first = std::find_if(window.begin(), window.end(), moves);
   const bool trailing = first != window.begin() && std::all_of(first, window.end(), moves);

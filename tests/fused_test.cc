@@ -157,6 +157,25 @@ TEST(HoistedSums, AreTheSameByEverySchedule) {
   }
 }
 
+// A recurrence among convolutions in time, and beside a residual; states that begin as inputs.
+TEST(Recurrences, AreTheSameByEverySchedule) {
+  for (const std::string op : {"LSTM", "GRU", "RNN"}) {
+    const int64_t gates = op == "LSTM" ? 4 : op == "GRU" ? 3 : 1;
+    const std::string text = fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+        "g (float[1, 4, 12, 3] x, float[1, 1, 4] h) => (float[1, 4, 12, 1] z, float[1, 1, 4] last)\n"
+        "  <{}, {}, {}, {}, int64[1] one = {{1}}, int64[1] three = {{3}}, int64[3] rows = {{12, 1, "
+        "12}}>\n{{\n"
+        "  a = Conv<pads = [2, 0, 0, 0]>(x, u)  r = Relu(a)  t = Transpose<perm = [2, 0, 1, 3]>(r)\n"
+        "  b = Reshape(t, rows)  y, last = {}<hidden_size = 4>(b, w, v, , , h)\n"
+        "  c = Squeeze(y, one)  d = Transpose<perm = [1, 2, 0]>(c)  e = Unsqueeze(d, three)\n"
+        "  f = ReduceMax<axes = [3]>(a)  k = Add(e, f)  z = Conv<pads = [1, 0, 1, 0]>(k, s)\n}}\n",
+        constant("u", {4, 4, 3, 1}), constant("w", {1, 4 * gates, 12}), constant("v", {1, 4 * gates, 4}),
+        constant("s", {4, 4, 3, 1}), op);
+    for (unsigned seed = 0; seed < 4; ++seed) expect_same_by_every_schedule(text, seed, 1);
+  }
+}
+
 // An If in the loop, and a loop, which write by their blocks alone, stay where they are.
 TEST(HoistedSums, LeaveControlFlowInTheLoop) {
   const Graph plain = import_text(R"(<ir_version: 8, opset_import: ["" : 17]>
