@@ -17,6 +17,7 @@
 namespace arenac {
 namespace {
 
+// The letters for a type in names of functions, kws_max_f32; in the order of Type.
 const char* suffix_of(Type type) {
   constexpr const char* kSuffixes[] = {"f32",   "f64",  "f16",  "bf16", "i8",   "i16",  "i32",   "i64",
                                        "u8",    "u16",  "u32",  "u64",  "bool", "e4m3", "e4m3z", "e5m2",
@@ -25,9 +26,19 @@ const char* suffix_of(Type type) {
   return kSuffixes[static_cast<int>(type)];
 }
 
+// Floats of a byte at most, stored as their code in a uint8_t, computed with as float32.
 bool is_small_float(Type type) { return is_float(type) && size_of(type) == 1; }
 
-// The body of float32 of a small float's code h, as type.cc's small_to_float.
+// The body of float32 of a small float's code h, as type.cc's small_to_float. For float8e4m3, mantissa of 3
+// bits, bias 7:
+//
+//   code      s eeee mmm
+//   float32   s eeeeeeee mmm00..   from a normal number: shifted by 23 - 3, the exponent 127 - 7 more
+//                                  below: mmm times the smallest, 2^(1 - 7 - 3), which float32 has exactly
+//
+// Exact both ways, so that no rounding mode and no fused operation can change a bit. Codes beyond the largest
+// number are infinity or NaN, as the format says; one without a negative zero has its NaN there. float8e8m0
+// is not in the table: h is an exponent alone, 0xff NaN, and 2^-127 (h = 0) is a subnormal float32.
 std::string small_to_float_body(Type type) {
   const std::string head = "  union { uint32_t bits; float value; } u;\n";
   const SmallFloat* format = small_float(type);
@@ -54,7 +65,16 @@ std::string small_to_float_body(Type type) {
   return text + fmt::format("  if (h & 0x{:02x}u) u.bits |= 0x80000000u;\n  return u.value;", format->sign);
 }
 
-// The body of a small float's code of the float x, as type.cc's float_to_small.
+// The body of a small float's code of the float x, as type.cc's float_to_small: to the nearest, of two as
+// near the even one.
+//
+//   subnormal   x + 2^(24 - bias - mantissa): a float32 of that size has units of the smallest small float,
+//               so that the addition itself rounds, and the low bits of the sum are the code
+//   normal      bits + half a unit - 1 + (the lowest bit kept), then shifted: carries go into the exponent,
+//               as they should
+//
+// The integer way is right for normal numbers alone; the addition, which the processor's rounding mode
+// decides, is exact but for that rounding. What is too large becomes `beyond`: infinity, NaN or the largest.
 std::string float_to_small_body(Type type) {
   std::string text = "  union { uint32_t bits; float value; } u;\n";
   const SmallFloat* format = small_float(type);
@@ -89,6 +109,8 @@ std::string math_name(Op op, Type type) {
   return std::string(info(op).libm) + (type == Type::kFloat64 ? "" : "f");
 }
 
+// gcc's _Float16 where the processor converts it (F16C). Other compilers, and C++, convert in integers, with
+// the same bits (but for those of a NaN's payload).
 constexpr const char* kNativeHalf =
     "#if defined(__F16C__) && defined(__FLT16_MANT_DIG__) && !defined(__cplusplus) && !defined(__clang__)\n"
     "#define ARENAC_NATIVE_HALF\n__extension__ typedef _Float16 arenac_half;\n#endif\n";
@@ -98,6 +120,23 @@ constexpr const char* kNativeHalf =
 // Where there is an instruction that rounds to an int, it is that. In other floats: an addition rounds what
 // is within 2^22, and the clamp keeps it apart from the multiplication. In integers: all but the
 // neighbourhood of ties, where it matters that a float has 24 bits, is one multiplication.
+//
+// The meaning is round(float(float(sum) * scale)), two roundings to 24 bits and one to an integer, and every
+// text has to give its bits:
+//
+//   floats     x + 1.5 * 2^23 is in [2^23, 2^24), where floats are 1 apart: the sum rounds to nearest even,
+//              and its bits are 0x4b400000 more than the integer. Were the clamp not between, a compiler
+//              might fuse product and sum (FMA) and leave out the product's own rounding.
+//   integers   sum * m, m the 24 bits of the scale's mantissa at the top of 31; the point lies `shift` bits
+//              into the high word. A scale in [kLeastScale, kScaleLimit) makes shift 1 to 31, where C defines
+//              shifts of 32 bits.
+//
+//                  |   whole    .  rest    |          product >> 32, and the rest behind the point as 32 bits
+//                           shift ^
+//
+// Two roundings to 24 bits move a number below 2^8 by less than 2^-14. So they decide only where the rest is
+// within 2^-14 of a half (0x7ffc0000 to 0x80040000), and for larger numbers: these go to _near_tie, which
+// rounds as a float does, step by step.
 std::string requantize_text(const std::string& prefix, const std::string& inlined) {
   std::string text =
       R"(/* Nearest even of (float)sum * scale: the same bits with and without floating-point hardware. */
@@ -162,6 +201,7 @@ static inline int32_t NAME_requantize(int32_t sum, float scale) {
 
 const char* c_value_type(Type type) { return type == Type::kBool ? "int" : info(compute_type(type)).c_name; }
 
+// A function that the file has once: the name has to determine the text, for the first one stays.
 std::string CExpr::helper(const std::string& name, const std::string& definition) const {
   const std::string full = prefix_ + "_" + name;
   helpers_.functions.emplace(full, definition);
@@ -187,6 +227,8 @@ std::string CExpr::binary_helper(const char* name, Type type, std::string body) 
                 fmt::format("{4} {0} {1}_{2}({0} a, {0} b) {{\n  {3}\n}}", t, prefix_, id, body, inlined()));
 }
 
+// From what is stored as bits (halves, small floats) by way of float32; to what is only stored, the value
+// that would be read back: rounded to the type, as a type of arithmetic.
 CExpr::Piece CExpr::cast(Type to, Type from, const Piece& x) const {
   const char* t = c_value_type(to);
   if (from == Type::kFloat16 || from == Type::kBFloat16) {
@@ -253,6 +295,10 @@ std::string CExpr::stored(Type to, const Expr& value) const {
   return stored(to, value->type, piece(value)).text;
 }
 
+// The value as memory holds it: floats of 16 bits and less as their codes, integers of 2 and 4 bits in the
+// low bits of a byte with the sign extended ((x & 15) ^ 8) - 8, bool as 0 or 1. Halves round as the small
+// floats do (float_to_small_body): below the least normal half, 2^-14, by adding 0.5, whose units are the
+// smallest half.
 CExpr::Piece CExpr::stored(Type to, Type from, const Piece& value) const {
   if (to == Type::kFloat16 || to == Type::kBFloat16) {
     const std::string x = (from == Type::kFloat32 ? value : cast(Type::kFloat32, from, value)).text;
@@ -301,6 +347,8 @@ CExpr::Piece CExpr::stored(Type to, Type from, const Piece& value) const {
   return to == from ? value : cast(to, from, value);
 }
 
+// Text is passed by value, as a struct of its bytes, zeros behind the end: so no expression owns memory. A
+// literal goes through a function because C99 has no struct literal that C++ has, too.
 std::string CExpr::text(Scalar value) const {
   const std::string definition = fmt::format(
       "static inline arenac_string {}_text(const char *from) {{\n  arenac_string s = {{{{0}}}};\n"
@@ -309,6 +357,7 @@ std::string CExpr::text(Scalar value) const {
   return fmt::format("{}({})", helper("text", definition), c_string(std::string(text_of(value))));
 }
 
+// Up to the first zero: what lies behind it does not count.
 std::string CExpr::equal_texts(const std::string& a, const std::string& b) const {
   const std::string definition = fmt::format(
       "static inline int {}_equal_texts(arenac_string a, arenac_string b) {{\n"
@@ -326,6 +375,9 @@ CExpr::Piece CExpr::arithmetic(Op op, const Piece& a, const Piece& b) const {
           sums ? Binds::kSum : Binds::kProduct};
 }
 
+// What an operation of expr.h is in C. On bool, whose C type is int and whose values are 0 and 1, arithmetic
+// is logic (+ is or, * is and). Sums of integers wrap by way of an unsigned type that C does not promote: for
+// int16_t a uint16_t product would be one of ints and overflow.
 CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& right) const {
   const std::string &a = left.text, &b = right.text;  // as arguments
   const bool f = is_float(type), is_signed = info(type).is_signed;
@@ -372,6 +424,7 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
                                 t, wrapping_type(type))
                   : fmt::format("return ({})(b == 0 ? 0 : a / b);", t)),
           a, b);
+    // Floor modulo; C's % and fmod have the dividend's sign. b == -1 apart: INT_MIN % -1 overflows in C.
     case Op::kMod: {
       std::string body;
       if (f)
@@ -386,6 +439,7 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
         body = fmt::format("return ({})(b == 0 ? 0 : a % b);", t);
       return fmt::format("{}({}, {})", binary_helper("mod", type, body), a, b);
     }
+    // By squaring, wrapping. A negative exponent gives the inverse truncated: 0, but for bases 1 and -1.
     case Op::kPow: {
       if (f) return fmt::format("{}({}, {})", math_name(op, type), a, b);
       const std::string id = fmt::format("pow_{}", suffix_of(type));
@@ -412,6 +466,8 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
     case Op::kXor:
       return {fmt::format("({})({} {} {})", t, left.in(Binds::kUnary), name, right.in(Binds::kUnary)),
               Binds::kUnary};
+    // Beyond the width the result is 0; C leaves that undefined. A negative count is beyond as an unsigned
+    // one.
     case Op::kShl:
       return fmt::format("{}({}, {})",
                          binary_helper("shl", type,
@@ -481,6 +537,8 @@ CExpr::Piece CExpr::operation(Op op, Type type, const Piece& left, const Piece& 
   return fmt::format("{}({})", math_name(op, type), a);
 }
 
+// Two shorter forms of operations: a bound that is a constant, and not NaN, needs no look at itself, so that
+// a clamp is one comparison; a sum that cannot overflow is C's.
 CExpr::Piece CExpr::call(const Expr& e) const {
   const Piece a = piece(e->args[0]);
   const bool clamps = (e->op == Op::kMin || e->op == Op::kMax) && is_float(e->type) &&
@@ -502,6 +560,8 @@ CExpr::Piece CExpr::call(const Expr& e) const {
   return operation(e->op, e->args[0]->type, a, e->args.size() > 1 ? piece(e->args[1]) : a);
 }
 
+// The interval of what may wrap is all of its type (facts.h), so that anything narrower proves that it does
+// not. Smaller types than int32 are not asked: C promotes their operands.
 bool CExpr::is_exact(const Expr& e) const {
   if (e->op != Op::kAdd && e->op != Op::kSub && e->op != Op::kMul) return false;
   const ClosedInterval range = names_.interval(e);
@@ -511,6 +571,8 @@ bool CExpr::is_exact(const Expr& e) const {
 
 std::string CExpr::value(const Expr& e) const { return piece(e).text; }
 
+// A formula and how tightly its outermost operator binds. Parentheses stand only where C needs them: the text
+// is read by people, and is what kernels are compared by.
 CExpr::Piece CExpr::piece(const Expr& e) const {
   switch (e->op) {
     case Op::kConst:
@@ -554,7 +616,18 @@ std::string CExpr::inlined() const {
   return inlined;
 }
 
-// A call of the instruction's function.
+// A call of the instruction's function, which has the native and the portable form behind one guard:
+//
+//   KWS_INLINE int32_t kws_add_products(uint32_t a, uint32_t b, int32_t sum) {
+//   #if defined(__ARM_FEATURE_DSP) ...
+//     smlad by inline assembler
+//   #else
+//     the same bits in C
+//   #endif }
+//
+// So the target shapes the loops, and the build's compiler flags alone decide what runs: C made for a
+// Cortex-M4 is right anywhere. Operands that stand for several elements are passed as the address of the
+// first.
 std::string CExpr::instruct(const Expr& e) const {
   const Instruction& row = instructions()[static_cast<size_t>(e->index)];
   if (row.include) helpers_.preludes.insert(row.include);
@@ -573,6 +646,12 @@ std::string CExpr::instruct(const Expr& e) const {
   return fmt::format("{}({})", helper(row.name, definition), arguments);
 }
 
+// The lanes of a register at once: as many as vectors hold, the rest one by one.
+//
+//   kws_add_byte_products_lanes(acc0, x0, w0, 24);      acc0[l] = add_byte_products(x0, w0[l], acc0[l])
+//
+// The first operand is one for all lanes; the second is a register of all lanes. A factor that differs by
+// lane is not this form, and the lanes are then computed in a loop.
 std::string CExpr::over_lanes(const Expr& e, int lanes) const {
   if (e->op != Op::kInstruction) return "";
   const Instruction& row = instructions()[static_cast<size_t>(e->index)];
@@ -618,6 +697,9 @@ std::string CExpr::first_of_lanes(const Expr& read) const {
   return is_constant(at, 0) ? names_.operand(read->index) : "&" + element(with_arguments(read, {at}));
 }
 
+// Results of all lanes, `apart` elements from one to the next; the operands up to lane_operands are arrays,
+// the others one for all. Only registers and the result are written so, at a distance that is the same from
+// lane to lane: into a ring, whose places turn around, lanes are stored one by one.
 std::string CExpr::stored_over_lanes(const Expr& target, const Expr& e, int lanes) const {
   if (e->op != Op::kInstruction) return "";
   const Instruction& row = instructions()[static_cast<size_t>(e->index)];
@@ -660,6 +742,8 @@ std::string halves_over_lanes(const std::string& prefix, const char* name, const
 
 }  // namespace
 
+// Whole vectors need both sides without gaps. The conversions that are called for the rest of the lanes are
+// made known by printing one, whose text nobody takes.
 std::string CExpr::converted_over_lanes(const Expr& target, const Expr& value, int lanes) const {
   const bool widens = value->op == Op::kCast && value->args[0]->op == Op::kRead &&
                       value->args[0]->type == Type::kFloat16 && target->type == Type::kFloat32;
@@ -692,6 +776,9 @@ std::string CExpr::converted_over_lanes(const Expr& target, const Expr& value, i
                      first_of_lanes(target), first_of_lanes(from), lanes);
 }
 
+// An int that is a sum is printed as constants times axes, in the order of the axes, whatever order the
+// formula has: equal addresses are equal text, by which kernels are found to be one. What is no sum of axes
+// is printed as it is built; what is no int at all is computed in int64_t and converted.
 std::string CExpr::index(const Expr& e) const {
   if (const auto form = affine_form(e)) {
     std::string sum;
@@ -721,6 +808,8 @@ std::string CExpr::index(const Expr& e) const {
   }
 }
 
+// Minima and maxima of ints as conditionals: no function call in what loops count by, which compilers look
+// through.
 std::string CExpr::alone(const Expr& e) const {
   if (!chooses_int(e)) return index(e);
   if (e->op == Op::kSelect)
@@ -752,7 +841,9 @@ std::string CExpr::factor(const Expr& e) const {
   return whole || chooses_int(e) ? text : "(" + text + ")";
 }
 
-// a / b and a % b by one positive b. C's remainder is that of numbers from 0, to which others are moved.
+// a / b and a % b by one positive b. C's remainder is that of numbers from 0, to which others are moved: (a +
+// 3 * b) % b for an a from -3 * b on. A dividend that may leave int, or a divisor that is not one positive
+// number, is computed in int64_t with the semantics of expr.h.
 std::string CExpr::quotient(const Expr& e) const {
   const Expr &a = e->args[0], &by = e->args[1];
   const ClosedInterval range = names_.interval(a);
@@ -771,6 +862,8 @@ std::string CExpr::quotient(const Expr& e) const {
 
 std::string CExpr::condition(const Expr& e) const { return piece_of_condition(e).text; }
 
+// Comparisons of ints as such, instead of in int64_t: they stand in inner loops, and 64 bits take a 32-bit
+// core several instructions.
 CExpr::Piece CExpr::piece_of_condition(const Expr& e) const {
   const bool comparable = !e->args.empty() && e->args[0]->type == Type::kInt64 && of_ints(e);
   switch (e->op) {

@@ -3,6 +3,12 @@
 //
 //   CExpr c("kws", helpers, names);
 //   c.value(max(read(0, kFloat32, {axis(1)}), constant(kFloat32, 0)))   ->   kws_max_f32(x0[i1], 0.0f)
+//
+// C's own operators are used where they mean the same for the numbers that can come; where they do not
+// (signed overflow and division by zero are undefined, an int promotes small types) a cast or a small static
+// function does what expr.h says. Which it is, the intervals of integers decide: acc + x * w is a plain sum
+// where a bound of the sum fits int32, and a detour by uint32_t where not. (Of sums in registers
+// register_ranges.h knows it.)
 #pragma once
 
 #include <functional>
@@ -22,6 +28,7 @@ struct Helpers {
   std::set<std::string> preludes;                // what stands before all functions, as includes
 };
 
+// What a formula's leaves are called in the function that it stands in.
 struct CNames {
   std::function<std::string(int)> axis;                 // of an axis or (negative) an iteration: an int
   std::function<std::string(int)> operand;              // of a read: pointer to its elements, or all of it

@@ -20,6 +20,8 @@ int stored_axis(const Expr& index) {
 
 // Reduced axis -> axis of the output, of the windows that the nest slides: they are added in an index of one
 // of an image's spatial dimensions, those behind the first two.
+// Images are [n, c, y, x]: an index there with one axis of the output and one reduced axis is a window, y +
+// ky - 1.
 std::map<int, int> windows_of(const Nest& nest) {
   std::map<int, int> windows;
   visit_reads(nest, [&](const Expr& read) {
@@ -46,6 +48,7 @@ class AxisNames {
     if (!spatial.empty() && spatial.size() <= 3) {
       name_stored(spatial);
       for (const auto& [reduced, slid] : windows) name(reduced, "k" + names_[slid]);
+      // Of a convolution: what is reduced and no window is channels.
       name_rest(true, {"c", "d", "e"});
     }
     name_rest(false, {"i", "j", "p", "q", "r", "s", "u", "v"});
@@ -56,6 +59,7 @@ class AxisNames {
   }
 
  private:
+  // The first name that an axis is offered and nobody has stays.
   void name(int a, const std::string& name) {
     if (names_[a].empty() && taken_.insert(name).second) names_[a] = name;
   }
@@ -88,12 +92,17 @@ class AxisNames {
 };
 
 // Conversions that may change a number.
+// Others are not shown: a reader of the formula wants the mathematics, and a widened factor is the same
+// number.
 bool narrows(const Expr& cast) {
   const Type from = cast->args[0]->type, to = cast->type;
   if (is_float(to)) return false;
   return !is_integer(from) || to == Type::kBool || size_of(to) < size_of(from);
 }
 
+// The comment in the words of the model's own indices: it reads the nest as imported and not as flattened, so
+// that a reader can hold it against the ONNX operator. Where several nests share a kernel it is that of the
+// first.
 class KernelComment {
  public:
   KernelComment(const Schedule& schedule, size_t step, size_t k, const std::vector<std::string>& operands)
@@ -102,6 +111,7 @@ class KernelComment {
         stage_(stage_of(schedule, step)),
         k_(k),
         names_(axis_names(nest_)) {
+    // Iterations of loops around the nest are t0, t1, as the C calls them.
     notation_.axis = [this](int a) { return a < 0 ? fmt::format("t{}", -1 - a) : names_[a]; };
     notation_.operand = [&operands](int operand) { return operands[operand]; };
     notation_.shows_cast = narrows;
@@ -126,6 +136,7 @@ class KernelComment {
                      notation_);
   }
 
+  // "out[...] = finish of acc", and "acc = ..." where the two are apart; then where terms count.
   std::vector<std::string> formula() const {
     std::vector<std::string> indices;
     for (const Expr& index : nest_.store) indices.push_back(text(index));
@@ -137,6 +148,8 @@ class KernelComment {
     return lines;
   }
 
+  // "sum(c, ky, kx) x[...] * w[...]": the reduction and its term; without one the term alone. A term that is
+  // itself a sum is put in parentheses, for else its end would not be seen.
   std::string combined() const {
     if (nest_.combine == Combine::kNone) return text(nest_.body);
     constexpr const char* kWords[] = {"", "sum", "product", "minimum", "maximum"};
@@ -150,6 +163,7 @@ class KernelComment {
                        bare ? body : "(" + body + ")");
   }
 
+  // Points beyond these add nothing: the padding of a convolution.
   std::string bounds() const {
     std::vector<std::string> all;
     for (const Bound& bound : nest_.where)
@@ -157,6 +171,7 @@ class KernelComment {
     return fmt::format("where {}", fmt::join(all, ", "));
   }
 
+  // "m < 16, y < 8, c < 8": those of the output before the reduced ones, as in the formula.
   std::string extents() const {
     std::vector<std::string> all;
     for (const bool reduced : {false, true})
@@ -166,7 +181,9 @@ class KernelComment {
     return fmt::format("{}", fmt::join(all, ", "));
   }
 
-  // What of it runs in one call.
+  // What of it runs in one call, in the iterations t0 (slab) and t1 (chunk) around it: the nest's store is
+  // exchanged for its axes, which the stage then cuts as it does the nest; an axis that comes out changed is
+  // cut.
   std::string place() const {
     if (!stage_) return "";
     Nest whole = nest_;
@@ -187,6 +204,7 @@ class KernelComment {
 
   const Node& node_;
   const Nest& nest_;
+  // Null where the step runs as a whole layer.
   const Stage* stage_;
   size_t k_;
   std::vector<std::string> names_;
@@ -197,6 +215,7 @@ class KernelComment {
 
 std::vector<std::string> axis_names(const Nest& nest) { return AxisNames(nest).run(); }
 
+// An axis that is cut is called "dx", for it counts within a chunk.
 std::vector<std::string> loop_names(const Nest& whole, const Nest& part, const FlatNest& flat) {
   const std::vector<std::string> of = axis_names(whole);
   const auto name_of = [&](int a) {

@@ -15,6 +15,8 @@ constexpr size_t kLaneLine = 50;  // letters of statements that stand behind the
 
 bool is_operand(int number) { return number < kResult; }
 
+// One function from one kernel: parameters are found first, in a walk of their own, for names of pointers
+// follow from their places in the signature. What is equal but for the operands it reads has then equal text.
 class KernelPrinter {
  public:
   KernelPrinter(const Kernel& kernel, const KernelOperands& operands, const std::string& prefix,
@@ -37,6 +39,8 @@ class KernelPrinter {
   }
 
  private:
+  // In ascending order of operands. One that lies in place has no parameter: it is read through the result's
+  // pointer, because `restrict` promises that nobody else touches what that one writes.
   void find_parameters() {
     std::set<int> reads, symbols;
     visit_statements(kernel_.body, [&](const Stmt& s) {
@@ -48,6 +52,7 @@ class KernelPrinter {
         });
       });
     });
+    // A std::set: ascending, each once, however often and in whatever order the body reads them.
     for (int operand : reads) {
       if (operands_.aliasing[operand] == Aliasing::kInPlace) continue;
       pointers_[operand] = fmt::format("x{}", result_.reads.size());
@@ -56,6 +61,9 @@ class KernelPrinter {
     result_.symbols.assign(symbols.begin(), symbols.end());
   }
 
+  // `restrict` where no other pointer reaches the same bytes; without it a compiler has to load again after
+  // every store. One operand that may overlap the result otherwise takes the promise from the result's
+  // pointer.
   std::string parameters() const {
     const auto& aliasing = operands_.aliasing;
     const bool mixed = std::find(aliasing.begin(), aliasing.end(), Aliasing::kMixed) != aliasing.end();
@@ -69,12 +77,15 @@ class KernelPrinter {
     return kernel_.numbers.empty() ? list : list + ", const int *numbers";
   }
 
+  // Of a kernel that stands for several (shared_kernels.h): the row of its table, as ints that do not change.
   void take_numbers() {
     for (size_t k = 0; k < kernel_.numbers.size(); ++k)
       text_.line("const int {} = numbers[{}];", kernel_.ints[static_cast<size_t>(kernel_.numbers[k])].name,
                  k);
   }
 
+  // Intervals are those of the ints that loops and lets have, and of registers (register_ranges.h): with them
+  // the printer decides which sums need no detour.
   CNames names() const {
     CNames all;
     all.axis = [this](int a) {
@@ -99,6 +110,8 @@ class KernelPrinter {
     for (const Stmt& s : body) std::visit([&](const auto& statement) { print(statement); }, s.is);
   }
 
+  // Downwards from the last that an upward loop of the same step would have. The counter is an int, so the
+  // comparison with a `begin` of 0 can end the loop.
   void print(const For& loop) {
     const std::string i = c_.index(axis(loop.axis)), begin = c_.index(loop.begin);
     const auto moved = [&](char by) {
@@ -113,12 +126,14 @@ class KernelPrinter {
     text_.close();
   }
 
-  // Whether all of it are instructions or conversions over lanes, which it prints.
+  // Whether all of it are instructions or conversions over lanes, which it prints. All or none: a loop over
+  // the lanes that has other statements, too, needs them side by side.
   bool printed_over_lanes(const Lanes& lanes) {
     std::vector<std::string> calls;
     for (const Stmt& s : lanes.body) {
       const Set* set = std::get_if<Set>(&s.is);
       if (!set) return false;
+      // Sums come back as their last operand.
       const bool adds = set->value->op == Op::kInstruction && same(set->value->args.back(), set->target);
       calls.push_back(adds ? c_.over_lanes(set->value, lanes.count)
                            : c_.stored_over_lanes(set->target, set->value, lanes.count));
@@ -129,6 +144,8 @@ class KernelPrinter {
     return true;
   }
 
+  // A loop over l, on one line where that is short. (Of scalar registers only instructions over lanes are
+  // left: scalar_lanes().)
   void print(const Lanes& lanes) {
     if (printed_over_lanes(lanes)) return;
     std::vector<std::string> lines;
@@ -138,6 +155,7 @@ class KernelPrinter {
                                                         : line_of(std::get<Define>(s.is)));
       letters += lines.back().size() + 1;
     }
+    // Short bodies stand on the line of the head: a tile of pixels is then a line each.
     const std::string head = head_of(lanes);
     if (letters <= kLaneLine) return text_.line("{} {{ {} }}", head, fmt::join(lines, " "));
     text_.open("{}", head);
@@ -161,6 +179,7 @@ class KernelPrinter {
     return fmt::format("{}({}) {}", name, lanes.count / 2, head);
   }
 
+  // The else branch on the line of the brace, as in the rest of the C.
   void print(const When& when) {
     text_.open("if ({})", c_.condition(when.condition));
     print(when.body);
@@ -183,6 +202,8 @@ class KernelPrinter {
     text_.line("const int {} = {};", c_.index(axis(let.axis)), c_.alone(let.value));
   }
 
+  // Arrays are filled by one loop over the lanes for all of them, which a compiler makes stores of vectors;
+  // scalars have their value at once.
   void print(const Declare& declare) {
     const Register& first = register_of(declare.registers[0]);
     const bool values = first.holds == Register::Holds::kValues;
@@ -203,6 +224,9 @@ class KernelPrinter {
   void print(const Define& define) { text_.put(line_of(define)); }
   void print(const Set& set) { text_.put(line_of(set)); }
 
+  // Empty inline assembler: no instruction, but nothing that a compiler may move over freely or vectorise
+  // with the loop around. With "memory" at -Os no load moves up over it either. clang needs none against
+  // vectors, and other compilers have no such syntax.
   void print(const Barrier& barrier) {
     const bool loads = barrier.against == Barrier::Against::kEarlyLoads;
     const std::string name = upper_case(prefix_) + (loads ? "_LOADS_STAY" : "_BARRIER");
@@ -222,12 +246,16 @@ class KernelPrinter {
     return fmt::format("const {} {} = {};", c_value_type(r.type), r.name, c_.value(define.value));
   }
 
+  // As `+=` where C's addition is the formula's; a copy between elements without the conversions that would
+  // be taken back; else the value as the target holds it.
   std::string line_of(const Set& set) const {
     const std::string target = c_.element(set.target);
     const Expr& value = set.value;
+    // In types that C does not promote, `+=` is the formula's sum.
     const bool adds = value->op == Op::kAdd && same(value->args[0], set.target) &&
                       (is_float(value->type) || c_.is_exact(value));
     if (adds) return fmt::format("{} += {};", target, c_.value(value->args[1]));
+    // From memory to memory by way of elements: bits are moved, not converted.
     const bool copies = value->op == Op::kRead && holds_elements(value) && value->type == set.target->type;
     if (copies) return fmt::format("{} = {};", target, c_.element(value));
     if (holds_values(set.target)) return fmt::format("{} = {};", target, c_.value(value));

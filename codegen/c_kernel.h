@@ -24,6 +24,8 @@ struct CKernel {
   std::vector<int> symbols;  // loops whose iteration number it takes
 };
 
+// Prints a kernel; the functions that it calls go into `helpers`, their names begin with `prefix`. `operands`
+// are those that it was lowered for: whether a pointer is `restrict` is decided by their aliasing.
 CKernel c_kernel(const Kernel& kernel, const KernelOperands& operands, const std::string& prefix,
                  Helpers& helpers);
 

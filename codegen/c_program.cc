@@ -12,6 +12,8 @@
 namespace arenac {
 namespace {
 
+// States are no arguments: those inputs and outputs stay in the arena. Of the others every name is made
+// distinct once, so that the member, the macro and the function of a tensor are the same word.
 CallerTensors of_caller(const Lifetimes& lifetimes, const std::vector<TensorId>& ids,
                         const std::vector<std::string>& names) {
   CallerTensors all;
@@ -26,6 +28,7 @@ CallerTensors of_caller(const Lifetimes& lifetimes, const std::vector<TensorId>&
   return all;
 }
 
+// The buffers of the plan that hold constants, which only with_group_copies() adds.
 std::vector<ConstantCopy> copies_of(const Lifetimes& lifetimes, const Graph& graph, const Weights& weights) {
   std::vector<ConstantCopy> copies;
   for (size_t b = 0; b < lifetimes.tensor_of.size(); ++b)
@@ -38,6 +41,8 @@ std::vector<ConstantCopy> copies_of(const Lifetimes& lifetimes, const Graph& gra
 }
 
 // The input that comes row by row, if one does.
+// The input's first reader copies its rows into a ring, as a stage of a group; how many rows it takes in a
+// run, the order of slabs says: the last ones may be read by nobody.
 std::optional<Feed> feed_of(const Schedule& schedule, const CallerTensors& inputs) {
   const Graph& graph = *schedule.graph;
   for (size_t g = 0; g < schedule.groups.size(); ++g)
@@ -46,6 +51,7 @@ std::optional<Feed> feed_of(const Schedule& schedule, const CallerTensors& input
       const TensorId id = fed_to(*schedule.steps[static_cast<size_t>(stage.step)].node, graph);
       if (id < 0) continue;
       int64_t needed = 0;
+      // As the run will do it: the rows that no slab wants any more are not counted.
       for_each_slab_run(schedule.groups[g],
                         [&](const SlabRun& run) { needed += static_cast<size_t>(run.stage) == k ? 1 : 0; });
       const auto at = std::ranges::find(inputs.ids, id);
@@ -69,6 +75,7 @@ std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools) {
   return distinct_identifiers(names);
 }
 
+// Indices in kernels are C's int, at least 32 bits (the C checks it): so no storage may have more elements.
 CProgram::CProgram(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options)
     : lowered(lowered),
       schedule(lowered.schedule),
@@ -93,6 +100,7 @@ CProgram::CProgram(const Lowered& lowered, const MemoryMap& map, const EmitOptio
                                   c_comment(graph.tensors[id].name), to_string(graph.tensors[id].shape)));
 }
 
+// In one order for all functions: workspace, inputs, outputs. What a program does not take is no parameter.
 std::string CProgram::parameters(const std::string& first) const {
   std::string text = first;
   const auto add = [&](const char* type, const char* parameter) {
@@ -110,6 +118,8 @@ std::string CProgram::arguments(const std::string& first) const {
   return text;
 }
 
+// Beyond 63 characters names are not told apart: the tensor's number instead. No name is a number, because
+// c_identifier() puts a letter before digits.
 std::string CProgram::macro_of(const CallerTensors& of, size_t k) const {
   const char* kind = &of == &inputs ? "INPUT" : "OUTPUT";
   const std::string macro = fmt::format("{}_{}_{}", upper, kind, of.macros[k]);
@@ -126,6 +136,8 @@ std::string CProgram::function_of(const CallerTensors& of, size_t k) const {
              : function;
 }
 
+// What the operators at the model's border say of the tensor. Scales of channels need as many as the
+// dimension has; a scale for each block of a channel is none that the functions could take.
 std::optional<QuantizedAs> CProgram::quantization_of(const CallerTensors& of, size_t k) const {
   const auto& known = &of == &inputs ? graph.quantization.inputs : graph.quantization.outputs;
   const auto at = known.find(of.names[k]);
@@ -140,11 +152,13 @@ std::optional<QuantizedAs> CProgram::quantization_of(const CallerTensors& of, si
 
 std::string CProgram::fed_type() const { return info(graph.tensors[inputs.ids[feed->input]].type).c_name; }
 
+// By the node that copies the rows out of the ring.
 size_t CProgram::emitted_by(int step) const {
   const TensorId id = arenac::emitted_by(*schedule.steps[static_cast<size_t>(step)].node, graph);
   return static_cast<size_t>(std::ranges::find(outputs.ids, id) - outputs.ids.begin());
 }
 
+// What comes or goes row by row is no pointer to elements: of an output its function has to be there.
 std::string CProgram::null_members(const std::string& in, const std::string& out) const {
   std::string null;
   for (size_t k = 0; k < inputs.ids.size(); ++k)
@@ -166,6 +180,7 @@ const std::string& CProgram::pool_of(int buffer) const {
   return lifetimes.problem.pools[plan.placements[buffer].pool].name;
 }
 
+// The parenthesis stays open: behind it come an offset within the buffer, and the one that closes it.
 std::string CProgram::bytes_at(CText& c, int buffer) const {
   const std::string pool = "pool_" + pools[plan.placements[buffer].pool];
   c.use(pool);
@@ -176,6 +191,8 @@ std::string CProgram::section_of(size_t pool) const {
   return pool < options.sections.size() ? options.sections[pool] : "";
 }
 
+// Forms are format strings with the words below, so that one call writes a declaration, a check or an
+// argument for every pool there is.
 std::string CProgram::for_pools(const char* form, const char* between) const {
   std::string text;
   for (size_t k = 0; k < plan.pools.size(); ++k) {
@@ -192,6 +209,7 @@ std::string CProgram::for_pools(const char* form, const char* between) const {
   return text;
 }
 
+// An arena that holds inputs and outputs leaves only what comes or goes row by row to be passed.
 RunTakes run_takes(const Graph& graph, Io io) {
   const auto any_by_rows = [&](const std::vector<TensorId>& ids) {
     return std::ranges::any_of(ids, [&](TensorId id) { return graph.by_rows.contains(id); });
@@ -204,6 +222,7 @@ std::vector<std::string> pool_macros(const std::vector<Pool>& pools) {
   return distinct_capitals(pool_identifiers(pools), "WEIGHTS");  // KWS_WEIGHTS_SIZE is that of the constants
 }
 
+// Distinct from the arena's pools as well: both have a _SIZE and an _ALIGN.
 std::vector<std::string> constant_macros(const std::vector<Pool>& pools,
                                          const std::vector<ConstantPool>& constants) {
   std::vector<std::string> all = pool_macros(pools);
@@ -220,6 +239,7 @@ std::vector<std::string> pool_members(const std::vector<Pool>& pools) {
   return members;
 }
 
+// By the buffer's number: names of a model may be anything.
 std::string offset_name(const std::string& prefix, int64_t buffer) {
   return fmt::format("{}_AT_{}", upper_case(prefix), buffer);
 }

@@ -9,7 +9,7 @@
 namespace arenac {
 namespace {
 
-// Keywords of C (up to C23) and C++ (up to C++26).
+// Keywords of C (up to C23) and C++ (up to C++26): generated headers are included by both.
 const std::set<std::string_view> kKeywords = {"alignas",
                                               "alignof",
                                               "and",
@@ -148,6 +148,8 @@ bool is_plain(unsigned char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// The shortest digits that read back as the same bits (fmt's {}), whatever the locale. A value that is no
+// number is a macro of math.h, which is of type float.
 template <typename Float>
 std::string float_literal(Float value, const char* suffix) {
   if (std::isnan(value)) return sizeof(Float) == 4 ? "NAN" : "(double)NAN";
@@ -163,6 +165,8 @@ std::string float_literal(Float value, const char* suffix) {
 
 }  // namespace
 
+// Ends at 48 characters, so that most fit the 63 that C99 tells apart with a prefix and a kind before them;
+// those that do not are called by their number (CProgram::macro_of).
 std::string c_identifier(const std::string& name) {
   std::string id;
   for (const unsigned char c : name) id += is_plain(c) ? static_cast<char>(c) : '_';
@@ -177,11 +181,14 @@ std::string c_identifier(const std::string& name) {
   return id;
 }
 
+// Counts on per base name, so that a thousand tensors of one name take a thousand steps and not half a
+// million. An identifier is taken with what c_member makes of it: "int" and "int_" are one member.
 std::vector<std::string> distinct_identifiers(const std::vector<std::string>& names,
                                               const std::string& taken) {
   std::vector<std::string> ids;
   std::set<std::string> known = {taken};
   std::map<std::string, int> last;  // number, per name
+  // The base stays, and a number behind it counts up until neither it nor its member form is known.
   for (const std::string& name : names) {
     const std::string base = c_identifier(name);
     std::string id = base;
@@ -243,12 +250,14 @@ std::string cut_off(const std::string& text, size_t most) {
 
 std::string c_comment(const std::string& text) { return cut_off(harmless(text), 73); }
 
+// Words stay whole, lines behind the first of a paragraph are indented by two more.
 std::string c_block_comment(const std::vector<std::string>& paragraphs) {
   constexpr size_t kWidth = 100, kMost = 600;
   std::string text;
   for (const std::string& paragraph : paragraphs) {
     const std::string safe = cut_off(harmless(paragraph), kMost);
     std::string line = text.empty() ? "/*" : "  ";
+    // A word at a time, up to the next blank.
     for (size_t from = 0, to; from <= safe.size(); from = to + 1) {
       to = std::min(safe.find(' ', from), safe.size());
       if (line.size() + to - from >= kWidth) text += line + "\n", line = "    ";
@@ -260,6 +269,8 @@ std::string c_block_comment(const std::vector<std::string>& paragraphs) {
   return text + "*/\n";
 }
 
+// In octal, of three digits: a hexadecimal escape would go on with the letters behind it, and '?' could begin
+// a trigraph.
 std::string c_string(const std::string& bytes) {
   std::string literal = "\"";
   for (const unsigned char c : bytes) {
@@ -300,6 +311,8 @@ std::vector<size_t> breaks_of(const std::string& line, bool& in_comment) {
 
 }  // namespace
 
+// Breaks only where C takes any blank: not in quotes, comments and directives (of which a backslash continues
+// the line). So a text means the same before and after, but for the numbers of its lines.
 std::string with_short_lines(const std::string& text) {
   constexpr size_t kWidth = 100;
   std::string result;
@@ -315,6 +328,8 @@ std::string with_short_lines(const std::string& text) {
       const auto low = std::upper_bound(breaks.begin(), breaks.end(), begin);
       const auto high = std::upper_bound(low, breaks.end(), begin + room);
       if (low == breaks.end()) break;
+      // The last blank within the width, or, where no blank is, the first one behind it; better is one after
+      // a comma or semicolon, where a reader would break the line, too.
       size_t at = high == low ? *low : high[-1];
       for (auto k = low; k != high; ++k)
         if (line[*k - 1] == ',' || line[*k - 1] == ';') at = *k;
@@ -327,6 +342,7 @@ std::string with_short_lines(const std::string& text) {
   return result;
 }
 
+// Empty lines stay without blanks.
 void CText::put(const CText& other) {
   for (size_t from = 0, to; from < other.text_.size(); from = to + 1) {
     to = other.text_.find('\n', from);
@@ -337,6 +353,8 @@ void CText::put(const CText& other) {
 
 std::string c_unsigned(int64_t value) { return fmt::format("{}{}", value, value >> 32 == 0 ? "u" : "ull"); }
 
+// Types that are stored as codes have the code; a bool is 0 or 1. The least int32 and int64 are macros:
+// -2147483648 is, in C, the negation of a number that fits no int.
 std::string c_literal(Type type, Scalar value) {
   switch (type) {
     case Type::kFloat32:
@@ -357,6 +375,7 @@ std::string c_literal(Type type, Scalar value) {
       store(type, &code, value);
       return fmt::format("0x{:02x}u", std::to_integer<int>(code));
     }
+    // An initialiser of arenac_string, in braces of its own for the array in it.
     case Type::kString:
       return fmt::format("{{{}}}", c_string(std::string(text_of(value))));
     case Type::kUint64:
@@ -372,6 +391,8 @@ std::string c_literal(Type type, Scalar value) {
   return value.i < 0 ? fmt::format("({})", value.i) : fmt::format("{}", value.i);
 }
 
+// FNV-1a of 32 bits (Fowler, Noll and Vo). It guards against mixing up files by accident and not against
+// intent; unlike std::hash it is the same everywhere.
 std::string digits_of(const std::string& text, const std::vector<std::string_view>& more) {
   uint32_t hash = 2166136261u;  // FNV-1a
   const auto add = [&](std::string_view bytes) {

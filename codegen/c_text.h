@@ -17,6 +17,9 @@
 
 namespace arenac {
 
+// Lines, indented by two blanks for each open brace. Statements are often made before what stands around
+// them; they are then put into that line by line, at its depth, and bring along what they use of it (a
+// pointer, say, that a function only takes where some statement needs it).
 class CText {
  public:
   template <typename... Args>

@@ -8,6 +8,7 @@
 namespace arenac {
 namespace {
 
+// Null where the step is another.
 const Call* cmsis_nn_of(const Step& step) {
   const Call* call = step.kind == StepKind::kRun ? std::get_if<Call>(&step.node->body) : nullptr;
   return call && cmsis_nn_row(*call) ? call : nullptr;
@@ -17,6 +18,9 @@ const Call* cmsis_nn_of(const Step& step) {
 
 bool calls_cmsis_nn(const Schedule& schedule) { return std::ranges::any_of(schedule.steps, cmsis_nn_of); }
 
+// The scratch in the arena is as large as the target's core wants it. CMSIS-NN chooses its sources by the
+// compiler's options: with Helium they want more than a plan for other cores has, and the build stops instead
+// of each run.
 std::string cmsis_nn_include(const Schedule& schedule, const std::string& name) {
   const std::string include = fmt::format(
       "#if defined(__has_include)\n#if !__has_include(\"arm_nnfunctions.h\")\n"
@@ -32,6 +36,9 @@ std::string cmsis_nn_include(const Schedule& schedule, const std::string& name) 
                        name);
 }
 
+// Texts of the row (scheduler/cmsis_nn.h) with the layer's numbers in them. Structs of numbers alone are
+// static: they are in flash and take no stack. The library says itself how much scratch it wants, which is
+// asked for before every call.
 CText cmsis_nn_call(const Call& call, const CmsisNnOperands& operands) {
   const CmsisNnRow& row = *cmsis_nn_row(call);
   fmt::dynamic_format_arg_store<fmt::format_context> named;

@@ -27,6 +27,7 @@ void copy_blob(CText& c, const CProgram& p, size_t k) {
 
 }  // namespace
 
+// The default copies byte by byte through unsigned char, which is right for any type and alignment.
 std::string copy_macro(const CProgram& p) {
   return fmt::format(
       "#ifndef {0}_COPY /* of constants into fast memory, complete when it returns: by DMA, or this loop */\n"
@@ -37,6 +38,8 @@ std::string copy_macro(const CProgram& p) {
       p.upper, p.name);
 }
 
+// The flag is set last, and is in .bss, which start-up code clears: RAM that lost its contents together with
+// it refuses runs until it is filled anew.
 void constant_copies(CText& c, const CProgram& p) {
   CText calls;
   c.line("/* What {}_load fills, and whether it has. */", p.name);

@@ -13,7 +13,8 @@
 namespace arenac {
 namespace {
 
-// How many points of the nest read the operand: all in its body, those of a result behind it.
+// How many points of the nest read the operand: all in its body, those of a result behind it. A loop that
+// keeps a value in a register reads it less often; what counts is the comparison with other constants.
 double points_reading(const Nest& nest, int operand) {
   const auto reads = [&](const Expr& e) { return e->op == Op::kRead && e->index == operand; };
   double of_result = 1, all = 1;
@@ -25,7 +26,8 @@ double points_reading(const Nest& nest, int operand) {
          (!nest.finish.empty() && any_of(nest.finish, reads) ? of_result : 0);
 }
 
-// Per constant how often a run reads an element of it.
+// Per constant how often a run reads each of its elements, on average: what room in fast memory is given by.
+// A constant that several steps read has the sum.
 std::vector<double> reads_of(const Weights& weights, const Schedule& schedule) {
   std::vector<double> reads(weights.all.size());
   const std::vector<int64_t> trips = iterations_of(schedule.steps);
@@ -60,6 +62,7 @@ std::vector<double> reads_of(const Weights& weights, const Schedule& schedule) {
 }
 
 // Per constant the pool that a pin names; -1: none does.
+// Constants of the same bytes are one and lie in one place, so that two pins of them have to agree.
 std::vector<int> pinned(const Weights& weights, const Schedule& schedule, const ConstantPools& pools) {
   std::vector<int> pool_of(weights.all.size(), -1);
   for (const Pin& pin : pools.pins) {
@@ -77,6 +80,7 @@ std::vector<int> pinned(const Weights& weights, const Schedule& schedule, const 
   return pool_of;
 }
 
+// A blob for each pool that is named, in their order, which is from fast to slow; without pools one for all.
 std::vector<Blob> blobs_of(const ConstantPools& in) {
   if (in.pools.empty()) return {{.align = kConstantAlign}};
   std::vector<Blob> blobs;
@@ -87,7 +91,9 @@ std::vector<Blob> blobs_of(const ConstantPools& in) {
   return blobs;
 }
 
-// Those that are pinned first, then those that are read most.
+// Those that are pinned first, then those that are read most: into the first pool with room. Greedy by
+// density, the usual heuristic for a knapsack (Dantzig 1957), and first fit over pools. Constants of one
+// density keep the order of their numbers, so that a build is the same every time.
 void choose_blobs(Weights& weights, const Schedule& schedule, const ConstantPools& in) {
   const std::vector<double> reads = reads_of(weights, schedule);
   const std::vector<int> pins = pinned(weights, schedule, in);
@@ -100,6 +106,7 @@ void choose_blobs(Weights& weights, const Schedule& schedule, const ConstantPool
     Weight& weight = weights.all[k];
     const size_t first = pins[k] < 0 ? 0 : static_cast<size_t>(pins[k]),
                  end = pins[k] < 0 ? in.pools.size() : first + 1;
+    // A pinned one has a single pool to look at.
     for (weight.blob = first; weight.blob < end && weights.room_for(weight) > left[weight.blob];)
       ++weight.blob;
     if (weight.blob == end) no_room(weight, schedule, {in.pools.begin() + first, in.pools.begin() + end});
@@ -109,6 +116,7 @@ void choose_blobs(Weights& weights, const Schedule& schedule, const ConstantPool
 
 }  // namespace
 
+// Several tensors may have one name, or one weight several tensors.
 std::set<int> named_by(const Pin& pin, const Weights& weights, const Graph& graph) {
   std::set<int> found;
   std::vector<std::string> names;
@@ -123,6 +131,7 @@ std::set<int> named_by(const Pin& pin, const Weights& weights, const Graph& grap
   return found;
 }
 
+// Offsets follow the order of constants and not of choice: a .bin changes little where a pool does.
 void place_constants(Weights& weights, const Schedule& schedule, const ConstantPools& pools) {
   weights.blobs = blobs_of(pools);
   if (!pools.pools.empty()) choose_blobs(weights, schedule, pools);

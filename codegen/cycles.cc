@@ -33,7 +33,9 @@ double cycles_of_run(std::vector<StepNest>& nests, const Costs& costs, int64_t s
   return sum;
 }
 
-// Of a step; of a stage that runs its chunks so often. Of very many, only some are looked at.
+// Of a step; of a stage that runs its chunks so often. Of very many, only some are looked at: each stands for
+// the `stride` from it on. A stride that has a factor in common with the number of chunks would look at some
+// chunks of a slab and never at others, such as the first, which alone does the nests that are not cut.
 double cycles_of_nests(const std::vector<LoweredNest>& lowered, const Costs& costs, const Stage* stage,
                        const std::vector<int64_t>& times, const std::vector<double>& between,
                        const Waiting& waiting = {}) {
@@ -52,6 +54,9 @@ double cycles_of_nests(const std::vector<LoweredNest>& lowered, const Costs& cos
   return sum;
 }
 
+// CMSIS-NN by the instructions for each multiply-accumulate that its row says, of cores that take 4 bytes at
+// a time; with vectors as many fewer. C kernels (sort, scan) by their elements: they are seldom where the
+// time goes.
 double cycles_of_call(const Node& node, const Graph& graph, const Costs& costs) {
   const Call& call = std::get<Call>(node.body);
   if (const CmsisNnRow* row = cmsis_nn_row(call))
@@ -76,6 +81,7 @@ double cycles_of_step(const Schedule& schedule, size_t s, const std::vector<Lowe
 }
 
 // Numbers one after another; ranges with their lengths.
+// What a memo knows a step by. Ranges begin with their length, so that two lists cannot run into each other.
 class Key {
  public:
   void add(int64_t number) { numbers.push_back(number); }
@@ -102,11 +108,14 @@ void add_loops(Key& key, const LoopPlan& loops) {
   key.add(static_cast<int64_t>(loops.division)), key.add(static_cast<int64_t>(loops.bytes));
 }
 
-// What lowered_step() and the counts of runs depend on.
+// What lowered_step() and the counts of runs depend on. A member that is missing here makes costs of one
+// schedule those of another: what Layout, LoopPlan and Stage get, these lists get as well. The node is known
+// by its address, which is why graphs are kept (graphs_).
 std::vector<int64_t> key_of(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan, size_t s,
                             const StepRuns& runs) {
   const Node& node = *schedule.steps[s].node;
   Key key;
+  // An address is the key of a table here and nothing else: no result depends on how addresses compare.
   key.add(reinterpret_cast<intptr_t>(&node));
   add_layout(key, schedule.layouts[node.writes[0]]);
   for (TensorId id : node.reads) {
@@ -128,6 +137,7 @@ double cycles_of(const Kernel& kernel, const Costs& costs, std::span<const int64
   return costs.unit * KernelCycles(kernel, costs).run(iterations);
 }
 
+// Copies belong to the step that they are made before. In a loop's body they are made in each trip.
 std::vector<double> cycles_of(const Lowered& lowered, const Target& target) {
   const Schedule& schedule = lowered.schedule;
   const auto runs = runs_per_step(schedule, target.costs);
@@ -145,6 +155,8 @@ std::vector<double> cycles_of(const Lowered& lowered, const Target& target) {
   return cycles;
 }
 
+// Word by word, with a loop's turn for each. A loop that stays one of bytes takes more, a DMA controller
+// less.
 double cycles_of_copying(int64_t bytes, const Costs& costs) {
   return costs.unit * (costs.call + static_cast<double>(ceil_div(bytes, kWordBytes)) *
                                         (costs.load + costs.store + costs.loop));
@@ -153,7 +165,7 @@ double cycles_of_copying(int64_t bytes, const Costs& costs) {
 namespace {
 
 // Of a layer by CMSIS-NN, which multiplies each word of its weights, the largest constant, with those of two
-// pixels.
+// pixels: a read for every 2 * kWordBytes products.
 double reads_in_call(const Node& node, size_t operand, const Graph& graph) {
   const Call* call = std::get_if<Call>(&node.body);
   const auto bytes = [&](TensorId id) {
@@ -176,10 +188,13 @@ std::vector<std::vector<double>> waits_for_constants(const Lowered& lowered, con
   for (size_t s = 0; s < schedule.steps.size(); ++s) {
     const Node& node = *schedule.steps[s].node;
     if (schedule.steps[s].kind != StepKind::kRun) continue;
+    // The wait of one operand is the difference that it makes to the whole: so it is counted where reads are,
+    // with loops multiplied out as ever.
     const auto cycles = [&](const Waiting& waiting) {
       return target.costs.unit * cycles_of_nests(lowered.steps[s], target.costs, stage_of(schedule, s),
                                                  runs[s].times, bytes_between(schedule, s, runs[s]), waiting);
     };
+    // Of a step that reads several constants, counted once.
     std::optional<double> without;
     for (size_t k = 0; k < node.reads.size(); ++k) {
       const double each = graph.tensors[node.reads[k]].constant ? wait(node.reads[k]) : 0;
@@ -194,6 +209,8 @@ std::vector<std::vector<double>> waits_for_constants(const Lowered& lowered, con
   return all;
 }
 
+// Candidates of one model have most steps in common. Bytes between two runs of a step differ in nearly all of
+// them, and matter only by the caches that they pass: those are in the key.
 double ScheduleCycles::of(const Schedule& schedule, const Lifetimes& lifetimes, const Plan& plan) {
   const auto runs = runs_per_step(schedule, target_.costs);
   const std::vector<int64_t> iterations = iterations_of(schedule.steps);

@@ -6,6 +6,10 @@
 //
 // What a compiler at -O2 makes of it is taken for granted: indices that are sums cost nothing, for pointers
 // move along; what is read is widened by its load; a product that is added is one operation.
+//
+// Schedules and copies of constants are chosen by it, so what matters is that it orders them rightly and is
+// the same on every machine: it counts, and never measures. tests/instructions_test.cc holds it against
+// executed instructions of cores in QEMU.
 #pragma once
 
 #include <cstdint>

@@ -23,11 +23,21 @@ namespace {
 constexpr size_t kLongLine = 90;                                    // without its indentation
 constexpr int64_t kAllTurns = std::numeric_limits<int64_t>::max();  // of a group
 
+// NAME.c and the files beside it:
+//
+//   sources of the steps    kernels_ collects a function for each distinct kernel, groups_ those of groups
+//   source                  head | offsets | kernels | groups | NAME_run, with the steps in it | tables
+//   header, constants, map, cmake
+//
+// Steps are made first, for what they call and use decides what stands before them. Text is never searched or
+// patched afterwards, but for line breaks.
 class Emitter {
  public:
   Emitter(const Lowered& lowered, const MemoryMap& map, const EmitOptions& options, KernelLibrary& kernels)
       : program_(lowered, map, options), kernels_(kernels) {}
 
+  // The token of constants is made of the whole source: whatever changes in it, constants of before do not
+  // link, or are refused by NAME_run.
   std::vector<File> run() {
     // First: it finds the kernels and what they need.
     CText steps;
@@ -41,6 +51,7 @@ class Emitter {
     const std::string source = with_short_lines(this->source(steps)), token = token_of(weights_, source);
     std::vector<File> files = {{name_ + ".h", with_short_lines(header_text(program_, token))},
                                {name_ + ".c", source}};
+    // Constants after the source, whose token is in their names.
     for (File& file : weight_files(weights_, schedule_, name_, token)) files.push_back(std::move(file));
     files.push_back({name_ + "_map.json", to_json(map_)});
     files.push_back({name_ + ".cmake", cmake(files)});
@@ -51,6 +62,9 @@ class Emitter {
   // ---- pointers
 
   // Where a tensor's elements are, in the words of the code that c is.
+  // An offset of the arena for what has a buffer; else a constant, an argument of the caller's or a row that
+  // is fed. By way of void *: the plan has seen to the alignment, but compilers warn of a cast from bytes to
+  // what wants more.
   std::string pointer(CText& c, TensorId id) const {
     const Tensor& t = graph_.tensors[id];
     if (bytes_of(t) == 0)  // it has no elements
@@ -90,6 +104,7 @@ class Emitter {
   }
 
   // Makes the copies that begin at the step.
+  // Where the life of the copy begins: before the group, or the step, that reads it.
   void copy_constants(CText& c, size_t s) const {
     for (const ConstantCopy& copy : program_.copies) {
       if (copy.begin != static_cast<int64_t>(s)) continue;
@@ -112,6 +127,8 @@ class Emitter {
 
   // ---- steps
 
+  // Of a network that is fed all before the fed group runs at the first row alone; what comes behind it runs
+  // once it is complete, because before that the group returns.
   CText steps() {
     CText c;
     c.put("");
@@ -134,7 +151,9 @@ class Emitter {
     return begins ? static_cast<size_t>(at - groups.begin()) : groups.size();
   }
 
-  // The step, or the whole group or control flow that begins there; returns what comes after.
+  // The step, or the whole group or control flow that begins there; returns what comes after. The hook is
+  // called once for each item, with the number of its first step: outside of groups that is each step, but
+  // for those in control flow.
   size_t put_item(CText& c, size_t s, int64_t turns = kAllTurns) {
     int depth = 0;
     c.line("{}_HOOK({});", upper_, s);
@@ -153,6 +172,7 @@ class Emitter {
     return s;
   }
 
+  // Control flow is C's own; a loop's iteration is an int t0, t1, ... that is in scope for all within.
   void put_step(CText& c, size_t s) {
     const Step& step = schedule_.steps[s];
     switch (step.kind) {
@@ -187,6 +207,12 @@ class Emitter {
 
   // Of a run in parts, each part: what comes one after the other for at most so many cycles, of a group as
   // many turns.
+  //
+  //   cycles    4k   5k   30k (a group)          8k        most: 10k
+  //   part      [ 0    0 ] [ 1, several times ]  [ 2 ]
+  //
+  // A part that returns NAME_MORE from within a group is entered again from its first statement, so the group
+  // has to be that. A step that takes more than the limit is a part by itself.
   std::vector<CText> parts() {
     std::vector<CText> all;
     CText c;
@@ -205,6 +231,7 @@ class Emitter {
         if (cycles > most) turns = std::max<int64_t>(static_cast<int64_t>(most / each), 1);
       }
       CText item;
+      // An item is whole: control flow cannot be left and entered again.
       const size_t next = put_item(item, s, turns);
       const double cycles = cycles_in(s, next);
       if (taken + cycles > most) end_part();  // what resumes within a part begins it
@@ -224,6 +251,8 @@ class Emitter {
     return cycles;
   }
 
+  // Trips are a bound that is known; a count or condition that the run knows can end the loop earlier. Beyond
+  // int there is no end to be reached.
   void open_loop(CText& c, const Loop& loop) const {
     std::string more;
     if (loop.count) more += fmt::format(" && t{} < *{}", loop.symbol, pointer(c, *loop.count));
@@ -232,6 +261,7 @@ class Emitter {
            std::min<int64_t>(loop.trips, std::numeric_limits<int>::max()), more);
   }
 
+  // What cannot run for these inputs (Refusal) ends the run with a status; nothing behind it is reached.
   void run_step(CText& c, size_t s) {
     const Node& node = *schedule_.steps[s].node;
     if (const Call* call = std::get_if<Call>(&node.body)) return call_kernel(c, s, node, *call);
@@ -242,6 +272,8 @@ class Emitter {
     run_nests(c, s);
   }
 
+  // Nests that a stage does not run at each slab (a fill of padding at the border) or chunk are asked about
+  // here, so that kernels need not.
   void run_nests(CText& c, size_t s) {
     for (const LoweredNest& nest : lowered_.steps[s]) {
       if (nest.slabs) c.use("t0"), c.open("if ({} <= t0 && t0 < {})", nest.slabs->begin, nest.slabs->end);
@@ -262,13 +294,30 @@ class Emitter {
   // What the stages of a group share: pointers and, per stage, the slabs done. Then each as a function that
   // first pulls what it reads.
   //
-  // Of a run in parts, `turns` turns of the group at a time.
+  //   typedef struct { pointers; int done[3]; } kws_group_0;
+  //   static void kws_step_5(kws_group_0 *g, int last)      stage 1
+  //   {
+  //     for (; g->done[1] <= last; ++g->done[1]) {
+  //       const int t0 = g->done[1];
+  //       kws_step_4(g, 2 * t0 + 1);                         pulls slabs of stage 0 up to there
+  //       ...                                                its own kernels, at slab t0
+  //     }
+  //   }
+  //
+  // The calls are a tree and never recursive in C's sense: a stage pulls earlier ones only. In turns, every
+  // sink goes on by its part, in the order of slab_runs.h, which the scheduler and the cost model walk as
+  // well.
+  //
+  // Of a run in parts, `turns` turns of the group at a time: `done` is then in the workspace, and so are the
+  // turns that were taken.
   void run_group(CText& c, size_t number, int64_t turns) {
     const Group& group = schedule_.groups[number];
     CText f;
     f.put("");
     f.line("/* Steps {} to {}, row by row: each stage first runs those it reads, as far as it needs them. */",
            group.begin, group.end - 1);
+    // Where a group is entered again (rows, parts) its counts are in the workspace, else in the struct, which
+    // is on the stack and zero at the beginning.
     const bool fed = program_.is_fed(number), takes_in = options_.io == Io::kExternal;
     const bool in_parts = options_.step_cycles.has_value();
     f.line("typedef struct {{{}{}\n{}", takes_in ? fmt::format("\n  const {}_inputs *in;", name_) : "",
@@ -299,6 +348,7 @@ class Emitter {
            fed        ? "fed, w->done"
            : in_parts ? "w->done"
                       : "{0}");
+    // The initialiser of g names all of them, whether a stage needs them or not.
     for (const char* shared : {"in", "out", "weights"}) c.use(shared);
     for (const std::string& pool : pools_) c.use("pool_" + pool);
     copy_before_group(c, group, fed ? "y == 0" : in_parts ? "w->turn == 0" : "");
@@ -307,6 +357,8 @@ class Emitter {
       c.put(fed ? fmt::format("if (!{}) return {}_MORE;", text, upper_) : text + ";");
     };
     const int64_t all = turns_of(group);
+    // Turn by turn where there are several sinks, which share the work of producers and have to go on
+    // together; a single one runs to its end in one call.
     std::string from = "1", to = fmt::format("{}", all);
     if (in_parts) {
       from = "w->turn + 1", to = "end";
@@ -327,11 +379,13 @@ class Emitter {
       c.line("w->turn = end < {} ? end : 0;", all);
       c.line("if (end < {}) return {}_MORE;", all, upper_);
     }
+    // Results that somebody reads behind the group: their last rows may be wanted by no sink.
     for (int stage : group.completed) call(stage, fmt::format("{}", group.stages[stage].slabs - 1));
     c.close();
   }
 
-  // The copies that its stages read, made where it begins.
+  // The copies that its stages read, made where it begins: of a group that is entered several times (rows
+  // that are fed, parts) at the first.
   void copy_before_group(CText& c, const Group& group, const std::string& begins) const {
     CText copies;
     copy_constants(copies, static_cast<size_t>(group.begin));
@@ -341,7 +395,8 @@ class Emitter {
     if (!begins.empty()) c.close();
   }
 
-  // What one chunk of a stage runs: guests first, those seen through windows by functions of their own.
+  // What one chunk of a stage runs: guests first, those seen through windows by functions of their own. A
+  // guest's loops are those of its host, so that what it writes is read while it is near.
   void run_chunk(CText& c, const Group& group, size_t k) {
     for (const Stage& guest : group.stages) {
       if (guest.host != static_cast<int>(k)) continue;
@@ -353,6 +408,8 @@ class Emitter {
     run_nests(c, static_cast<size_t>(group.stages[k].step));
   }
 
+  // A guest that is seen through a window runs the slabs and chunks that slab t0 and chunk t1 of its host
+  // read anew: from tables over these, which mostly are lines (c_ramp.h). One number needs no loop.
   void run_window(CText& c, const Stage& guest) {
     int loops = 0;
     // Opens a loop where there is more than one number; returns what they are called.
@@ -386,7 +443,8 @@ class Emitter {
     while (loops-- > 0) c.close();
   }
 
-  // What a stage's function needs of the group's.
+  // What a stage's function needs of the group's, as the names that statements of any function use; no more,
+  // for unused ones are warned of.
   CText shared_pointers(const CText& body) const {
     CText f;
     for (const std::string& pool : pools_)
@@ -418,6 +476,9 @@ class Emitter {
     f.close();
   }
 
+  // Slab by slab up to `last`; those done before are done. Where rows are fed each function returns whether
+  // it got so far: one that finds no row returns 0 through all callers, and comes back at the same slab with
+  // the next row.
   void stage_function(CText& f, size_t number, size_t k) {
     const Group& group = schedule_.groups[number];
     const Stage& stage = group.stages[k];
@@ -431,6 +492,7 @@ class Emitter {
                 pointer(body, outputs_.ids[o]));
       body.use("out"), body.use("t0");
     }
+    // A row is taken once.
     if (takes) body.put("g->fed = 0;");
     f.put("");
     if (fed) f.put("/* Returns 0 where it wants a row that is not there. */");
@@ -457,6 +519,8 @@ class Emitter {
     f.close();
   }
 
+  // The kernel's function and its arguments in the order of the signature: pointers to what it reads, the
+  // result, iterations, the row of its numbers.
   void call_nest(CText& c, size_t s, const LoweredNest& nest) {
     const Node& node = *schedule_.steps[s].node;
     const auto [kernel, function, numbers] =
@@ -502,6 +566,8 @@ class Emitter {
     c.close();
   }
 
+  // C kernels take arrays of pointers, for they are one text for any number of operands. Assigned one by one:
+  // strict compilers initialise arrays with constants alone.
   void call_kernel(CText& c, size_t s, const Node& node, const Call& call) {
     if (cmsis_nn_row(call)) return call_cmsis_nn(c, s, node, call);
     const std::string function = kernels_.use(call);
@@ -531,6 +597,8 @@ class Emitter {
            std::ranges::any_of(graph_.tensors, [](const Tensor& t) { return t.type == Type::kFloat64; });
   }
 
+  // What the C takes for granted it checks at the top, where a preprocessor or a negative array size stops
+  // the build with words.
   std::string source(const CText& steps) const {
     CText c;
     c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(graph_.name), options_.version);
@@ -588,6 +656,7 @@ class Emitter {
     return sections;
   }
 
+  // An enum: integer constants that a debugger knows by name.
   void offsets(CText& c) const {
     if (map_.buffers.empty()) return;
     c.put("/* Where each buffer lies, in bytes. */");
@@ -599,6 +668,7 @@ class Emitter {
     c.close(";\n");
   }
 
+  // What arenac_add_model.cmake and hand-written projects include.
   std::string cmake(const std::vector<File>& files) const {
     std::string sources;
     for (const File& file : files)

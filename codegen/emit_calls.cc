@@ -1,3 +1,12 @@
+// The functions of NAME.c that the caller calls, around the steps:
+//
+//   kws_run                        checks, pointers, steps, states      one run
+//   kws_feed -> kws_take           a row of one; kws_run feeds all      --feed
+//   kws_begin, kws_step -> _part   a part of one; kws_run takes all     --step-cycles
+//   kws_reset, kws_invoke, ..      states as before the first run; the same on a static arena
+//
+// Nothing is done before all checks have passed: a call that returns an error of theirs has changed no
+// memory.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,11 +16,13 @@
 namespace arenac {
 namespace {
 
-// Checks of the memory that the workspace names, and pointers to it.
+// The pointers of the workspace that may not be null, for an `if`.
 std::string null_memory(const CProgram& p) {
   return "!w" + p.for_pools(" || !w->{member}") + (p.weights_by_pointer() ? " || !w->weights" : "");
 }
 
+// Then that they are aligned, and that constants are there and of this program: read before anything is
+// written.
 void check_memory(CText& c, const CProgram& p) {
   c.put(p.for_pools("  if ((uintptr_t)w->{member} % {macro}_ALIGN != 0) return {upper}_EALIGN;", "\n"));
   if (p.has_load()) c.line("  if (!{}_loaded) return {}_ELOAD;", p.name, p.upper);
@@ -20,16 +31,19 @@ void check_memory(CText& c, const CProgram& p) {
   c.line("  if (!{}_suits((const unsigned char *)w->weights)) return {}_EWEIGHTS;", p.name, p.upper);
 }
 
+// A parameter or local that no statement uses, compilers warn of.
 void unused_pools(CText& c, const CProgram& p, const CText& code) {
   for (const std::string& pool : p.pools)
     if (!code.uses("pool_" + pool)) c.line("(void)pool_{};", pool);
 }
 
+// The same of the pointer to constants, where no step reads any.
 void unused_weights(CText& c, const CProgram& p, const CText& code) {
   if (p.weights_by_pointer() && !code.uses("weights")) c.put("(void)weights;");
 }
 
 // Pointers for the steps to what the workspace holds; statements follow.
+// In the words that all statements of steps use: pool_arena, in, out, weights.
 void pointers_from_workspace(CText& c, const CProgram& p, const CText& code) {
   if (p.options.io == Io::kExternal) c.line("  const {}_inputs *const in = &w->in;", p.name);
   if (p.takes().outputs) c.line("  const {}_outputs *const out = &w->out;", p.name);
@@ -43,9 +57,11 @@ void pointers_from_workspace(CText& c, const CProgram& p, const CText& code) {
   if (p.takes().outputs && !code.uses("out")) c.put("(void)out;");
 }
 
+// Const: a run changes what the workspace points to, and not the workspace.
 std::string workspace_parameter(const CProgram& p) { return fmt::format("const {}_workspace *w", p.name); }
 
-// The steps and then copies of the outputs that do not lie where their inputs do, into these.
+// The steps and then copies of the outputs that do not lie where their inputs do, into these. At the end,
+// because the old state may be read until then. Byte by byte, for a state may be of any type.
 CText with_states(CText c, const CProgram& p) {
   for (const State& state : p.lifetimes.states) {
     const int from = p.lifetimes.buffer_of[state.output], to = p.lifetimes.buffer_of[state.input];
@@ -64,7 +80,8 @@ void finish_run(CText& c, const CProgram& p, const CText& code) {
   c.close("\n");
 }
 
-// kws_run where rows are fed: it has them all.
+// kws_run where rows are fed: it has them all. On a workspace of its own, so that the caller's, which is
+// const, keeps its place among rows.
 void whole_run_of_rows(CText& c, const CProgram& p) {
   const std::string& member = p.inputs.members[p.feed->input];
   c.line("int {}_run({})\n{{\n  {}_workspace all;\n  int y;\n  int status = {}_MORE;", p.name,
@@ -82,7 +99,8 @@ void whole_run_of_rows(CText& c, const CProgram& p) {
       p.feed->rows, p.upper, p.name, member, p.feed->size, p.schedule.groups[p.feed->group].stages.size());
 }
 
-// What a row makes possible; kws_feed, which keeps count.
+// What a row makes possible; kws_feed, which keeps count. `row` is -1 while a call runs: one from within it
+// (from a callback, or an interrupt) is answered by EORDER, and so are all after an error, until kws_reset.
 void feed_functions(CText& c, const CProgram& p, const CText& steps) {
   const CText code = with_states(steps, p);
   const std::string type = p.fed_type();
@@ -106,6 +124,7 @@ void feed_functions(CText& c, const CProgram& p, const CText& steps) {
   whole_run_of_rows(c, p);
 }
 
+// The structs are copied into the workspace: the caller's need not outlive the call, what they point to must.
 void begin_function(CText& c, const CProgram& p) {
   c.line("int {}_begin({})\n{{", p.name, p.parameters(fmt::format("{}_workspace *w", p.name)));
   std::string null = null_memory(p);
@@ -118,7 +137,8 @@ void begin_function(CText& c, const CProgram& p) {
   c.line("  w->at = 0;\n  w->turn = 0;\n  return {}_OK;\n}}\n", p.upper);
 }
 
-// A run in parts: the next of them, and all.
+// A run in parts: the next of them, and all. `at` is -1 while a part runs, as `row` of kws_feed. States are
+// copied behind the last part.
 void part_functions(CText& c, const CProgram& p, const CText& cases) {
   const CText states = with_states(CText(), p);
   CText code;
@@ -159,6 +179,7 @@ void part_functions(CText& c, const CProgram& p, const CText& cases) {
 
 }  // namespace
 
+// Pointers are taken behind the checks: nothing that `w` points to is read before it is known not to be null.
 void run_function(CText& c, const CProgram& p, const CText& steps) {
   if (p.feed) return feed_functions(c, p, steps);
   if (p.parts > 0) return part_functions(c, p, steps);
@@ -185,6 +206,7 @@ void run_function(CText& c, const CProgram& p, const CText& steps) {
   finish_run(c, p, code);
 }
 
+// Every byte of a state to its initial value: 0, or the zero point of a quantised one.
 void reset_function(CText& c, const CProgram& p) {
   c.line("int {0}_reset({1}{0}_workspace *w)\n{{", p.name, p.feed ? "" : "const ");
   c.put(p.for_pools("  unsigned char *{local};", "\n"));
@@ -201,6 +223,7 @@ void reset_function(CText& c, const CProgram& p) {
   finish_run(c, p, states);
 }
 
+// Arrays of this program's own, or, of several models together, what their common file has.
 void static_arena(CText& c, const CProgram& p) {
   c.line("#ifndef {}_NO_STATIC_ARENA", p.upper);
   if (p.options.memory_of.empty()) {
@@ -224,6 +247,7 @@ void static_arena(CText& c, const CProgram& p) {
   c.line("#endif\n");
 }
 
+// Left out unless asked for: names of nodes take flash.
 void step_table(CText& c, const CProgram& p) {
   c.line("#ifdef {0}_STEP_TABLE\nconst {1}_step_info {1}_steps[{2}] = {{", p.upper, p.name,
          std::max<size_t>(p.map.steps.size(), 1));
@@ -234,6 +258,7 @@ void step_table(CText& c, const CProgram& p) {
   c.put("};\n#endif\n");
 }
 
+// A dummy row where there are no buffers: C has no empty arrays.
 void tensor_table(CText& c, const CProgram& p) {
   c.line("#ifndef {}_NO_TENSOR_TABLE", p.upper);
   c.line("const {0}_tensor {0}_tensors[{1}] = {{", p.name, std::max<size_t>(p.map.buffers.size(), 1));

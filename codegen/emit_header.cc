@@ -1,3 +1,9 @@
+// NAME.h, from top to bottom:
+//
+//   sizes of pools | what it is | inputs and outputs | structs | functions | tables | constants
+//
+// Whatever the caller may need stands there as a macro or a declaration, and none of it needs the rest of
+// arenac.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,12 +15,14 @@
 namespace arenac {
 namespace {
 
+// A cleared arena is then a state to begin with.
 bool begins_as_zeros(const Lifetimes& lifetimes) {
   return std::all_of(lifetimes.states.begin(), lifetimes.states.end(),
                      [](const State& state) { return state.initial == 0; });
 }
 
-// What lasts from call to call of kws_feed, or of kws_step.
+// What lasts from call to call of kws_feed, or of kws_step. Zeros are the beginning, so that a workspace that
+// is cleared is right.
 std::string lasting_members(const CProgram& p) {
   if (!p.feed && p.parts == 0) return "";
   const std::string function = p.name + (p.feed ? "_feed" : "_step");
@@ -35,6 +43,8 @@ std::string lasting_members(const CProgram& p) {
          fmt::format("\n  int at, turn, done[{}]; /* its own; {}_begin sets them */", stages, p.name);
 }
 
+// What a caller has to know of rows stands above the function: when the next may come, what errors leave,
+// what begins anew.
 void feed_declaration(CText& c, const CProgram& p) {
   const Tensor& t = p.graph.tensors[p.inputs.ids[p.feed->input]];
   c.line(
@@ -50,6 +60,7 @@ void feed_declaration(CText& c, const CProgram& p) {
       info(t.type).c_name);
 }
 
+// Numbers for firmware: flash that constants take, who made the file and of what, how much it costs.
 void what_it_is(CText& c, const CProgram& p, const std::string& token) {
   const MapTotals& totals = p.map.totals;
   c.line("#define {}_WEIGHTS_SIZE {} /* bytes of constants */", p.upper, c_unsigned(totals.weights));
@@ -72,6 +83,7 @@ void what_it_is(CText& c, const CProgram& p, const std::string& token) {
   c.put("");
 }
 
+// NAME_PARTS is what the file has; groups that go on in turns return more often.
 void parts_declarations(CText& c, const CProgram& p) {
   c.line(
       "/* The same in {1} parts and more: {0}_begin, then {0}_step until it returns other than {2}_MORE. A "
@@ -84,6 +96,8 @@ void parts_declarations(CText& c, const CProgram& p) {
       p.name, p.parts, p.upper, *p.options.step_cycles, p.parameters(fmt::format("{}_workspace *w", p.name)));
 }
 
+// A name has the same number in every program, so that one function can judge the status of several. Those
+// that this one cannot return are left out.
 void status_codes(CText& c, const CProgram& p) {
   c.line(
       "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "
@@ -112,6 +126,7 @@ void status_codes(CText& c, const CProgram& p) {
                    : "");
 }
 
+// Only of programs that copy constants at the start.
 void load_declaration(CText& c, const CProgram& p) {
   std::vector<std::string> sizes;
   for (size_t k = 0; k < p.weights.blobs.size(); ++k)
@@ -125,6 +140,8 @@ void load_declaration(CText& c, const CProgram& p) {
       p.name, p.upper, fmt::join(sizes, " + "));
 }
 
+// The comment above kws_run promises what the plan kept: which content of the arena counts before a call and
+// after it.
 void functions_of_workspace(CText& c, const CProgram& p) {
   if (p.has_load()) load_declaration(c, p);
   c.line("/* One inference. Re-entrant: all state is in the workspace, {}.",
@@ -151,6 +168,8 @@ void functions_of_workspace(CText& c, const CProgram& p) {
         p.feed ? "" : "const ");
 }
 
+// A program that has memory of its own leaves them out by NAME_NO_STATIC_ARENA, and with them the arena's
+// bytes.
 void functions_of_static_arena(CText& c, const CProgram& p) {
   c.line("#ifndef {}_NO_STATIC_ARENA", p.upper);
   c.line("/* The same on a static arena, and where that is: not re-entrant. */");
@@ -160,6 +179,7 @@ void functions_of_static_arena(CText& c, const CProgram& p) {
   c.line("#endif\n");
 }
 
+// For debuggers and tests: what lies at an address, when.
 void table_of_tensors(CText& c, const CProgram& p) {
   c.line("#ifndef {}_NO_TENSOR_TABLE", p.upper);
   c.line("/* What lies in the arena: [offset, offset + size) during the steps [first, last]. */");
@@ -181,6 +201,7 @@ void table_of_steps(CText& c, const CProgram& p) {
 
 }  // namespace
 
+// C99 and C++ both take it: a feature that only one has stands behind an #if.
 std::string header_text(const CProgram& p, const std::string& token) {
   CText c;
   c.line("/* {} compiled by arenac {}. Do not edit. */", c_comment(p.graph.name), p.options.version);

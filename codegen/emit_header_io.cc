@@ -1,3 +1,8 @@
+// What NAME.h says of inputs and outputs:
+//
+//   KWS_INPUT_IMAGE_COUNT, _DIM0, .., _SCALE     io_macros       extents, places, quantisation
+//   kws_inputs { const float *image; }           io_struct       pointers of the caller's
+//   kws_input_image(&work)                       io_functions    where it lies; from and to reals
 #include <fmt/format.h>
 
 #include "codegen/c_program.h"
@@ -5,6 +10,7 @@
 namespace arenac {
 namespace {
 
+// Type, shape and order, which a pointer does not say.
 std::string io_comment(const CProgram& p, TensorId id, const std::string& model_name) {
   const Tensor& t = p.graph.tensors[id];
   const auto rows = p.graph.by_rows.find(id);
@@ -14,6 +20,7 @@ std::string io_comment(const CProgram& p, TensorId id, const std::string& model_
                      c_comment(model_name));
 }
 
+// Rows that come or go one by one lie in a ring, which is no place for the caller.
 bool lies_in_arena(const CProgram& p, TensorId id) {
   return p.lifetimes.buffer_of[id] >= 0 && !p.by_rows(id);
 }
@@ -38,6 +45,7 @@ static inline int32_t {}_quantized(float scaled, int32_t zero, int32_t least, in
 struct Range {
   int64_t least, most;
 };
+// Of integers of 2, 4 and more bits: the smallest and the largest that are stored.
 Range range_of(Type type) {
   const int bits = info(type).bits > 0 ? info(type).bits : 8 * size_of(type);
   const int64_t count = int64_t{1} << bits;
@@ -90,6 +98,7 @@ void place_function(CText& c, const CProgram& p, const CallerTensors& of, size_t
 }
 
 void quantization_macros(CText& c, const QuantizedAs& as, const std::string& macro) {
+  // The convention of ONNX: real = (q - zero point) * scale.
   constexpr const char* kMeaning = "q stands for (q - zero point) * scale";
   if (as.by_channel()) {
     c.line("#define {}_CHANNELS {}u /* indices of dimension {}: {}, both of the channel */", macro,
@@ -104,6 +113,7 @@ void quantization_macros(CText& c, const QuantizedAs& as, const std::string& mac
 
 }  // namespace
 
+// For array sizes and checks of the caller's: counts are of elements, rows of one call, offsets of bytes.
 void io_macros(CText& c, const CProgram& p, const CallerTensors& of) {
   for (size_t k = 0; k < of.ids.size(); ++k) {
     const Tensor& t = p.graph.tensors[of.ids[k]];
@@ -121,6 +131,7 @@ void io_macros(CText& c, const CProgram& p, const CallerTensors& of) {
   }
 }
 
+// A struct without members is none in C: it gets one that nobody reads.
 void io_struct(CText& c, const CProgram& p, const CallerTensors& of) {
   const bool is_input = &of == &p.inputs;
   if (!(is_input ? p.takes().inputs : p.takes().outputs)) return;
@@ -140,6 +151,7 @@ void io_struct(CText& c, const CProgram& p, const CallerTensors& of) {
   c.close(fmt::format(" {}_{};", p.name, is_input ? "inputs" : "outputs"));
 }
 
+// Static inline: a header that many files include defines no symbol, and what is not called takes no flash.
 void io_functions(CText& c, const CProgram& p) {
   bool quantised = false, placed = false;
   for (const CallerTensors* of : {&p.inputs, &p.outputs})

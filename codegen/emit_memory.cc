@@ -9,7 +9,8 @@
 
 namespace arenac {
 
-// What is aligned otherwise has NAME_SLACK bytes more, to round up.
+// What is aligned otherwise has NAME_SLACK bytes more, to round up: an unknown compiler costs some bytes of
+// RAM and no user has to change the C.
 std::string alignment_macros(const std::string& upper, const std::string& pool) {
   CText c;
   c.line(
@@ -48,6 +49,7 @@ std::string section_macro(const std::string& upper, const std::vector<std::strin
   return c.text();
 }
 
+// A union, so that a compiler that knows no alignment has that of a double and an int64_t at least.
 std::string pool_array(const std::string& name, const std::string& pool, const std::string& macro,
                        const std::string& section) {
   return fmt::format(
@@ -58,6 +60,7 @@ std::string pool_array(const std::string& name, const std::string& pool, const s
       upper_case(name), macro, name, pool);
 }
 
+// The first address in a static array that is aligned: where NAME_ALIGNED works, the array's own.
 std::string aligned_function(const std::string& name) {
   return fmt::format(
       "static void *{}_aligned(unsigned char *bytes, unsigned align)\n{{\n"
@@ -66,6 +69,8 @@ std::string aligned_function(const std::string& name) {
       name);
 }
 
+// At least a byte, for C has no empty arrays. The capacity is checked by the preprocessor, so that a build
+// that sets it for its board stops at a header and not at the linker.
 void pool_size_macros(CText& c, const std::string& header, const std::string& macro, int64_t size,
                       const Pool& pool) {
   c.line("#define {0}_SIZE {1}u /* bytes */\n#define {0}_ALIGN {2}u", macro, std::max<int64_t>(size, 1),
@@ -95,6 +100,8 @@ void load_all(CText& h, CText& c, const std::string& name, const std::vector<std
 
 }  // namespace
 
+// Kernels are between begin and end, which turn compiler options on and off for them alone; the arena and its
+// functions come behind. Programs include the header of kernels and link with this file.
 std::vector<File> shared_parts(const std::vector<Pool>& pools, const std::vector<int64_t>& sizes,
                                const EmitOptions& options, const std::vector<std::string>& programs,
                                const KernelLibrary& kernels) {
@@ -115,6 +122,7 @@ std::vector<File> shared_parts(const std::vector<Pool>& pools, const std::vector
       "#include <math.h>\n",
       name);
   for (const std::string& text : kernels.preludes()) c.put(text);
+  // Headers of the system come before: options of the kernels are none for them.
   kernels.begin(c);
   c.put("#ifdef __cplusplus\nextern \"C\" {\n#endif");
   c.put(kernels.text());

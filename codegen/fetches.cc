@@ -12,11 +12,22 @@ constexpr double kLine = 64;  // bytes that caches fetch at once
 
 }  // namespace
 
+// Bytes touched since then, as if a cache kept the last that it holds (LRU, and no two lines in each other's
+// way).
 int caches_passed(double bytes, const Costs& costs) {
   if (costs.near_bytes == 0) return 0;
   return (bytes > static_cast<double>(costs.near_bytes)) + (bytes > static_cast<double>(costs.cache));
 }
 
+// From the innermost loop outwards, until what is touched no longer fits the first cache. Up to there every
+// byte is fetched once and then near; that many bytes, shared by the accesses, are fetched anew whenever the
+// loops around turn. From where depends on how much is touched in between: all that the loop around touches.
+//
+//   range    from the first byte to the last, where strides overlap: a window of 3 over a row touches the row
+//   places   accesses of loops that move it: those of others are repeats
+//
+// The smaller of both, in bytes, is what is touched. (Reuse and localised iterations as in Wolf and Lam, "A
+// Data Locality Optimizing Algorithm", PLDI 1991, in numbers instead of vectors.)
 double fetching(double bytes, std::span<const MovingLoop> around, double between, const Costs& costs) {
   double accesses = 1, places = 1, range = bytes;  // of the loops so far, from the innermost on
   double share = bytes;                            // of the bytes near, for each access

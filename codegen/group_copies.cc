@@ -36,6 +36,8 @@ std::vector<Interval> units_of(const Schedule& schedule) {
   return units;
 }
 
+// What copies would save. A candidate is a constant in a unit, a group or a step: copies live as long as
+// that, so units compete for nothing but their own time, and the choice is one knapsack a unit.
 class Chooser {
  public:
   Chooser(const Schedule& schedule, const Weights& weights, const ConstantPools& constants,
@@ -53,9 +55,12 @@ class Chooser {
   }
 
   // Those that pay or are pinned; `waits` as waits_for_constants() returns them. The best of each unit first.
+  // Saved by a copy: what the reads of all steps of the unit wait, less what copying takes. A constant that
+  // two steps of a group read is one candidate.
   std::vector<Candidate> candidates(const std::vector<std::vector<double>>& waits) const {
     std::vector<Candidate> all;
     for (const Interval& unit : units_of(schedule_)) {
+      // Per constant, of all steps of the unit.
       std::map<int, double> saved;
       for (auto s = static_cast<size_t>(unit.begin); s < static_cast<size_t>(unit.end); ++s)
         for (size_t k = 0; k < waits[s].size(); ++k)
@@ -92,6 +97,8 @@ class Chooser {
 
  private:
   // Of pools of constants and without any of the flash, as many cycles more than in the pool of the copies.
+  // Memories in front of that pool are as fast unless something is said of them, those behind it, and flash,
+  // wait kUsualWait.
   int64_t wait_of(int weight) const {
     const size_t home = weights_.all[static_cast<size_t>(weight)].blob;
     const bool faster = !constants_.pools.empty() && home < group_.behind;
@@ -99,6 +106,7 @@ class Chooser {
     return said.value_or(faster ? 0 : kUsualWait) - group_.wait;
   }
 
+  // Copying reads every word once, and waits for it as a kernel would.
   double of_copying(int64_t step, int weight) const {
     return static_cast<double>(iterations_[static_cast<size_t>(step)]) *
            (cycles_of_copying(bytes_of(weight), costs_) +
@@ -129,6 +137,8 @@ struct Fitting {
 };
 
 // Of candidates in order, of a unit the best first. Units are apart in time, so that each has the whole pool.
+// Greedily by cycles saved for a byte; all of a unit's copies live at once, so their sizes add up, and
+// offsets can always be found for what fits in sum.
 Fitting that_fit(const std::vector<Candidate>& all, const Chooser& chooser, const Pool& pool) {
   Fitting fitting;
   int unit = -1, out = 0;
@@ -152,6 +162,9 @@ Fitting that_fit(const std::vector<Candidate>& all, const Chooser& chooser, cons
 
 }  // namespace
 
+// The plan of the rest stays as it is: copies are a problem of their own, in one pool behind the others. The
+// schedule is lowered for the counts alone, and again afterwards by whoever emits it: reads of a copy are the
+// same kernels.
 WithCopies with_group_copies(const Schedule& schedule, Lifetimes lifetimes, Plan plan,
                              const EmitOptions& options, const Target& target) {
   WithCopies all = {std::move(lifetimes), std::move(plan)};
@@ -183,6 +196,7 @@ WithCopies with_group_copies(const Schedule& schedule, Lifetimes lifetimes, Plan
   return all;
 }
 
+// A constant has no buffer of its own, so one that is named after it is a copy.
 bool is_copy(const Graph& graph, const Lifetimes& lifetimes, size_t buffer) {
   const TensorId id = lifetimes.tensor_of[buffer];
   return graph.tensors[id].constant &&

@@ -5,8 +5,7 @@
 //
 //      dtcm ^
 //       16K |  +--------+           +--------+     a pool of the workspace: a copy is a buffer of the plan
-//       that
-//           |  | conv2  |  +-----+  | dense  |     lives in the steps of the group which reads it
+//           |  | conv2  |  +-----+  | dense  |     that lives in the steps of the group which reads it
 //           |  +--------+  |conv3|  |        |
 //           |  | conv1  |  |     |  |        |
 //           +--+--------+--+-----+--+--------+--> time

@@ -7,9 +7,12 @@
 namespace arenac {
 namespace {
 
+// Of Armv7E-M and Armv8-M with the DSP extension (Cortex-M4, M7, M33): SMLAD, SXTB16 and their kin, in Thumb
+// and for little-endian memory, where byte 0 of a word is the first.
 constexpr const char* kDsp =
     "defined(__GNUC__) && defined(__ARM_FEATURE_DSP) && defined(__thumb__) && !defined(__ARM_BIG_ENDIAN)";
 
+// SSAT and USAT are older than DSP: a Cortex-M3 has them.
 constexpr const char* kSaturates = "defined(__GNUC__) && defined(__ARM_FEATURE_SAT) && defined(__thumb__)";
 
 // Two numbers of 16 bits as one of 32.
@@ -20,6 +23,8 @@ Scalar pair_of(int64_t low, int64_t high) {
 int64_t low_half(Scalar pair) { return static_cast<int16_t>(pair.i & 0xffff); }
 int64_t high_half(Scalar pair) { return static_cast<int16_t>(pair.i >> 16 & 0xffff); }
 
+// A row's operands as `meaning` takes them: first the elements that a read stands for, then the others in the
+// order of the C parameters. Here four bytes and their zero.
 Scalar even(std::span<const Scalar> x) { return pair_of(x[0].i + x[4].i, x[2].i + x[4].i); }
 Scalar odd(std::span<const Scalar> x) { return pair_of(x[1].i + x[4].i, x[3].i + x[4].i); }
 
@@ -38,12 +43,16 @@ Scalar add_high_product(std::span<const Scalar> x) {
 Scalar join_low(std::span<const Scalar> x) { return pair_of(low_half(x[0]), low_half(x[1])); }
 Scalar join_high(std::span<const Scalar> x) { return pair_of(high_half(x[0]), high_half(x[1])); }
 
+// Four bytes as a word, the first lowest; kMore is 128 to bring bytes from one range to the other, which is
+// to flip their highest bit.
 template <int64_t kMore>
 Scalar word(std::span<const Scalar> x) {
   uint32_t bytes = 0;
   for (int k = 0; k < 4; ++k) bytes |= static_cast<uint32_t>((x[k].i + kMore) & 0xff) << 8 * k;
   return {.i = static_cast<int64_t>(bytes)};
 }
+// As VPDPBUSD: bytes of the first from 0 to 255, of the second from -128 to 127. It adds in 32 bits and
+// wraps; VPMADDUBSW, which saturates pairs at 16 bits, would have other bits.
 Scalar add_byte_products(std::span<const Scalar> x) {
   int64_t sum = 0;
   for (int k = 0; k < 4; ++k)
@@ -87,6 +96,7 @@ Scalar saturated(std::span<const Scalar> x) {
   return {.i = std::clamp(x[0].i, kLow, kHigh)};
 }
 
+// min(max(requantize(sum + bias, scale) + zero, low), high)
 Scalar quantised(std::span<const Scalar> x) {
   const Scalar sum = apply(Op::kAdd, Type::kInt32, x[0], x[1]);
   const Scalar steps = apply(Op::kRequantize, Type::kInt32, sum, x[2]);
@@ -103,11 +113,14 @@ Scalar quantised(std::span<const Scalar> x) {
   "    __asm__(\"" how "ab16 %0, %1, %2" turned                                   \
   "\" : \"=r\"(pair) : \"r\"((uint32_t)(z & 0xffff) * 0x10001u), \"r\"(word));\n" \
   "  return pair;"
+// The same in C, for a machine that has no such instruction or another order of bytes.
 #define HALVES(first, second) \
   "  return ((uint32_t)(a[" first "] + z) & 0xffffu) | (uint32_t)(a[" second "] + z) << 16;"
 
 constexpr const char* kTwo = "uint32_t a, uint32_t b";
 constexpr const char* kSum = "uint32_t a, uint32_t b, int32_t sum";
+// Inline assembler: C has no operator for it. Its operands are registers alone, so that loads and their order
+// stay the compiler's.
 #define ADD(mnemonic)                      \
   "  int32_t next;\n  __asm__(\"" mnemonic \
   " %0, %1, %2, %3\" : \"=r\"(next) : \"r\"(a), \"r\"(b), \"r\"(sum));\n  return next;"
@@ -115,16 +128,21 @@ constexpr const char* kSum = "uint32_t a, uint32_t b, int32_t sum";
   "  uint32_t pair;\n  __asm__(\"" text "\" : \"=r\"(pair) : \"r\"(a), \"r\"(b));\n  return pair;"
 #define SATURATE(mnemonic) \
   "  int32_t near;\n  __asm__(\"" mnemonic " %0, #8, %1\" : \"=r\"(near) : \"r\"(x));\n  return near;"
+// Products of the signed halves of two words: at most 2^30, so that an int holds each, and wrapping sums are
+// those of uint32_t.
 #define LOW "((int32_t)(int16_t)(a & 0xffffu) * (int16_t)(b & 0xffffu))"
 #define HIGH "((int32_t)(int16_t)(a >> 16) * (int16_t)(b >> 16))"
 
 constexpr const char* kLittleEndian =
     "defined(__GNUC__) && defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__";
+// memcpy of a constant size is one load, whatever the alignment. To flip the highest bit of each byte is to
+// add 128 to it modulo 256, without carries from one to the next.
 #define WORD(change) "  uint32_t word;\n  __builtin_memcpy(&word, a, 4);\n  return word" change ";"
 #define BYTES(more)                                                     \
   "  return ((uint32_t)(a[0]" more ") & 0xffu) | ((uint32_t)(a[1]" more \
   ") & 0xffu) << 8 |\n"                                                 \
   "         ((uint32_t)(a[2]" more ") & 0xffu) << 16 | ((uint32_t)(a[3]" more ") & 0xffu) << 24;"
+// Byte k / 8 of both words, as add_byte_products and add_signed_products take them.
 #define PRODUCT(k) "(uint32_t)((int32_t)(a >> " k " & 0xffu) * (int8_t)(b >> " k " & 0xffu))"
 
 #define SIGNED_PRODUCT(k) "(uint32_t)((int8_t)(a >> " k " & 0xffu) * (int8_t)(b >> " k " & 0xffu))"
@@ -143,8 +161,8 @@ constexpr const char* kNeonSignedProducts =
     NEON_TO("vaddq_s32(vld1q_s32(sum + l), vpaddq_s32(low, high))")
     "#endif\n  }\n#endif\n";
 
-// In vectors of so many lanes: products of bytes, or of 16 bits each, where there are these. `all` is the
-// word in all lanes.
+// In vectors of so many lanes: products of bytes (VNNI), or of 16 bits each (VPMADDWD of even and of odd
+// bytes, extended), where there are these. `all` is the word in all lanes.
 #define VECTORS(mm, vector, lanes, bytes, all, words, load, store)                        \
   "#if defined(__GNUC__) && " bytes                                                       \
   "\n"                                                                                    \
@@ -184,6 +202,8 @@ constexpr const char* kHelium =
 #define HELIUM_8_u8(p) "vsubq_n_s16(vreinterpretq_s16_u16(vldrbq_u16(" p ")), 128)"
 #define HELIUM_4_s8(p) "vldrbq_s32(" p ")"
 #define HELIUM_4_u8(p) "vsubq_n_s32(vreinterpretq_s32_u32(vldrbq_u32(" p ")), 128)"
+// Where each lane's byte lies from the first: 0, apart, 2 * apart, ... as VIDUP counts and VLDRB gathers. In
+// lanes of 16 bits they are at most 7 * apart, which kMostApart bounds.
 #define OFFSETS(bits) "vmulq_n_u" bits "(vidupq_n_u" bits "(0, 1), (uint" bits "_t)apart)"
 #define APART_8_s8(p) "vldrbq_gather_offset_s16(" p ", " OFFSETS("16") ")"
 #define APART_8_u8(p) \
@@ -195,9 +215,12 @@ constexpr const char* kHelium =
 #define LESS_u8 128
 #define SIGNED_s8(x) x
 #define SIGNED_u8(x) "(" x " - 128)"
+// The portable form, which a compiler without Helium may vectorise as it likes.
 #define ADD_EACH(n, term) \
   "  for (int k = 0; k < " n "; ++k) sum = (int32_t)((uint32_t)sum + (uint32_t)(" term "));\n  return sum;"
-// Of n bytes, each in a lane of a vector of so many bits.
+// Of n bytes, each in a lane of a vector of so many bits: VMLADAVA multiplies, adds across the vector and to
+// `sum` in one instruction, 16 products of bytes where SMLAD has two. It takes both factors as signed:
+// unsigned ones are brought to -128 to 127 when they are loaded.
 #define DOT(n, bits, a, b)                                                                           \
   {                                                                                                  \
     "dot" #n "_" #a #b, Type::kInt32, n, dot<n, LESS_##a, LESS_##b>, kHelium,                        \
@@ -272,6 +295,7 @@ constexpr const char* kHelium =
 
 const std::vector<Instruction>& instructions() {
   static const std::vector<Instruction> all = {
+      // Halves of words (DSP). Cycles are beside the load of the elements, which counts as a read.
       {"even_s8", Type::kUint32, 4, even, kDsp, "const int8_t *a, int32_t z", EXTEND("sxt", ""),
        HALVES("0", "2"), 1},
       {"odd_s8", Type::kUint32, 4, odd, kDsp, "const int8_t *a, int32_t z", EXTEND("sxt", ", ror #8"),
@@ -290,6 +314,8 @@ const std::vector<Instruction>& instructions() {
        "  return (int32_t)((uint32_t)sum + (uint32_t)" LOW ");", 1},
       {"add_high_product", Type::kInt32, 0, add_high_product, kDsp, kSum, ADD("smlatt"),
        "  return (int32_t)((uint32_t)sum + (uint32_t)" HIGH ");", 1},
+      // Words of bytes (little-endian machines; else byte by byte) and what multiplies them, all lanes at
+      // once.
       {"word_s8", Type::kUint32, 4, word<128>, kLittleEndian, "const int8_t *a", WORD(" ^ 0x80808080u"),
        BYTES(" + 128"), 1},
       {"word_u8", Type::kUint32, 4, word<0>, kLittleEndian, "const uint8_t *a", WORD(""), BYTES(""), 1},
@@ -317,6 +343,7 @@ const std::vector<Instruction>& instructions() {
        "  return (int32_t)((uint32_t)sum + " SIGNED_PRODUCT("0") " + " SIGNED_PRODUCT(
            "8") " +\n    " SIGNED_PRODUCT("16") " + " SIGNED_PRODUCT("24") ");",
        1, kNeonSignedProducts, kIncludeNeon},
+      // Clamps to a byte, and whole results.
       {"saturate_s8", Type::kInt32, 0, saturated<-128, 127>, kSaturates, "int32_t x", SATURATE("ssat"),
        "  return x < -128 ? -128 : x > 127 ? 127 : x;", 1},
       {"saturate_u8", Type::kInt32, 0, saturated<0, 255>, kSaturates, "int32_t x", SATURATE("usat"),
@@ -327,6 +354,7 @@ const std::vector<Instruction>& instructions() {
       PRODUCT_OF_LANES(s8, u8),
       PRODUCT_OF_LANES(u8, s8),
       PRODUCT_OF_LANES(u8, u8),
+      // Helium: vectors of 16 bytes, or of 8 and 4 that are widened as they are loaded.
       DOTS(16, 8),
       DOTS(8, 16),
       DOTS(4, 32),

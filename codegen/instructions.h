@@ -22,9 +22,11 @@
 // the other from -128 to 127, which lies side by side for the lanes:
 //
 //     word_u8     x0 x1 x2 x3                          of memory
-//     join_bytes  w0 w1 w2 w3                          of a lane, from four places
-//     signed_word_s8                                   where they lie as words (Words in
-//     scheduler/schedule.h) acc[l] = add_byte_products(x, w[l], acc[l])      of all lanes at once: over_lanes
+//     join_bytes  w0 w1 w2 w3                          of a lane, from four places; or, where they lie as
+//     signed_word_s8                                   words (Words in scheduler/schedule.h), of memory
+//     acc[l] = add_byte_products(x, w[l], acc[l])      of all lanes at once: over_lanes
+//
+// The same of words of -128 to 127: signed_word_s8, signed_word_u8 (less 128), add_signed_products.
 //
 // A sum of the products of so many neighbours, of bytes that are brought to -128 to 127 (u8: less 128), in
 // one instruction of a processor with vectors that are added up across; and their sum:
@@ -33,8 +35,6 @@
 //     acc = dot16_s8s8(a, b, acc)
 //     total = total16_s8(b, total)                     times a's zero: what that adds to acc
 //     acc = apart_dot8_s8s8(a, b, 256, acc)            of a[0], a[256], a[512], ...
-//
-// The same of words of -128 to 127: signed_word_s8, signed_word_u8 (less 128), add_signed_products.
 //
 // A product of bytes and their zeros in each lane, of bytes that lie side by side for the lanes:
 //
@@ -45,7 +45,9 @@
 //     y[7 * l] = requantized_s8(acc[l], bias[l], scale[l], zero, low, high)
 //         min(max(requantize(acc[l] + bias[l], scale[l]) + zero, low), high), of all lanes at once
 //
-// A row is chosen by what a nest computes (scheduler/loops.h), for targets that have it.
+// A row is chosen by what a nest computes (scheduler/loops.h), for targets that have it. Its meaning, its
+// native and its portable text have to give the same bits: tests compare the first with the interpreter,
+// compiled models and boards the others.
 #pragma once
 
 #include <span>
@@ -83,8 +85,11 @@ inline constexpr const char* kIncludeX86 =
 inline bool reads_elements(const Instruction& row, size_t k) {
   return row.elements > 0 && k < (row.two_reads ? 2 : 1);
 }
+// The table, in the same order for as long as the program runs: formulas name rows by number.
 const std::vector<Instruction>& instructions();
 
+// The row of that name applied to operands, in the order of its `meaning`. A name that no row has is a bug of
+// ours and said as one.
 Expr instruction(const std::string& name, std::vector<Expr> operands);
 
 }  // namespace arenac

@@ -21,6 +21,13 @@ constexpr size_t kTemporaries = 3;   // in an innermost loop, its counter among 
 
 // Walks the statements with ints at their values. What a loop holds is counted at one of its turns and
 // multiplied, so that a kernel of a million multiply-accumulates takes as long as one of ten.
+//
+//   for p in [0, 96):                          96 * (loop + ..)
+//     for ky in [max(1 - p, 0), 3):            its limits follow p: some p stand for all
+//       acc = acc + x[..] * w[..]              2 loads + a product
+//
+// Three things cost beside operations, where a target has them: registers that do not suffice, sums of floats
+// that wait for themselves (latency), and caches that lines are fetched into (fetches.h).
 class CycleCounter {
  public:
   CycleCounter(const Kernel& kernel, const Costs& costs, std::vector<double> between, const Waiting& waiting)
@@ -43,6 +50,7 @@ class CycleCounter {
   }
 
  private:
+  // A sum over statements: nothing is said of what a processor does side by side, but by the units of Costs.
   double of(const Stmts& body) {
     double sum = 0;
     for (const Stmt& s : body) sum += std::visit([&](const auto& statement) { return of(statement); }, s.is);
@@ -50,7 +58,9 @@ class CycleCounter {
   }
 
   // Of a loop whose turns differ (a border has fewer taps), some turns spread over it are counted, and stand
-  // for those between.
+  // for those between: the first and the last, where borders are, always.
+  //
+  // A turn takes what its operations do, or what its longest chain of additions waits, whichever is more.
   double of(const For& loop) {
     const int64_t begin = number(loop.begin), end = number(loop.end);
     const int64_t turns = begin < end ? ceil_div(end - begin, loop.step) : 0;
@@ -73,7 +83,7 @@ class CycleCounter {
   }
 
   // Iterations that compilers make one of where vectors are: of a loop over neighbours that sets one element
-  // of each.
+  // of each. As many as fit a vector of the widest type in it.
   int64_t lanes_of(const For& loop) const {
     if (costs_.vector_bytes <= kScalarBytes || loop.step != 1 || loop.body.size() != 1) return 1;
     const Set* set = std::get_if<Set>(&loop.body[0].is);
@@ -96,6 +106,9 @@ class CycleCounter {
     double waiting = 0;    // until what it adds to sums of floats can be added to again
     size_t sums_in = 0;    // of the loops around it, in how many these sums are declared
   };
+  // In an innermost loop: sums that it sets and pointers that move, each in a register of the integers' where
+  // there is one. Sums of floats have registers of their own and do not count; what they wait is the number
+  // of additions to one sum in a turn, each of which needs the one before.
   const Turn& turn_of(const For& loop) {
     const auto [at, fresh] = turns_.try_emplace(&loop);
     if (!fresh) return at->second;
@@ -121,6 +134,7 @@ class CycleCounter {
       });
     });
     if (!innermost) return at->second;
+    // Each that is too much is loaded and stored once a turn.
     const auto needed = static_cast<double>(sums.size() + pointers.size() + kTemporaries);
     at->second.in_memory = std::max(0.0, needed - costs_.registers) * (costs_.load + costs_.store);
     at->second.sums_in = around_.size();
@@ -133,7 +147,9 @@ class CycleCounter {
   }
 
   // Sums of few terms do not wait: the next ones begin meanwhile. `operations` are those of a loop, which the
-  // loops around it repeat for the same sums as far out as these are declared.
+  // loops around it repeat for the same sums as far out as these are declared. A processor that begins
+  // `in_flight` operations before earlier ones are done hides the latency of chains that are shorter than
+  // that.
   double share_of_waiting(const Turn& turn, double operations) const {
     if (costs_.in_flight == 0) return 1;
     for (size_t k = turn.sums_in; k < around_.size(); ++k) operations *= around_[k].turns;
@@ -184,7 +200,8 @@ class CycleCounter {
     return of_int(let.value);
   }
 
-  // One operation for as many lanes as a vector has.
+  // One operation for as many lanes as a vector of the widest type holds; without vectors each lane has its
+  // own. (Of scalar targets only those of instructions are left.)
   double of(const Lanes& lanes) {
     int bytes = 1;
     for (const Stmt& s : lanes.body)
@@ -196,6 +213,7 @@ class CycleCounter {
     return each_vector * static_cast<double>(ceil_div(lanes.count, each));
   }
 
+  // Zeros are a move each.
   double of(const Declare& declare) {
     for (int reg : declare.registers) declared_in_[kRegisters + reg] = around_.size();
     return declare.initial.empty() ? 0 : static_cast<double>(declare.registers.size()) * costs_.add;
@@ -207,6 +225,7 @@ class CycleCounter {
     const bool spreads = widens && lanes_ == 0 && costs_.vector_bytes > kScalarBytes;
     return of_value(value) + (spreads ? 2 * costs_.add : 0);
   }
+  // A move between registers, an operation, or a store and the address that it goes to.
   double of(const Set& set) {
     const bool stores = set.target->index < kRegisters;
     const bool moves = !stores && set.value->op == Op::kRead && set.value->index >= kRegisters;
@@ -217,7 +236,7 @@ class CycleCounter {
 
   // ---- formulas
 
-  // Of ints that loops and conditions are made of.
+  // Of ints that loops and conditions are made of: each operation by itself, where vectors do not help.
   double of_int(const Expr& e) const {
     if (e->args.empty()) return 0;
     double sum = e->op == Op::kRead                       ? costs_.load
@@ -236,7 +255,8 @@ class CycleCounter {
     });
   }
 
-  // Of the loops around, the outermost first, how many there are up to the innermost that changes an int.
+  // Of the loops around, the outermost first, how many there are up to the innermost that changes an int:
+  // compilers compute it there. What reads memory, or differs by lane, is computed where it stands.
   size_t loops_of(const Expr& e) const {
     size_t count = around_.size();
     const auto is_data = [](const Expr& x) {
@@ -253,7 +273,8 @@ class CycleCounter {
                   [](const Expr& x) { return x->op == Op::kRead || (x->op == Op::kAxis && x->index >= 0); });
   }
 
-  // Whether pointers move along by the same from turn to turn, whatever a call's own numbers are.
+  // Whether pointers move along by the same from turn to turn, whatever a call's own numbers are: then the
+  // address costs nothing. A remainder (a ring) or a minimum breaks that.
   static bool is_linear(const Expr& index) {
     const auto with_some_number = [](const Expr& x) {
       return x->op == Op::kConst || varies(x) ? Expr() : integer(1);
@@ -262,7 +283,8 @@ class CycleCounter {
   }
 
   // Of ints without what is one number for a whole call or for inner loops, which compilers work out before
-  // these: its part of one turn.
+  // these: its part of one turn. Its own operations, without its arguments', are shared by the turns of the
+  // loops inside of the one that changes it.
   double of_varying_int(const Expr& e) const {
     if (!varies(e)) return 0;
     double own = of_int(e), inner = 0;
@@ -270,19 +292,22 @@ class CycleCounter {
     for (size_t k = loops_of(e); k < around_.size(); ++k) own /= around_[k].turns;
     return own + inner;
   }
+  // Once for each formula, at the loops around its first use.
   double of_index(const Expr& e) {
     const auto [at, fresh] = of_indices_.emplace(&*e, 0);
     if (fresh && !is_linear(e)) at->second = of_varying_int(e);
     return at->second;
   }
 
+  // A load, its address, and what memory and caches make it wait.
   double of_load(const Expr& read) {
     const double wait = read->index == waiting_.operand ? waiting_.each : 0;
     return (is_float(read->type) ? costs_.float_load : costs_.load) + of_index(read->args[0]) +
            of_fetching(read) + wait;
   }
 
-  // What a read or a write of memory waits for caches.
+  // What a read or a write of memory waits for caches: by how many bytes each loop around moves it, where the
+  // address is a sum, or "somewhere else each time" (nullopt) where it is changed by other ways.
   double of_fetching(const Expr& access) {
     if (costs_.near_bytes == 0) return 0;
     const auto [at, fresh] = of_fetching_.emplace(&*access, 0);
@@ -323,6 +348,8 @@ class CycleCounter {
     return sum;
   }
 
+  // Ints are known; data is not, and counts as 0. Loops and conditions that data decides are then counted as
+  // for zeros.
   int64_t number(const Expr& e) const {
     return evaluate(e,
                     [&](const Expr& leaf) -> Scalar {

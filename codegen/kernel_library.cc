@@ -20,6 +20,7 @@ namespace {
 // are added to: a product of matrices takes twice as long.
 constexpr char kForVectors[] = R"("no-trapping-math", "no-tree-loop-distribute-patterns")";
 
+// Of gcc from 8 on, which knows the option.
 constexpr char kWholeVectors[] =
     "#if __GNUC__ >= 8\n#pragma GCC target(\"prefer-vector-width=512\")\n#endif\n";
 
@@ -45,6 +46,7 @@ std::string lower_case(std::string text) {
 
 }  // namespace
 
+// Small code looks for kernels that are one before the first is printed, in all steps of all programs.
 KernelLibrary::KernelLibrary(const std::string& name, const EmitOptions& options, Of of,
                              const std::vector<std::vector<LoweredNest>>& steps)
     : name_(name),
@@ -57,7 +59,8 @@ KernelLibrary::KernelLibrary(const std::string& name, const EmitOptions& options
 }
 
 // What programs have in common is called by digits of what it does: another kernel does not link in its
-// place.
+// place. The operator's name is for people, the number for the linker, within the length that C99 tells
+// apart.
 std::string KernelLibrary::added(const std::string& signature, const std::string& op,
                                  const std::string& comment, const SharedKernel* shared) {
   const std::string rows = shared ? rows_text(shared->rows) : "";
@@ -80,6 +83,7 @@ std::string KernelLibrary::added(const std::string& signature, const std::string
   return kernels_.emplace(signature, function).first->second;
 }
 
+// A kernel written in C once for each element type, of which its text is a template of macros.
 std::string KernelLibrary::use(const Call& call) {
   std::string text(kernel(call.kernel).source);
   std::string function = fmt::format("{}_{}_{}", name_, call.kernel, info(call.type).name);
@@ -95,6 +99,9 @@ std::string KernelLibrary::use(const Call& call) {
   return function;
 }
 
+// Options of compilers for the kernels alone, whatever the rest of the build is compiled with; end() takes
+// them back. NOINLINE, because a compiler that puts several kernels into one function gives each fewer
+// registers.
 void KernelLibrary::begin(CText& c) const {
   if (registers_ == Registers::kScalar)
     keep_sums_in_registers(c);
@@ -111,6 +118,7 @@ void KernelLibrary::begin(CText& c) const {
       upper_);
 }
 
+// NAME_OPTIONS says that begin() has turned something on.
 void KernelLibrary::end(CText& c) const {
   c.line(
       "\n#ifdef {0}_OPTIONS\n#ifdef __clang__\n#pragma clang attribute pop\n#else\n"
@@ -118,12 +126,15 @@ void KernelLibrary::end(CText& c) const {
       upper_);
 }
 
+// Helpers first, in the order of their names: kernels call them, and they one another only backwards in that
+// order, or by a declaration that they bring.
 std::string KernelLibrary::text() const {
   std::string text;
   for (const auto& [name, helper] : helpers_.functions) text += helper + '\n';
   return text + text_;
 }
 
+// Without restrict, which is of no use in a declaration and would need the macro.
 File KernelLibrary::header() const {
   return {name_ + "_kernels.h",
           with_short_lines(fmt::format(
@@ -155,6 +166,7 @@ void KernelLibrary::turn_on_features(CText& c) const {
       boost::contains(features_, "avx512") ? kWholeVectors : "");
 }
 
+// Where the target asks for no features: vectors that every processor of the architecture has (SSE2, Neon).
 void KernelLibrary::let_loops_be_vectors(CText& c) const {
   c.line(
       "#if defined(__GNUC__) && !defined(__clang__) && defined(__OPTIMIZE__) && !defined(__OPTIMIZE_SIZE__) "

@@ -22,6 +22,17 @@ std::vector<Interval> ranges_of(const std::vector<Axis>& axes) {
   return ranges;
 }
 
+// The loops around blocks of sums. Which block stands where in them the plan says; what a block is made of is
+// lower_sums.h, its terms lower_terms.h, its results lower_results.h.
+//
+//   reduction    plan                                             loops
+//                no vector axis                                   outer | pixels
+//                tile and vector axis are one                     outer | blocks of lanes side by side
+//                tile axis outside of the vector axis             outer | tiles | blocks of lanes
+//                vector axis outside                              outer | blocks of lanes | tiles
+//
+// Which of the last two, the plan's order says: the weights of a block of lanes stay near while tiles go by,
+// or the pixels of a tile while blocks do.
 class NestLowering {
  public:
   NestLowering(const FlatNest& nest, const LoopPlan& plan, const KernelOperands& operands,
@@ -41,17 +52,21 @@ class NestLowering {
 
  private:
   // Over an axis of the output, in the direction of the plan.
+  // The direction matters where the result overlaps what is read: elements are then written behind what is
+  // still to be read, or before it.
   template <typename Body>
   void swept(int a, Interval range, int64_t step, const Body& body) {
     at_.put(For{a, integer(range.begin), integer(range.end), step, on_.plan.sweep, at_.body_of(body)});
   }
+  // Loops one in the other, the first outermost; of no axes the body alone.
   template <typename Body>
   void nested(std::span<const int> axes, const Body& body) {
     if (axes.empty()) return body();
     swept(axes[0], {0, on_.extent(axes[0])}, 1, [&] { nested(axes.subspan(1), body); });
   }
 
-  // No reduction, or one of single terms onto what stands: loops and a store.
+  // No reduction, or one of single terms onto what stands: loops and a store. Compilers make vectors of these
+  // by themselves, whose innermost loop has unit stride.
   void pointwise() {
     std::vector<int> axes;
     for (int a : on_.plan.order)
@@ -69,6 +84,7 @@ class NestLowering {
 
   // ---- reductions: outer loops | vector blocks | tiles | accumulators over the reduced axes
 
+  // Axes of one value have no loop. What is outside of blocks comes in the plan's order.
   void reduction() {
     if (on_.plan.vector_axis >= 0 && on_.reduced(on_.plan.vector_axis)) return extremum_of_lanes();
     std::vector<int> axes;
@@ -92,6 +108,8 @@ class NestLowering {
   }
 
   // m[l] = max(k) x[16 * k + l], then y = max(l) m[l]; what fills no vector joins that of the first lane.
+  // Maxima and minima are the same in any order of their terms, so the bits are those of one after the other;
+  // of sums of floats they would not be.
   void extremum_of_lanes() {
     const int v = on_.plan.vector_axis, lanes = on_.plan.lanes;
     std::vector<int> outer, reduced = on_.reduced_axes();
@@ -121,6 +139,7 @@ class NestLowering {
       at_.loop(lane->index, integer(0), integer(lanes), 1, [&] {
         at_.put(Set{at_.at(one), make(op, {at_.at(one), at_.at(all, lane)})});
       });
+      // As of a block of one lane and one pixel.
       store_results(on_, at_, {1, {0, 1}, 0, {one}}, operands_.write_type);
     });
   }
@@ -139,6 +158,8 @@ class NestLowering {
     });
   }
 
+  // Blocks of lanes along the vector axis. An axis shorter than the plan's lanes is one block of all of them:
+  // a whole vector is faster than a part of one.
   template <typename Body>
   void vectors(const Body& body) {
     const int v = on_.plan.vector_axis, lanes = on_.plan.lanes;
@@ -156,7 +177,8 @@ class NestLowering {
     });
   }
 
-  // Whether elements computed twice are the same.
+  // Whether elements computed twice are the same: not where the result adds to what stands there, nor where
+  // it may lie over what is still read.
   bool steps_again() const {
     return !on_.nest.accumulate && std::all_of(operands_.aliasing.begin(), operands_.aliasing.end(),
                                                [](Aliasing s) { return s == Aliasing::kApart; });
@@ -164,6 +186,11 @@ class NestLowering {
 
   // Covers `range` of axis a in steps of `width`. What is left at the end is covered by a last whole step
   // that computes some elements twice, where that changes nothing; else by a narrower one.
+  //
+  //   7 values in steps of 3     again: [0 1 2] [3 4 5] [4 5 6]      one loop, i = min(from, 7 - 3)
+  //                              else:  [0 1 2] [3 4 5] [6]          a loop, and a block of its own
+  //
+  // One loop is half the code, and all blocks are whole vectors.
   template <typename Body>
   void stepped(int a, Interval range, int width, const Body& body) {
     const int64_t count = range.end - range.begin, rest = count % width;
@@ -193,7 +220,13 @@ class NestLowering {
     })});
   }
 
-  // Covers the tile axis: body(tile, holds), or body(tile, Holds::kTaps, taps).
+  // Covers the tile axis: body(tile, holds), or body(tile, Holds::kTaps, taps). Tiles are whole where all
+  // pixels have all terms, so that no term asks for bounds; around that interior:
+  //
+  //   p   0 | 1 2 3 | 4 5 6 | 7          bounds known: border | whole tiles | border
+  //       0 1 2 | 3 4 5 | 6 7            whole tiles at the ends, too, by runs of taps (edges())
+  //       each tile asks                 where other axes decide, too (tiles_or_borders());
+  //                                      or the kernel finds the interior itself (varying_interior())
   template <typename Body>
   void tiles(const Body& body) {
     const int p = on_.plan.tile_axis;
@@ -216,7 +249,9 @@ class NestLowering {
   };
 
   // Whole tiles around what is outside of the interior, where vectors add to the sums of many pixels at once:
-  // one pixel at a time waits for each addition. None where much code would come of it.
+  // one pixel at a time waits for each addition. None where much code would come of it, where the result is
+  // written downwards, and where pixels would have different parts of sums (shares_parts()), whose bits would
+  // change.
   std::vector<Edge> edges(Interval inside) const {
     constexpr int kFewest = 4;       // pixels
     constexpr size_t kMostRuns = 4;  // of taps
@@ -231,6 +266,7 @@ class NestLowering {
       if (inside.end < end) ends.push_back({ends.empty() ? end - tile : std::max(tile, end - tile), end});
     }
     std::vector<Edge> all;
+    // Every end needs taps of one form, or none has them: half of it would be no shorter.
     for (const Interval& pixels : ends) {
       auto taps = on_.taps_of(on_.plan.tile_axis, pixels);
       if (!taps || taps->runs.size() > kMostRuns || adds_along(taps->axis) || shares_parts(on_, taps->axis))
@@ -310,7 +346,14 @@ class NestLowering {
     });
   }
 
-  // The same where the kernel finds the interior, which may be less than a tile.
+  // The same where the kernel finds the interior, which may be less than a tile:
+  //
+  //   first_p = where the first bound begins to hold, low_p, high_p, ...     for each bound on p
+  //   [0, inside_p)        pixel by pixel
+  //   [inside_p, last_p)   whole tiles, the last one again where it may be
+  //   [last_p, extent)     pixel by pixel
+  //
+  // Where no whole tile fits, inside_p = last_p, and all is pixel by pixel.
   template <typename Body>
   void varying_interior(const Body& body) {
     const int p = on_.plan.tile_axis, width = on_.plan.tile;
@@ -322,12 +365,14 @@ class NestLowering {
     const std::string& name = on_.names[static_cast<size_t>(p)];
     Expr first = none, end = all;
     std::string id = name;  // of a bound
+    // The interior of all bounds is where that of each one is.
     for (const auto& [inside, outside] : on_.varying_interiors(p)) {
       first = at_.let("low_" + id, max(at_.let("first_" + id, inside), first));
       end = at_.let("high_" + id, min(at_.let("behind_" + id, outside), end));
       id += "_";
     }
     first = at_.let("inside_" + name, min(first, all));
+    // A select instead of a statement: the loops behind it are then empty where no tile fits.
     const Expr fits = first + tile <= end;
     if (steps_again()) {
       const Expr last = at_.let("last_" + name, select(fits, end, first));

@@ -30,6 +30,8 @@ int64_t without_number(Op op, Expr& e, int64_t otherwise) {
   return number;
 }
 
+// Recognised by structure, from the outside in; a missing clamp is that of the type, a missing zero 0. Limits
+// and zero within 9 bits: the instruction adds the zero after the clamp to limits less it (instructions.cc).
 std::optional<Quantised> quantised(const Expr& finish, Type stored) {
   if (finish.empty() || finish->op != Op::kCast || finish->type != stored || size_of(stored) != 1 ||
       !is_integer(stored) || finish->args[0]->type != Type::kInt32)
@@ -81,7 +83,8 @@ Expr shared_part(const Expr& value) {
 }
 
 // The code of 8 bits that the formula takes as the index of a table, and the accumulator for nothing else;
-// empty: there is none.
+// empty: there is none. Such are activations of quantised networks: Sigmoid of an int8 is a table of 256
+// entries.
 Expr looked_up(const Expr& value) {
   Expr code;
   any_of(value, [&](const Expr& e) {
@@ -97,6 +100,8 @@ Expr looked_up(const Expr& value) {
   return has_sum(rest) ? Expr() : code;
 }
 
+// In which order the results of a block are computed and stored. No order changes a bit: each element is the
+// finish of its own sum.
 class ResultLowering {
  public:
   ResultLowering(const ScheduledNest& nest, StmtBuilder& at, Type write_type)
@@ -135,6 +140,7 @@ class ResultLowering {
     Paces paces = {};
   };
 
+  // A register of elements for all lanes of all pixels, in the memory of the function.
   Place new_place(const char* name, Type type, const Sums& sums, Paces paces) {
     const int all = sums.lanes * static_cast<int>(sums.registers.size());
     const int reg = at_.new_register(name, type, all, Register::Holds::kElements);
@@ -151,6 +157,8 @@ class ResultLowering {
 
   static constexpr size_t kRow = 4;  // pixels of a lane that are worth a copy
 
+  // Whether a row of pixels is contiguous in memory and lanes are not: channels-first results, as models have
+  // at their outputs.
   bool stores_across(const Sums& sums) const {
     const LoopPlan& plan = on_.plan;
     return plan.registers == Registers::kVector && sums.lanes > 1 && sums.registers.size() >= kRow &&
@@ -158,6 +166,7 @@ class ResultLowering {
            std::abs(coefficient_along(on_.nest.store, plan.vector_axis).value_or(0)) > 1;
   }
 
+  // By tables, where the formula looks the value up; else as it is.
   void finish(const Sums& sums) {
     const Expr value = on_.nest.finish.empty() ? accumulator(on_.type) : on_.nest.finish;
     const bool vectors = on_.plan.registers == Registers::kVector || on_.has_byte_vectors();
@@ -169,7 +178,7 @@ class ResultLowering {
   }
 
   // First the codes, as vectors; then, in a loop of its own, what tables have for them, which takes one after
-  // the other.
+  // the other. In one loop the lookups would keep a compiler from making vectors of the codes.
   void look_up(const Expr& value, const Expr& code, const Sums& sums) {
     const Expr entry =
         substitute(value, [&](const Expr& e) { return same(e, code) ? accumulator(code->type) : Expr(); });
@@ -177,6 +186,8 @@ class ResultLowering {
   }
 
   // `part` of the sums of all pixels, and then `rest` of that, its accumulator, in a loop over the pixels.
+  //
+  //   codes[4 * j + l] = part(acc_j[l]), for all j        for pixel: y[..] = rest(codes[4 * pixel + l])
   void through_memory(const char* name, const Expr& part, const Expr& rest, const Sums& sums) {
     const Place results = place_;
     place_ = new_place(name, part->type, sums, {sums.lanes, 1});
@@ -200,6 +211,7 @@ class ResultLowering {
     if (lanes > 1 && sums.registers.size() > 1 && on_.plan.registers == Registers::kVector &&
         value->type == type && calls(value))
       return finish_in_loop(value, sums);
+    // What gcc makes vectors of only if it stands in one loop of all pixels, and what it does so anyway.
     const bool selects = any_of(value, [](const Expr& e) {
       return e->op == Op::kCast || e->op == Op::kMin || e->op == Op::kMax || e->op == Op::kSelect;
     });
@@ -210,6 +222,7 @@ class ResultLowering {
     }
     const bool narrows = value->op == Op::kCast && size_of(value->type) != size_of(value->args[0]->type);
     const Expr& wide = narrows ? value->args[0] : value;
+    // In two loops: one in the width of the sums, one that only narrows.
     const bool apart = wide->op != Op::kAcc && (narrows || to_halves);
     const Sums last = apart ? widely(wide, sums) : sums;
     Stmts statements = stores(apart ? cast(value->type, accumulator(wide->type)) : value, last);

@@ -15,7 +15,8 @@
 namespace arenac {
 namespace {
 
-// Of the parts of sums: per reduced axis, the widest first.
+// Of the parts of sums: per reduced axis, the widest first. Empty for sums that are exact, and for those that
+// go on from what is stored, which have no parts of their own.
 std::map<int, std::vector<int64_t>> widths_of(const ScheduledNest& on) {
   std::vector<int> axes;
   std::vector<int64_t> extents;
@@ -28,6 +29,17 @@ std::map<int, std::vector<int64_t>> widths_of(const ScheduledNest& on) {
   return of;
 }
 
+// Loops over the reduced axes and what they do around terms:
+//
+//   reduce             with_places: divisions of ring places that no loop moves
+//     reduced_loops      the outer ones: each narrowed by bounds, in parts of the sums
+//       if whole           no pixel goes around a ring or is beyond bounds
+//         terms              the inner loops, and in them add_term or add_terms_along
+//       else
+//         one_by_one         the same for each pixel by itself, or with a division for each read
+//
+// Both branches add the same terms in the same order; the second costs more and comes seldom, as where a tile
+// meets the end of a ring.
 class SumLowering {
  public:
   SumLowering(const ScheduledNest& nest, StmtBuilder& at, const Taps* taps = nullptr)
@@ -44,7 +56,8 @@ class SumLowering {
     return sums;
   }
 
-  // Accumulators for the pixels, at what is stored for them.
+  // Accumulators for the pixels, at what is stored for them: a nest that accumulates goes on from what was
+  // written before.
   Sums stored_sums(int lanes, Interval pixels, Type write_type) {
     Sums sums{lanes, pixels, 0, {}};
     for (int64_t j = pixels.begin; j < pixels.end; ++j)
@@ -73,7 +86,8 @@ class SumLowering {
     return sums;
   }
 
-  // The loops over the reduced axes around what zeros add alone.
+  // The loops over the reduced axes around what zeros add alone. It is the same for all pixels where bounds
+  // on the tile axis hold, so it is found once for all tiles, and their sums begin with it.
   Sums zeros(int lanes, const Bounds& open) {
     const Sums all{lanes, {0, 1}, 0, {at_.new_register("zero", on_.type, lanes)}};
     at_.put(Declare{all.registers, constant(on_.type, Scalar{.i = 0})});
@@ -87,7 +101,8 @@ class SumLowering {
 
   // The loops over the reduced axes. Inside of those that move places in rings least, or pixels beyond
   // bounds, they come twice: for when no pixel goes around a ring or is beyond bounds, and for when each has
-  // to be looked at.
+  // to be looked at. The question stands as far out as it can, and inside of the loops that decide it: asked
+  // of a row of a window, it is one comparison for all columns and channels.
   void reduce(const Sums& all, const Bounds& open, const Bounds& moving) {
     const int tile = static_cast<int>(all.registers.size());
     const std::vector<int> axes = on_.reduced_axes();
@@ -120,7 +135,8 @@ class SumLowering {
     Expr low, high;
   };
 
-  // A part of the sums: accumulators of its own, which its end adds to those outside.
+  // A part of the sums: accumulators of its own, which its end adds to those outside. Where a long float sum
+  // is cut is part of its meaning (partial_sums.h), so that blocks, slabs and targets cannot change a bit.
   template <typename Content>
   void part(const Sums& outside, const Content& content) {
     const Sums inside = new_sums(outside.lanes, outside.pixels, outside.level + 1);
@@ -131,6 +147,7 @@ class SumLowering {
       });
   }
 
+  // Some pixels of a tile: the same registers, fewer of them.
   static Sums of_pixels(const Sums& sums, Interval pixels) {
     Sums some = {sums.lanes, pixels, sums.level, {}, sums.have_zeros};
     for (int64_t j = pixels.begin; j < pixels.end; ++j) some.registers.push_back(sums.reg(j));
@@ -156,6 +173,8 @@ class SumLowering {
            has_terms_along(on_, at_, axes.back(), sums, term);
   }
 
+  // The loops over `axes` and a term in the innermost, or all terms along the last axis at once. These ask no
+  // bounds of single terms, so no bound may name that axis, nor may taps cut it.
   void terms(const std::vector<int>& axes, const Bounds& bounds, const Sums& sums, const Expr& term) {
     const bool along = is_along(axes, sums, term) && !(taps_ && taps_->axis == axes.back()) &&
                        std::none_of(bounds.begin(), bounds.end(),
@@ -175,10 +194,14 @@ class SumLowering {
   // The loops over reduced axes, each narrowed by the bounds of which it is the innermost reduced axis;
   // content(bounds that are left, sums). Where the sums have parts along an axis, there are loops over these
   // around it. Along the axis of taps each run of these adds to the sums of its pixels.
+  //
+  //   0 <= y + ky - 1 < 8, ky < 3      const int low_ky = max(1 - y, 0), high_ky = min(9 - y, 3);
+  //                                    for ky in [low_ky, high_ky)       instead of a question for each term
   void reduced_loops(std::span<const int> axes, Bounds bounds, const Sums& sums, const Content& content) {
     if (axes.empty()) return content(bounds, sums);
     const int a = axes[0];
     const Limits all = {integer(0), integer(on_.extent(a))};
+    // One value of the axis: ring places that it moves, and what is inside.
     const auto value = [&](const Bounds&, const Sums& within) {
       const auto [from, to] = placed_.found.equal_range(a);
       for (auto place = from; place != to; ++place) at_.put(place->second);
@@ -193,6 +216,7 @@ class SumLowering {
         parts_of(a, 0, all, {integer(values.begin), integer(values.end)}, of_pixels(sums, pixels), value);
       return;
     }
+    // Each bound narrows the limits that the one before has left.
     Expr low = all.low, high = all.high;
     int n = 0;
     std::erase_if(bounds, [&](const Bound& bound) {
@@ -206,7 +230,10 @@ class SumLowering {
   }
 
   // The loops over the parts from number k on of several values of axis a, which lie in `whole`, and in the
-  // innermost over the values in `wanted`.
+  // innermost over the values in `wanted`. All parts run, those without wanted values too: an empty part adds
+  // its zero, and the parts are cut at the same places whatever bounds leave out.
+  //
+  //   axis of 10, parts of 4, wanted [3, 9)       . . . 3 | 4 5 6 7 | 8 .        three parts
   void parts_of(int a, size_t k, const Limits& whole, const Limits& wanted, const Sums& sums,
                 const Content& content) {
     const int64_t extent = on_.extent(a);
@@ -264,6 +291,7 @@ bool shares_parts(const ScheduledNest& nest, int a) {
   return !widths.empty() && widths.front() > 1;
 }
 
+// Bounds that name the innermost axis would leave terms out of a vector; then there are none.
 std::optional<Sums> shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int lanes) {
   const std::vector<int> axes = nest.reduced_axes();
   if (axes.empty() || nest.nest.accumulate || !has_shared_zeros(nest, at)) return std::nullopt;
@@ -275,6 +303,8 @@ std::optional<Sums> shared_zeros(const ScheduledNest& nest, StmtBuilder& at, int
   return SumLowering(nest, at).zeros(lanes, open);
 }
 
+// Which bounds the block has to ask: of those on the tile axis none where all hold or taps say so, all inside
+// of the loops (`open`), or once for the tile (`moving`).
 Sums sum_block(const ScheduledNest& nest, StmtBuilder& at, SumBlock block, Type write_type) {
   SumLowering lowering(nest, at, block.taps);
   const Interval pixels = {0, block.tile};

@@ -23,6 +23,8 @@ Expr further_along(const Expr& e, int a, const Expr& by) {
   return substitute(e, [&](const Expr& x) { return x->op == Op::kAxis && x->index == a ? x + by : Expr(); });
 }
 
+// A conversion of halves is one instruction for 8 or 16 of them; scalar ones take as long each. Below 8 there
+// is no vector that is full.
 constexpr int64_t kHalves = 16;      // converted at once
 constexpr int64_t kLeastHalves = 8;  // that are worth it
 
@@ -36,6 +38,10 @@ bool is_half_along(const Expr& e, int a) {
 }
 
 // Halves side by side that pixels of a tile read: register `reg` holds so many as floats, from `first` on.
+// Windows that meet are one, so that what neighbouring pixels share is converted once:
+//
+//   pixel 0   h0 h1 h2 .. h15
+//   pixel 1      h1 h2 .. h15 h16           one window of 17, at distances 0 and 1
 struct HalfWindow {
   Expr first;
   Affine start;
@@ -80,6 +86,7 @@ void each_largest(const Expr& e, const Exchange& done, const Wanted& wanted, con
 
 const char* letters_of(const ByteFactor& factor) { return factor.read->type == Type::kInt8 ? "s8" : "u8"; }
 
+// The ways to add terms, of which add_term() and add_terms_along() below choose.
 class TermLowering {
  public:
   TermLowering(const ScheduledNest& nest, StmtBuilder& at) : on_(nest), at_(at) {}
@@ -119,7 +126,11 @@ class TermLowering {
     });
   }
 
-  // The terms along axis a, kBytes at once. Of a tile half by half: not all of both fits the registers.
+  // The terms along axis a, kBytes at once: two multiplications for four products (SMLAD of even and of odd
+  // bytes). Of a tile half by half: not all of both fits the registers.
+  //
+  //   even x, even w -> acc of all lanes and pixels; odd x, odd w -> acc     in the 14 registers that there
+  //                                                                          are
   void add_along(int a, const Sums& sums, const Expr& term) {
     const auto factors = *byte_factors(term);
     const auto add = [&](const char* half, const Expr& sum) {
@@ -139,7 +150,15 @@ class TermLowering {
   }
 
   // The same for each of kBytes pixels: of two rows of one factor, which lies side by side along the pixels,
-  // their halves make a pair for each pixel.
+  // their halves make a pair for each pixel. For channels-first images, where a pixel's channels are far
+  // apart:
+  //
+  //   row k       p0 p1 p2 p3 ->  even: p0 | p2, odd: p1 | p3      one load brings four pixels
+  //   row k + 2   q0 q1 q2 q3 ->  even: q0 | q2, odd: q1 | q3
+  //   join_low(even, even)        p0 | q0     times w[k] | w[k + 2] for pixel 0; join_high for pixel 2
+  //
+  // so that weights, side by side along k, are extended as ever: even ones with rows k and k + 2, odd ones
+  // with k + 1 and k + 3.
   void add_along_of_pixels(int a, const Sums& sums, const Expr& term) {
     if (sums.pixels.end - sums.pixels.begin != kBytes)
       return at_.loop(a, integer(0), integer(on_.extent(a)), 1, [&] { accumulate(sums, with_term(term)); });
@@ -179,6 +198,11 @@ class TermLowering {
   // The same for the lanes of vectors, which hold a word of kBytes of the one factor each, times a word of
   // the other for all. Words hold this from 0 to 255, or of signed lanes from -128 to 127; what that and its
   // zero add is the sum of the lanes' factor times a constant.
+  //
+  //   sum (x + z) * w = sum (x + 128) * w + (z - 128) * sum w       of an int8 x: x + 128 is in [0, 255]
+  //
+  // The sum of w, `total`, is found by the same instruction with a word of ones, beside the products, once
+  // for all pixels that read the same w.
   void add_along_of_lanes(int a, const Sums& sums, const Expr& term) {
     const auto factors = *byte_factors(term);
     const bool first = names_axis(factors[0].read, on_.plan.vector_axis);
@@ -189,6 +213,7 @@ class TermLowering {
     const std::string pixel_word = fmt::format("{}word_{}", of_signed ? "signed_" : "", letters_of(pixels));
     const char* products = of_signed ? "add_signed_products" : "add_byte_products";
     const Expr word = word_of(lanes, a);
+    // Pixels of one row mostly read the same weights: a word of lanes is loaded once for each that differs.
     std::vector<Expr> reads, in_words;  // of the lanes' factor that differ
     std::vector<size_t> read_by;
     for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
@@ -227,6 +252,7 @@ class TermLowering {
         add_products(sums.reg(j), known.back().second, read_by[static_cast<size_t>(j - sums.pixels.begin)]);
       }
     });
+    // Behind the loop over the terms: once a block.
     if (zero == 0) return;
     at_.lanes(sums.lanes, [&] {
       for (int64_t j = sums.pixels.begin; j < sums.pixels.end; ++j) {
@@ -238,7 +264,11 @@ class TermLowering {
   }
 
   // The same in whole vectors of bytes, 16, 8 or 4 of both factors, which hold them from -128 to 127; what is
-  // left of a zero z of one factor adds z times the total of the other.
+  // left of a zero z of one factor adds z times the total of the other:
+  //
+  //   sum (x + a) * (w + b) = sum x * w + a * sum w + b * sum x + n * a * b
+  //
+  // A zero of 0 leaves its terms out. zero_of() is the factor's own, and 128 for bytes that were unsigned.
   void add_along_of_vectors(int a, const Sums& sums, const Expr& term) {
     const int64_t rest = vectors_along(a, [&](int width) { add_vector(a, width, sums, term); });
     if (rest < on_.extent(a))
@@ -292,6 +322,7 @@ class TermLowering {
                                     static_cast<int>(window.count));
       floats.registers.push_back(window.reg);
     }
+    // The inner loop runs over floats that are in registers; the outer one converts.
     const Expr k = at_.new_int("k", {0, block});
     const auto here = [&](const Expr& body) {
       const Expr of_floats = substitute(body, [&](const Expr& e) {
@@ -328,7 +359,9 @@ class TermLowering {
     return !windows.empty() && windows[0].count >= kLeastHalves;
   }
 
-  // A term of each of kBytes lanes: even lanes from one half, odd ones from the other.
+  // A term of each of kBytes lanes: even lanes from one half, odd ones from the other. For depthwise
+  // convolutions, where each channel has a sum of its own: SMLABB multiplies the low halves of both words,
+  // SMLATT the high ones.
   void add_across(const Sums& sums, const Expr& term) {
     Exchange halves;
     const auto once = [&](const Expr& half) {
@@ -350,11 +383,13 @@ class TermLowering {
   }
 
  private:
+  // How many elements lie from one term's byte to the next.
   static int64_t distance_along(int a, const ByteFactor& f) {
     return coefficient_along(f.read->args[0], a).value();
   }
 
-  // Blocks of 16, 8 and 4 along axis a, as wide as vectors of both factors hold; gives where these end.
+  // Blocks of 16, 8 and 4 along axis a, as wide as vectors of both factors hold; gives where these end. Bytes
+  // that are apart are gathered into lanes of 16 bits or more, of which a vector of 128 bits has 8.
   template <typename Block>
   int64_t vectors_along(int a, const Block& block) {
     const auto factors = *byte_factors(on_.nest.body);
@@ -383,7 +418,9 @@ class TermLowering {
       }
   }
 
-  // So many terms from where the innermost axis stands on.
+  // So many terms from where the innermost axis stands on. First all products, then what zeros add: totals
+  // are found once for each read, whichever lanes and pixels have it. What pixels share was added before them
+  // (shared_zeros()).
   void add_vector(int a, int width, const Sums& sums, const Expr& term) {
     Exchange scaled;  // reads -> their total times the other factor's zero
     const auto scaled_total = [&](const ByteFactor& f, int64_t by) {
@@ -421,7 +458,13 @@ class TermLowering {
     return all;
   }
 
-  // Computes ahead what pixels and lanes share; `ahead` says by which registers, the result for each lane.
+  // Computes ahead what pixels and lanes share; `ahead` says by which registers, the result for each lane. Of
+  // what a selection chooses nothing is computed ahead: a branch may not be evaluated where it is not chosen,
+  // and may read beyond the operand there. A single sum shares nothing.
+  //
+  //   with lanes      before their loop: reads without a lane; values of lanes that are widened, as an array
+  //                   in it: reads of each lane that all pixels have
+  //   without lanes   before: reads that all pixels have
   Stmts lifted(const std::vector<Expr>& bodies, int lanes, Exchange& ahead) {
     if (has(on_.nest.body, Op::kSelect) || (lanes == 1 && bodies.size() == 1)) return {};
     const auto once = [&](const Expr& e) {
@@ -439,6 +482,7 @@ class TermLowering {
       ahead.emplace_back(e, at_.at(reg));
     };
     if (lanes > 1) {
+      // Computed once in front of the lanes' loop, as scalars that every lane takes.
       const auto no_lane = [&](const Expr& e) { return reads_apart(e) && !names_axis(e, kLane); };
       for (const Expr& body : bodies) each_largest(body, ahead, no_lane, once);
       // Compilers vectorise the arithmetic only where all elements are of one size.
@@ -454,7 +498,9 @@ class TermLowering {
     return {};
   }
 
-  // A word of kBytes of the factor along axis a, from a multiple of these on.
+  // A word of kBytes of the factor along axis a, from a multiple of these on. Where the layout has words
+  // (Words in schedule.h) that is one load, whose four bytes lie from kBytes times the column on; else they
+  // are joined from four places.
   Expr word_of(const ByteFactor& factor, int a) const {
     const Expr& read = factor.read;
     if (on_.nest.words[static_cast<size_t>(read->index)].row > 0) {
@@ -492,6 +538,8 @@ class TermLowering {
 
 }  // namespace
 
+// Products of bytes by the plan's instructions where the block has the form that they want; a last block of
+// fewer lanes goes the general way.
 void add_term(const ScheduledNest& nest, StmtBuilder& at, const Sums& sums, const Expr& term) {
   TermLowering lowering(nest, at);
   if (nest.bytes == ByteProducts::kAcrossLanes && nest.plan.registers == Registers::kVector)
@@ -521,6 +569,7 @@ void add_terms_along(const ScheduledNest& nest, StmtBuilder& at, int a, const Su
 }
 
 bool has_shared_zeros(const ScheduledNest& nest, StmtBuilder& at) {
+  // Without a tile there are no pixels to share anything.
   if (nest.bytes != ByteProducts::kAlongSumOfVectors || nest.plan.tile_axis < 0) return false;
   return TermLowering(nest, at).has_shared_zeros();
 }

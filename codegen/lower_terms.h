@@ -5,6 +5,10 @@
 //   for each lane l:
 //     const float v2 = w[k + l];                        what does not depend on the pixel
 //     acc0[l] += v0 * v2, acc1[l] += v1 * v2
+//
+// Here is where nearly all of a network's time goes, so each way that a processor multiplies has its
+// statements, by the plan's ByteProducts. All of them give the same bits: sums of integers wrap and can be
+// added in any order, and of floats each accumulator adds its terms one after the other.
 #pragma once
 
 #include "codegen/scheduled_nest.h"

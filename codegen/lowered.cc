@@ -8,12 +8,18 @@
 namespace arenac {
 namespace {
 
+// What a step is lowered from.
 struct Planned {
   const Schedule& schedule;
   const Lifetimes& lifetimes;
   const Plan& plan;
 };
 
+// How the memory of an operand and of the result relate. In place is only what has the same address for the
+// same element in every read, of the same type: each element is then read before its own is written and by
+// nobody later. Any other way to lie in the same storage, or to have bytes of the arena in common, is mixed:
+// the plan's distance between the two and the loops' direction keep them right, and C is promised nothing.
+// Constants are never written.
 Aliasing aliasing_of(const Planned& in, const Node& node, size_t operand, const Nest& nest) {
   const TensorId x = node.reads[operand], y = node.writes[0];
   const Layout &from = in.schedule.layouts[x], &to = in.schedule.layouts[y];
@@ -35,6 +41,8 @@ Aliasing aliasing_of(const Planned& in, const Node& node, size_t operand, const 
   return in_place ? Aliasing::kInPlace : Aliasing::kMixed;
 }
 
+// The types in memory and the aliasing of all operands, read by this nest or not: numbers of operands are the
+// node's.
 KernelOperands operands_of(const Planned& in, const Node& node, const Nest& nest) {
   const auto type_of = [&](TensorId id) { return in.schedule.graph->tensors[id].type; };
   KernelOperands operands{{}, {}, type_of(node.writes[0])};
@@ -45,6 +53,12 @@ KernelOperands operands_of(const Planned& in, const Node& node, const Nest& nest
   return operands;
 }
 
+// Nests that do nothing are left out: those that copy a storage onto itself, and those without points. Of an
+// overlap that the plan uses, the loops are those that it allows, else the schedule's.
+//
+// Passes have an order: lanes become scalars before those are defined where they are set, and bytes are
+// saturated in the formulas that this leaves. Constants are folded and ranges found at the end, for what is
+// then there.
 std::vector<LoweredNest> nests_of_step(const Planned& in, size_t step) {
   const Schedule& schedule = in.schedule;
   const Node& node = *schedule.steps[step].node;

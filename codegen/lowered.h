@@ -2,6 +2,9 @@
 // run on an arena of bytes.
 //
 //   step 3, Conv with its padding filled by a nest of its own     fill, conv
+//
+// A step is lowered when it is planned and not before: whether a result lies over what it reads, which plans
+// decide, changes the direction of its loops and what pointers promise.
 #pragma once
 
 #include <optional>
@@ -29,7 +32,7 @@ struct LoweredNest {
 // Whether a node is of nests and has elements to write.
 bool runs_nests(const Node& node, const Graph& graph);
 
-// It refers to what it was made of.
+// It refers to what it was made of, which has to outlive it.
 struct Lowered {
   const Schedule& schedule;
   const Lifetimes& lifetimes;

@@ -1,3 +1,8 @@
+// The memory map of a schedule and its plan: everything that reports need, without the graph.
+//
+//   Lifetimes, Plan    pools, buffers with offsets and lives, overlaps in use
+//   Schedule           steps, groups, rings, who writes and reads what, order
+//   Graph              names, types and shapes, inputs and outputs
 #include <algorithm>
 
 #include "codegen/emit.h"
@@ -27,7 +32,8 @@ std::optional<RowRange> first_rows(const Schedule& schedule, const std::vector<R
   return {};
 }
 
-// Of numbers that are not negative; the largest that a map holds where it is more.
+// Of numbers that are not negative; the largest that a map holds where it is more. A loop of 2^40 trips is a
+// model, too: it must not overflow, and what JavaScript could not read exactly is not written.
 int64_t product_in_map(int64_t a, int64_t b) {
   int64_t product = 0;
   const bool overflows = __builtin_mul_overflow(a, b, &product);
@@ -44,6 +50,9 @@ std::vector<int64_t> work_again_of(const Schedule& schedule) {
   return all;
 }
 
+// Control flow has steps of its own, whose operator says where the other branch begins and where it ends;
+// multiply-accumulates are those of nodes that run, with what groups do again, times the trips of the loops
+// around.
 std::vector<MapStep> map_steps(const Schedule& schedule, const std::vector<Rows>& rows) {
   std::vector<MapStep> steps;
   const std::vector<int64_t> again = work_again_of(schedule), iterations = iterations_of(schedule.steps);
@@ -80,7 +89,8 @@ std::vector<TensorId> read_by(const Step& step) {
   }
 }
 
-// What each buffer holds, and which steps use it. An input's first writer is the caller.
+// What each buffer holds, and which steps use it. An input's first writer is the caller. Views have the
+// buffer of what they are views of, so a step that reads one is a reader of that.
 void mark_uses(const Schedule& schedule, const Lifetimes& lifetimes, MemoryMap& map) {
   for (size_t b = 0; b < map.buffers.size(); ++b) {
     const Tensor& tensor = schedule.graph->tensors[lifetimes.tensor_of[b]];
@@ -139,6 +149,8 @@ void mark_rings(const Schedule& schedule, const Lifetimes& lifetimes, const std:
   }
 }
 
+// Whether the plan made use of the permission: they are as far apart as it says and share a byte. Others are
+// left out of the map, where they would only be noise.
 bool in_use(const Plan& plan, const Problem& problem, const Overlap& o) {
   const int64_t distance = plan.placements[o.above].offset - plan.placements[o.below].offset;
   return distance >= o.distance && distance < problem.buffers[o.below].size &&
@@ -166,6 +178,7 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
                            lifetimes.problem.pools[plan.placements[b].pool].name, plan.placements[b].offset,
                            buffer.size, buffer.begin, buffer.end});
   }
+  // What none of these marks is an activation.
   const auto mark = [&](TensorId id, BufferKind kind) {
     if (lifetimes.buffer_of[id] >= 0) map.buffers[lifetimes.buffer_of[id]].kind = kind;
   };
@@ -180,6 +193,7 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   for (const Step& step : schedule.steps)
     for (TensorId id : step.node->writes) touched[id] = true;
   for (size_t id = 0; id < graph.tensors.size(); ++id) {
+    // Tensors that nobody writes and that are no view have no bytes of the buffer.
     const bool view = schedule.layouts[id].root != static_cast<TensorId>(id);
     if (lifetimes.buffer_of[id] >= 0 && (touched[id] || view))
       map.buffers[lifetimes.buffer_of[id]].tensors.push_back(graph.tensors[id].name);
@@ -192,6 +206,7 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   for (const Group& group : schedule.groups) map.groups.push_back({group.begin, group.end});
   map.order = map_order(schedule.order);
   map.cut_off = schedule.cut_off;
+  // Without options: which constants there are, and their bytes, no option changes.
   const Weights weights = collect_weights(schedule, {});
   for (const Weight& weight : weights.all) {
     const auto size = static_cast<int64_t>(weight.bytes.size());
@@ -212,6 +227,7 @@ MemoryMap make_map(const Schedule& schedule, const Lifetimes& lifetimes, const P
   return map;
 }
 
+// map.constants and Weights::all are in one order: both come of collect_weights().
 MemoryMap with_constant_pools(MemoryMap map, const Schedule& schedule, const EmitOptions& options) {
   if (options.constants.pools.empty()) return map;
   const Weights weights = collect_weights(schedule, options);
@@ -223,6 +239,8 @@ MemoryMap with_constant_pools(MemoryMap map, const Schedule& schedule, const Emi
   return map;
 }
 
+// Rounded down per step, and together at most what a map holds: totals are the sum of the steps, which
+// verify() holds them to.
 MemoryMap with_cycles(MemoryMap map, const std::vector<double>& cycles, const std::string& target) {
   int64_t left = kMapNumberLimit - 1;  // of what the steps may add up to
   for (size_t s = 0; s < map.steps.size(); ++s) {

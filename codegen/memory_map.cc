@@ -17,6 +17,7 @@ namespace {
 using Fault = std::optional<std::string>;
 
 // Names and ids that the rest refers to.
+// First, because all other checks look pools and buffers up by these.
 Fault check_names(const MemoryMap& map) {
   std::unordered_set<std::string_view> pools;
   for (const MapPool& pool : map.pools) {
@@ -41,6 +42,8 @@ Fault check_names(const MemoryMap& map) {
   return {};
 }
 
+// Lives, readers and writers are of the steps that the map lists; a map without steps (a planning problem)
+// has lives alone.
 Fault check_times(const MemoryMap& map) {
   for (size_t i = 0; i < map.steps.size(); ++i) {
     if (map.steps[i].time != static_cast<int64_t>(i)) {
@@ -63,6 +66,8 @@ Fault check_times(const MemoryMap& map) {
   return {};
 }
 
+// Groups are in order and apart; rings keep no more rows than there are; a bound of all orders is not above
+// the peak of one.
 Fault check_groups(const MemoryMap& map) {
   int64_t free = 0;  // the first step that no group has taken
   for (size_t g = 0; g < map.groups.size(); ++g) {
@@ -80,6 +85,7 @@ Fault check_groups(const MemoryMap& map) {
   }
   if (!map.order) return {};
   const auto& [peak, file, found, bound, proven] = *map.order;
+  // The bound is one of all orders, so it is no more than the best that was found.
   const int64_t least = found > 0 ? std::min(peak, found) : peak;
   if (bound > least) return fmt::format("order.lower_bound is {}, above the peak of {}", bound, least);
   return {};
@@ -95,6 +101,7 @@ Fault check_total(std::string_view name, int64_t total, const std::vector<Part>&
   return fmt::format("totals.{} is {}, the parts add up to {}", name, total, sum);
 }
 
+// Sums of 53-bit numbers: checked for overflow all the same, for a map may have been built by hand.
 Fault check_totals(const MemoryMap& map) {
   if (auto fault = check_total("arena", map.totals.arena, map.pools, [](auto& pool) { return pool.size; })) {
     return fault;
@@ -110,7 +117,9 @@ Fault check_totals(const MemoryMap& map) {
   return check_total("macs", map.totals.macs, map.steps, [](auto& step) { return step.macs; });
 }
 
-// The same question in the planner's terms, for the planner's judge.
+// The same question in the planner's terms, for the planner's judge: two buffers that collide are found by
+// the code that finds them after planning, and nothing is proven twice. Offsets need no alignment of their
+// own here, the map does not know it.
 Fault check_plan(const MemoryMap& map) {
   Problem problem;
   Plan plan;
@@ -145,6 +154,7 @@ Fault check_plan(const MemoryMap& map) {
 
 }  // namespace
 
+// In this order, for each check takes what the ones before have found for granted.
 Fault verify(const MemoryMap& map) {
   for (auto check : {check_names, check_times, check_groups, check_totals, check_plan}) {
     if (auto fault = check(map)) return fault;
@@ -158,8 +168,10 @@ std::optional<size_t> group_at(const MemoryMap& map, int64_t time) {
   return {};
 }
 
+// Constants that are copied at the start lie in two memories, so that they are in both regions.
 std::vector<MapRegion> regions_of(const MemoryMap& map) {
   std::vector<MapRegion> all;
+  // A region is all of one use in one memory.
   const auto add = [&](std::string_view use, const std::string& memory, int64_t size,
                        std::string_view permission, std::string_view life) {
     for (MapRegion& region : all)
@@ -190,6 +202,7 @@ std::vector<MapRegion> regions_of(const MemoryMap& map) {
   return all;
 }
 
+// A sweep over births and deaths. A pair of buffers that share bytes takes these off while both live.
 LiveBytes live_bytes(const MemoryMap& map, std::string_view pool) {
   std::map<int64_t, int64_t> change;  // time -> bytes that come or go
   const auto add = [&](int64_t begin, int64_t end, int64_t bytes) {
@@ -209,12 +222,14 @@ LiveBytes live_bytes(const MemoryMap& map, std::string_view pool) {
     const auto a = by_id.find(overlap.above), b = by_id.find(overlap.below);
     if (a == by_id.end() || b == by_id.end() || a == b) continue;
     const MapBuffer &above = *a->second, &below = *b->second;
+    // The bytes of both, where there are any: an entry is a permission, and need not be used.
     const int64_t shared =
         std::min(above.offset + above.size, below.offset + below.size) - std::max(above.offset, below.offset);
     add(std::max(above.begin, below.begin), std::min(above.end, below.end), -std::max<int64_t>(shared, 0));
   }
   LiveBytes live;
   int64_t bytes = 0;
+  // Times at which as much comes as goes are no step of the function.
   for (const auto& [time, delta] : change) {
     if (delta == 0) continue;
     bytes += delta;
@@ -224,6 +239,7 @@ LiveBytes live_bytes(const MemoryMap& map, std::string_view pool) {
   return live;
 }
 
+// Of several equal ones the first.
 Peak peak_of(const MemoryMap& map, std::string_view pool) {
   const LiveBytes live = live_bytes(map, pool);
   if (live.bytes.empty()) return {};

@@ -10,6 +10,8 @@
 namespace arenac {
 namespace {
 
+// Ordered: keys stand in the file as they are written here, which people and diffs read. One line for each
+// element, so that a diff of two maps names the buffers that changed.
 using Json = nlohmann::ordered_json;
 
 template <typename Rows>  // KeptRows or RowRange
@@ -19,6 +21,7 @@ Json json_of_rows(const std::optional<Rows>& rows) {
   return Json::array({first, second});
 }
 
+// "proof" says in a word what size and lower_bound say in numbers.
 Json json_of(const MapPool& pool) {
   return {{"name", pool.name},
           {"size", pool.size},
@@ -28,6 +31,7 @@ Json json_of(const MapPool& pool) {
           {"proof", pool.optimal() ? "optimal" : "gap"}};
 }
 
+// Keys are the members' names, here and for all structures.
 Json json_of(const MapBuffer& buffer) {
   return {{"id", buffer.id},
           {"name", buffer.name},
@@ -47,6 +51,7 @@ Json json_of(const MapBuffer& buffer) {
           {"c", buffer.c}};
 }
 
+// Numbers that are 0 where nothing is known of them are left out, here and below.
 Json json_of(const MapStep& step) {
   Json json = {{"time", step.time},
                {"node", step.node},
@@ -63,6 +68,7 @@ Json json_of(const MapConstant& constant) {
   return json;
 }
 
+// Regions are written for other tools, which need not know how they follow from the rest.
 Json json_of(const MapRegion& region) {
   return {{"use", region.use},
           {"memory", region.memory},
@@ -111,6 +117,7 @@ Json json_of(const MapChoice& choice) {
           {"cycles", choice.cycles}};
 }
 
+// Names come from models and may be any bytes: what is not UTF-8 is replaced, instead of an exception.
 std::string dump(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 // "key": [ one element a line ]
@@ -123,12 +130,14 @@ std::string json_list(std::string_view key, const std::vector<Element>& elements
   return fmt::format(" \"{}\": [{}{}]", key, lines, elements.empty() ? "" : "\n ");
 }
 
-// A value of the file and its path, such as "buffers[3].size".
+// A value of the file and its path, such as "buffers[3].size". Every way to read one checks it and fails with
+// the path, so that reading is one expression per structure and no fault of a file goes further than here.
 class Field {
  public:
   Field(const Json& json, std::string origin, std::string path = "")
       : json_(json), origin_(std::move(origin)), path_(std::move(path)) {}
 
+  // What is found is shown as it stands in the file, cut off and in ASCII.
   [[noreturn]] void fail(const std::string& expected) const {
     std::string found = json_.dump(-1, ' ', true, Json::error_handler_t::replace);  // ASCII, any cut is fine
     if (found.size() > 60) found = fmt::format("{}...", found.substr(0, 57));
@@ -136,6 +145,7 @@ class Field {
                                 expected, found));
   }
 
+  // null counts as absent, as the file writes what there is none of.
   bool has(const std::string& key) const {
     if (!json_.is_object()) fail("an object");
     const auto found = json_.find(key);
@@ -149,6 +159,7 @@ class Field {
     return {json_[key], origin_, path};
   }
 
+  // Unsigned ones are compared as such: 2^64 - 1 would be -1.
   int64_t integer(int64_t low, int64_t limit) const {
     const bool fits = json_.is_number_unsigned() ? json_.get<uint64_t>() < static_cast<uint64_t>(limit)
                                                  : json_.is_number_integer();
@@ -203,6 +214,7 @@ class Field {
 };
 
 template <typename Rows>
+// Two numbers in a list: kept and all there are, or begin and end.
 std::optional<Rows> read_rows(const Field& owner) {
   if (!owner.has("rows")) return {};
   const Field field = owner.at("rows");
@@ -211,6 +223,8 @@ std::optional<Rows> read_rows(const Field& owner) {
   return Rows{pair[0], pair[1]};
 }
 
+// The proof follows from size and bound; a file that says otherwise was edited, and the edit is not guessed
+// at.
 MapPool read_pool(const Field& f) {
   static constexpr std::array<std::string_view, 2> kProofs = {"optimal", "gap"};
   MapPool pool{.name = f.at("name").text(),
@@ -226,6 +240,8 @@ MapPool read_pool(const Field& f) {
   return pool;
 }
 
+// Keys that came with later versions of arenac may be absent: a map of an earlier one is read as far as it
+// goes.
 MapBuffer read_buffer(const Field& f) {
   const auto count = [](const Field& number) { return number.count(); };
   const auto text_or_empty = [&](const char* key) { return f.has(key) ? f.at(key).text() : std::string(); };
@@ -277,6 +293,7 @@ MapIo read_io(const Field& f) {
           .size = f.at("size").count()};
 }
 
+// Not checked against the parts: that is for verify().
 MapTotals read_totals(const Field& f) {
   return {.arena = f.at("arena").count(),
           .weights = f.at("weights").count(),
@@ -317,6 +334,7 @@ void check_sum(std::string_view origin, std::string_view list, const std::vector
   }
 }
 
+// The library's message has line and column.
 Json parse(std::string_view text, const std::string& origin) {
   try {
     return Json::parse(text);
@@ -350,6 +368,7 @@ std::string to_json(const MemoryMap& map) {
   return fmt::format("{{\n{}\n}}\n", fmt::join(entries, ",\n"));
 }
 
+// Regions are not read: they follow from the rest.
 MemoryMap memory_map_from_json(std::string_view text, std::string_view origin) {
   const Json json = parse(text, std::string(origin));
   const Field file(json, std::string(origin));

@@ -10,7 +10,8 @@ namespace {
 
 constexpr int kOfHalf = 12;  // operations that make a float of a half where there is no instruction
 
-// The operations of their texts (frontend/float_functions).
+// The operations of their texts (frontend/float_functions): the products and sums of a polynomial (erf has
+// twice as many), two conversions, and a division where there is one.
 double of_float_function(Op op, const Costs& costs) {
   const int products = op == Op::kErf ? 22 : 10;
   return products * costs.float_multiply + 10 * costs.add + 2 * costs.convert +
@@ -23,6 +24,9 @@ bool multiplies(const Expr& sum) {
 
 }  // namespace
 
+// Free are a conversion of what is just read, which the load does (LDRSB and its kin, VPMOVSX), and the sum
+// around a product: one instruction has both, MLA, SMLAD or FMA. A half is converted in hardware where there
+// are vectors, else by a dozen operations.
 double cycles_of_operation(const Expr& e, const Costs& costs) {
   const Type type = e->args[0]->type;
   const bool floats = is_float(type);

@@ -12,6 +12,9 @@
 namespace arenac {
 namespace {
 
+// A walk that writes each Lanes out, lane by lane, with new registers name_0, name_1, ... in place of the
+// array's elements. Lanes of instructions that store all of them at once remain: what these read of scalars
+// is gathered into the array before them.
 class LanesToScalars {
  public:
   explicit LanesToScalars(Kernel kernel) : kernel_(std::move(kernel)) {}
@@ -22,10 +25,13 @@ class LanesToScalars {
   }
 
  private:
+  // Statements outside of Lanes may name single lanes as well (a product of each of kBytes lanes does): at a
+  // constant lane, which becomes its scalar.
   Stmts changed(const Stmts& body) {
     Stmts made;
     std::set<int> gathered;
     for (const Stmt& s : body) {
+      // An array is gathered once for statements side by side: `gathered` is of this body.
       if (const Lanes* lanes = std::get_if<Lanes>(&s.is); lanes && stores_all_lanes(*lanes)) {
         for (int number : registers_of(s))
           if (gathered.insert(number).second) gather(number, made);
@@ -103,6 +109,9 @@ class LanesToScalars {
     });
   }
 
+  // One statement at lane l: the lane's number is a constant, registers are its own. What the lanes define in
+  // their loop is one register in the statement and one a lane here, for each keeps another value; so its
+  // reads in later statements of the loop are exchanged, too.
   Stmt in_lane(const Stmt& s, int l) {
     Stmt one = with_formulas({s}, [&](const Expr& e) {
       return substitute(e, [&](const Expr& x) {
@@ -137,12 +146,14 @@ class LanesToScalars {
 bool is_constant(const Expr& e) { return e->op == Op::kConst; }
 
 // The single value of a loop's axis, or empty.
+// Only of limits that are constants: others may leave no turn at all.
 Expr single_value(const For& loop) {
   if (!is_constant(loop.begin) || !is_constant(loop.end)) return {};
   const int64_t begin = loop.begin->value.i, end = loop.end->value.i;
   return begin < end && end - begin <= loop.step ? loop.begin : Expr();
 }
 
+// Whether C's block around them keeps names apart; one around others can go.
 bool names_anything(const Stmts& body) {
   return std::any_of(body.begin(), body.end(), [](const Stmt& s) {
     return std::holds_alternative<Let>(s.is) || std::holds_alternative<Declare>(s.is) ||
@@ -150,6 +161,8 @@ bool names_anything(const Stmts& body) {
   });
 }
 
+// A loop of one turn becomes a block with its axis as an int; a constant int goes into all that follows it in
+// its body. What follows is folded after that, because it may hold loops and ints that have become constant.
 Stmts folded(Stmts body) {
   Stmts made;
   for (size_t k = 0; k < body.size(); ++k) {
@@ -163,6 +176,7 @@ Stmts folded(Stmts body) {
     if (const Let* let = std::get_if<Let>(&s.is); let && is_constant(let->value)) {
       const int a = let->axis;
       const Expr value = let->value;
+      // Nothing before a Let in its body can name the int, so the rest of the body is all there is to change.
       const Stmts rest(std::make_move_iterator(body.begin() + static_cast<std::ptrdiff_t>(k) + 1),
                        std::make_move_iterator(body.end()));
       Stmts more = folded(with_formulas(rest, [&](const Expr& e) {
@@ -173,6 +187,7 @@ Stmts folded(Stmts body) {
       break;
     }
     Stmt inner = with_bodies(s, [](const Stmts& b) { return folded(b); });
+    // A block that names nothing any more is no block.
     Braces* braces = std::get_if<Braces>(&inner.is);
     if (braces && !names_anything(braces->body))
       std::move(braces->body.begin(), braces->body.end(), std::back_inserter(made));
@@ -185,11 +200,15 @@ Stmts folded(Stmts body) {
 }
 
 // Number of the scalar register that it sets, or -1.
+// Arrays have an index and are no such.
 int scalar_set_by(const Stmt& s) {
   const Set* set = std::get_if<Set>(&s.is);
   return set && set->target->args.empty() ? set->target->index - kRegisters : -1;
 }
 
+// A register qualifies in the body that declares it, without a value, if the only statement that sets it is
+// in the same body: then nothing reads it before, and no loop sets it again. It becomes a const where it is
+// set, and lives from there on alone.
 Stmts defined(const Stmts& body, const std::map<int, int>& times_set) {
   std::set<int> here;  // declared in this body and set once, also in it
   for (const Stmt& s : body)
@@ -215,6 +234,7 @@ Stmts defined(const Stmts& body, const std::map<int, int>& times_set) {
 }
 
 // The x of min(max(x, low), high) of ints, where it is that; else empty.
+// In this order of min and max, which quantised layers are lowered to; other ways to say it stay as they are.
 Expr held_within(const Expr& e, int64_t low, int64_t high) {
   if (e->op != Op::kMin || e->type != Type::kInt32 || e->args[0]->op != Op::kMax) return {};
   const Expr &most = e->args[1], &least = e->args[0]->args[1];
@@ -222,6 +242,7 @@ Expr held_within(const Expr& e, int64_t low, int64_t high) {
   return both ? e->args[0]->args[0] : Expr();
 }
 
+// From the outside in: what a clamp holds may have clamps of its own.
 Expr saturated(const Expr& e) {
   return substitute(e, [](const Expr& x) {
     if (const Expr inner = held_within(x, -128, 127); !inner.empty())
@@ -239,6 +260,7 @@ Kernel saturate_bytes(Kernel kernel) {
   return kernel;
 }
 
+// Sets are counted over the whole kernel: one in an inner loop counts, too.
 Kernel define_where_set(Kernel kernel) {
   std::map<int, int> times_set;
   visit_statements(kernel.body, [&](const Stmt& s) {

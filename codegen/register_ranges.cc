@@ -16,6 +16,7 @@ struct Source {
 };
 using Sources = std::map<int, std::vector<Source>>;  // per register
 
+// All that gives registers values, with the loops around it, for the number of times that it runs.
 void collect(const Stmts& body, std::vector<const For*>& loops, int count, Sources& all) {
   for (const Stmt& s : body) {
     if (const Declare* declare = std::get_if<Declare>(&s.is))
@@ -37,6 +38,14 @@ void collect(const Stmts& body, std::vector<const For*>& loops, int count, Sourc
   }
 }
 
+// An accumulator's range is what it begins with and what all turns of its loops add at most:
+//
+//   acc = b                       b in [-50, 50]
+//   for k in [0, 9):              9 times
+//     acc = acc + x * w           x * w in [-16256, 16384]:   acc in [-50 - 9 * 16256, 50 + 9 * 16384]
+//
+// Terms of 0 are possible (bounds leave turns out), so that each side of the sum counts 0 at least: the range
+// holds after any number of turns, and "at any time" is what printing needs.
 class RegisterRanges {
  public:
   explicit RegisterRanges(Kernel kernel) : kernel_(std::move(kernel)), axes_(intervals_of(kernel_)) {
@@ -61,6 +70,7 @@ class RegisterRanges {
     if (is.holds == Register::Holds::kElements) return;
     Wide low = INT64_MAX, high = INT64_MIN, added_low = 0, added_high = 0;
     for (const Source& source : sources->second) {
+      // A declaration without a value: what is set later counts.
       if (source.value->empty()) continue;
       const Expr added = source.by == Source::By::kSet ? added_to(reg, *source.value) : Expr();
       const Expr& value = added.empty() ? *source.value : added;
@@ -75,6 +85,7 @@ class RegisterRanges {
         added_high += times * std::max<int64_t>(range.high, 0);
       }
     }
+    // All of the type is no range: it would say that nothing is known, at the price of looking at it.
     const ClosedInterval type = closed_interval(element(0, is.type, integer(0)), axes_, {});
     low += added_low, high += added_high;
     if (low > high || low < type.low || high > type.high || (low == type.low && high == type.high)) return;

@@ -11,7 +11,8 @@ namespace arenac {
 // The kernel with the range of every integer register of which one is known.
 Kernel with_register_ranges(Kernel kernel);
 
-// closed_interval() of a formula that may read registers; `axes` are intervals_of(kernel).
+// closed_interval() of a formula that may read registers; `axes` are intervals_of(kernel). A register without
+// a range is as wide as its type.
 ClosedInterval interval_with_registers(const Expr& e, const Kernel& kernel,
                                        const std::vector<Interval>& axes);
 

@@ -19,6 +19,7 @@ std::string csv_field(std::string_view name) {
 
 }  // namespace
 
+// Lists within a field are separated by blanks: no program takes them for columns.
 std::string csv_report(const MemoryMap& map) {
   std::string csv =
       "id,lower,upper,size,offset,pool,kind,name,tensors,rows_kept,rows_total,op,writer,writers,readers,type,"

@@ -25,6 +25,7 @@ std::string inside_script(const std::string& json) {
   return text;
 }
 
+// Bytes in use are computed here and not again by the page: one definition for all reports.
 std::string live_json(const MemoryMap& map) {
   nlohmann::ordered_json pools = nlohmann::ordered_json::array();
   for (const MapPool& pool : map.pools) {
@@ -43,6 +44,8 @@ std::string words_json(const MemoryMap& map) {
 
 }  // namespace
 
+// Marks are found in the template alone, in the order in which they stand there: text of the model that looks
+// like one is not replaced.
 std::string html_report(const MemoryMap& map) {
   const std::array<std::pair<std::string_view, std::string>, 4> parts = {{
       {"<title>@TITLE@", "<title>" + escaped(map.model)},

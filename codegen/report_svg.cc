@@ -1,5 +1,16 @@
 // A still picture for documents: one panel a pool, address over time, coloured by operator; names show on
 // hover. It follows the reader's light or dark mode and needs no script.
+//
+//       model                                  arena, buffers, work
+//       [] conv  [] pool                                                kHeader
+//       pool: size; proof                                               kTitle
+//   64K |-----------|                                                   kPlotHeight
+//       |           |
+//     0 +-----------+                                                   a kPanel for each pool
+//       0   step    g1                                                  kAxis
+//       hatched: ...                               made by              kFooter
+//
+// All numbers are printed with fixed decimals, so that a map gives the same bytes everywhere.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -51,6 +62,7 @@ struct Legend {
   }
 };
 
+// By count and then by name, for a hash table has no order of its own.
 Legend legend_of(const MemoryMap& map) {
   std::unordered_map<std::string, size_t> counts;
   for (const MapBuffer& buffer : map.buffers) ++counts[source_of(map, buffer)];
@@ -65,6 +77,7 @@ Legend legend_of(const MemoryMap& map) {
   return legend;
 }
 
+// Where a time and an address of one pool are on the page: y grows downwards, addresses upwards.
 struct Panel {
   const MemoryMap& map;
   const MapPool& pool;
@@ -79,6 +92,8 @@ struct Panel {
   }
 };
 
+// Takes maps that no verifier has seen: lives and offsets beyond the steps and the pool's size make the panel
+// wider, and no extent is 0.
 Panel panel_of(const MemoryMap& map, const MapPool& pool, double y) {
   Panel panel{.map = map, .pool = pool, .y = y};
   panel.end = std::max<int64_t>(1, static_cast<int64_t>(map.steps.size()));
@@ -112,6 +127,7 @@ std::string readers_words(const MemoryMap& map, const MapBuffer& b) {
   return b.readers.size() <= kMost ? words : fmt::format("{}\nand {} more", words, b.readers.size() - kMost);
 }
 
+// What shows on hover: a line for each fact that the map has.
 std::string buffer_title(const MemoryMap& map, const MapBuffer& b) {
   std::string title = fmt::format("{}\n{}\noffset {}, steps [{}, {})", escaped(b.name), bytes_words(b.size),
                                   grouped(b.offset), b.begin, b.end);
@@ -137,6 +153,8 @@ std::string fitting_name(const MapBuffer& b, int letters) {
   return fitted(shorter, std::min(letters, columns_of(shorter)));
 }
 
+// A rectangle with a title, which browsers show on hover; the name in it where there is room for a line of
+// it.
 std::string buffer_shape(const Panel& panel, const Legend& legend, const MapBuffer& b) {
   const double x = panel.x_of(b.begin), y = panel.y_of(b.offset + b.size);
   const double width = panel.x_of(b.end) - x, height = panel.y_of(b.offset) - y;
@@ -151,6 +169,8 @@ std::string buffer_shape(const Panel& panel, const Legend& legend, const MapBuff
   return shape + label(x + 4, y + height / 2 + 4, "class=\"name\"", escaped(shown));
 }
 
+// At most eight lines of addresses, at multiples of a power of two; times at 1, 2 or 5 times a power of ten,
+// eleven at most.
 std::string axes(const Panel& panel) {
   std::string svg =
       fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"plot\"/>\n",
@@ -179,7 +199,8 @@ std::string axes(const Panel& panel) {
   return svg + label(kLeft - 6, panel.y + kPlotHeight + 16, "class=\"soft\" text-anchor=\"end\"", "step");
 }
 
-// Where an overlap lets two live buffers of the pool share bytes.
+// Where an overlap lets two live buffers of the pool share bytes: hatched, over both rectangles, of which the
+// smaller one hides the larger.
 std::string shared_bytes(const Panel& panel) {
   std::unordered_map<int64_t, const MapBuffer*> by_id;
   for (const MapBuffer& b : panel.map.buffers)
@@ -226,6 +247,7 @@ std::string group_marks(const Panel& panel) {
   return svg;
 }
 
+// The fullest step, and what no plan can go below where the plan is not there.
 std::string marks(const Panel& panel) {
   std::string svg;
   const Peak peak = peak_of(panel.map, panel.pool.name);
@@ -246,6 +268,7 @@ std::string marks(const Panel& panel) {
                      fmt::format("lower bound {}", grouped(panel.pool.lower_bound)));
 }
 
+// Large buffers first, so that small ones lie over them where they share bytes.
 std::string pool_panel(const MemoryMap& map, const MapPool& pool, const Legend& legend, double y) {
   const Panel panel = panel_of(map, pool, y + kTitle);
   std::string svg = label(kLeft, y + 14, "class=\"strong\"",
@@ -262,6 +285,7 @@ std::string pool_panel(const MemoryMap& map, const MapPool& pool, const Legend& 
   return svg + shared_bytes(panel) + group_marks(panel) + marks(panel);
 }
 
+// As many operators as fit the line; what is left has no place to be explained.
 std::string legend_line(const Legend& legend) {
   std::string svg;
   double x = kLeft;

@@ -35,7 +35,8 @@ constexpr size_t kAllStepsUpTo = 16, kLongestSteps = 12;  // in the table of ste
 constexpr std::string_view kKeys = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 static_assert(kAllUpTo <= kKeys.size() && kLargest + kAtPeak <= kKeys.size());
 
-// What the sections about one pool share.
+// What the sections about one pool share: which buffers are listed, and by which letter the picture and the
+// tables name them.
 struct PoolView {
   const MemoryMap& map;
   const MapPool& pool;
@@ -47,6 +48,8 @@ struct PoolView {
   int64_t begin = 0, end = 1;             // of all lives
 };
 
+// Few buffers are all listed; of many the largest at the peak and the largest of the others, as many as there
+// are letters. Of a map without steps, times are those of the buffers.
 PoolView view_of(const MemoryMap& map, const MapPool& pool, int columns) {
   PoolView view{.map = map,
                 .pool = pool,
@@ -90,7 +93,8 @@ struct Axis {
   int cell(int64_t value) const { return std::clamp(static_cast<int>(at(value)), 0, cells - 1); }
 };
 
-// Few times take several whole columns each, so that steps have equal widths.
+// Few times take several whole columns each, so that steps have equal widths; of many, several share a
+// column.
 Axis time_axis(const PoolView& view) {
   const int64_t span = view.end - view.begin;
   const int columns = view.columns - kMargin;
@@ -104,13 +108,15 @@ double inside(double begin, double end, int cell) {
   return std::max(0.0, std::min(end, cell + 1.0) - std::max(begin, static_cast<double>(cell)));
 }
 
+// What a letter of the picture stands for: a rectangle of times and addresses, and the buffer with most of
+// it.
 struct Cell {
   double used = 0;  // share of its area
   double most = 0;  // of one buffer
   char key = '+';
 };
 
-// Rows from address 0 upwards.
+// Rows from address 0 upwards. A buffer visits the cells that it touches, with the area that it has of each.
 std::vector<std::vector<Cell>> paint(const PoolView& view, const Axis& time, const Axis& address) {
   std::vector<std::vector<Cell>> cells(address.cells, std::vector<Cell>(time.cells));
   for (size_t i : view.buffers) {
@@ -154,6 +160,7 @@ std::string live_line(const PoolView& view, const Axis& time, int64_t top) {
 
 std::string rule(const Axis& time) { return std::string(time.cells, '-'); }
 
+// The first time and the last at the ends of the axis.
 std::string time_labels(const Axis& time, int64_t end) {
   const std::string last = fmt::format("{}", end);
   const int gap = std::max(1, time.cells - 1 - static_cast<int>(last.size()));
@@ -191,6 +198,8 @@ std::string peak_line(const PoolView& view, const Axis& time) {
   return fmt::format("{:{}}^\n{:{}}{}\n", "", column, "", left, words);
 }
 
+// From the top row down; four of the rows have the address of their upper edge. Blanks at the ends of lines
+// go.
 std::string picture(const PoolView& view) {
   int64_t top = view.pool.size;
   for (size_t i : view.buffers) top = std::max(top, view.map.buffers[i].offset + view.map.buffers[i].size);
@@ -243,6 +252,7 @@ Row table_row(const PoolView& view, size_t index, const std::string& name) {
           names_of(b, name)};
 }
 
+// Columns as wide as their widest entry; those that are empty in all rows are not there.
 std::string table(const PoolView& view, const std::vector<size_t>& buffers) {
   std::vector<Row> rows = {{" ", "offset", "size", "life", "rows", "from", "type", "name: tensors"}};
   if (view.columns < kWithTypes) rows[0][6].clear();
@@ -286,6 +296,7 @@ std::string section(const PoolView& view, const std::string& title, const std::v
   return text;
 }
 
+// First what makes the pool as large as it is, then the rest.
 std::string buffer_sections(const PoolView& view) {
   const std::vector<size_t>& peak = view.peak.buffers;
   const size_t count = view.buffers.size() - peak.size();
@@ -308,6 +319,7 @@ std::string pool_section(const MemoryMap& map, const MapPool& pool, int columns)
   return text + "\n" + picture(view) + buffer_sections(view);
 }
 
+// At most kMaxIo: a model may have hundreds.
 std::string io_lines(const MemoryMap& map) {
   std::string text;
   for (size_t i = 0; i < std::min(map.io.size(), kMaxIo); ++i) {
@@ -322,9 +334,10 @@ std::string io_lines(const MemoryMap& map) {
 
 // "order    49,152 bytes live in whole layers, 61,440 in the file's order; no order has less (proved)"
 //
-// "order    61,440 bytes live in whole layers, as in the file's order
-//           49,152 in the best order found; no order has less (proved)"      groups did better with the
-//           file's order
+// Where groups did better with the file's order:
+//
+//   "order    61,440 bytes live in whole layers, as in the file's order
+//             49,152 in the best order found; no order has less (proved)"
 std::string order_line(const MemoryMap& map) {
   if (!map.order) return {};
   const MapOrder& order = *map.order;
@@ -413,6 +426,7 @@ std::string constant_pools_words(const MemoryMap& map) {
   return fmt::format("; {}", fmt::join(words, ", "));
 }
 
+// The facts of the whole map, a line each; lines of what is not known are left out.
 std::string header(const MemoryMap& map) {
   const MapTotals& totals = map.totals;
   std::string arena = bytes_words(totals.arena);

@@ -11,6 +11,7 @@
 namespace arenac {
 namespace {
 
+// A letter of UTF-8 and its bytes, for all that counts or cuts: a cut between bytes would be no letter.
 struct CodePoint {
   char32_t value;
   std::string_view bytes;
@@ -30,6 +31,8 @@ std::vector<CodePoint> code_points(std::string_view text) {
   return points;
 }
 
+// Controls steer terminals, marks of direction show text in another order than it has (CVE-2021-42574), and
+// line separators end a line.
 bool is_harmless(char32_t c) {
   const bool control = c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x2028 || c == 0x2029;
   const bool turns =
@@ -37,8 +40,11 @@ bool is_harmless(char32_t c) {
   return !control && !turns && c != 0xfffe && c != 0xffff;  // the last two are no characters of XML
 }
 
+// East Asian letters from Hangul on and emoji take two columns; punctuation, arrows, bars and braille (0x2000
+// to 0x2e7f) one. A rule of thumb in place of Unicode's table.
 int columns_of(char32_t c) { return c >= 0x1100 && !(c >= 0x2000 && c < 0x2e80) && c != 0xfffd ? 2 : 1; }
 
+// One decimal always, so that columns of numbers line up.
 std::string scaled(int64_t number, double base) {
   constexpr std::string_view kSuffixes = "KMGTPE";
   if (static_cast<double>(number) < base) return fmt::format("{}", number);
@@ -65,6 +71,7 @@ int columns_of(std::string_view printable_text) {
   return columns;
 }
 
+// Greedily, a letter at a time. A word that is wider than a line is cut where the line ends.
 std::string wrapped(std::string_view printable_text, int columns, int indent) {
   std::string text, line;
   int width = 0;          // of the line
@@ -84,6 +91,8 @@ std::string wrapped(std::string_view printable_text, int columns, int indent) {
   return text + line;
 }
 
+// For terminals whose locale is not UTF-8. A letter stays a letter, so that columns stay where they are (but
+// for wide ones).
 std::string in_ascii(std::string_view printable_text) {
   constexpr char32_t kFirstBar = 0x2581, kEllipsis = 0x2026;
   constexpr std::string_view kBars = ".:-=+*%#";
@@ -100,6 +109,8 @@ std::string in_ascii(std::string_view printable_text) {
   return text;
 }
 
+// The front half and the back half of the columns, an ellipsis between: names of one model begin alike and
+// end alike. Where a wide letter does not fit the last column a blank stands for it.
 std::string fitted(std::string_view printable_text, int columns) {
   const int width = columns_of(printable_text);
   if (width <= columns) return std::string(printable_text) + std::string(columns - width, ' ');
@@ -118,6 +129,7 @@ std::string fitted(std::string_view printable_text, int columns) {
   return head + "…" + tail + std::string(left, ' ');
 }
 
+// Always commas, whatever the locale: reports are compared byte by byte.
 std::string grouped(int64_t number) {
   std::string digits = fmt::format("{}", number);
   for (int at = static_cast<int>(digits.size()) - 3; at > (number < 0); at -= 3) digits.insert(at, ",");
@@ -125,6 +137,7 @@ std::string grouped(int64_t number) {
 }
 
 std::string short_bytes(int64_t bytes) { return scaled(bytes, 1024); }
+// Eighths of a unit have at most three decimals: labels of an axis that steps by powers of two are exact.
 std::string exact_bytes(int64_t bytes) {
   constexpr std::string_view kSuffixes = "PTGMK";
   for (size_t i = 0; i < kSuffixes.size(); ++i) {
@@ -153,6 +166,7 @@ std::string placement_words(int64_t size, int64_t lower_bound, size_t pools) {
                      lower_bound == 1 ? "" : "s");
 }
 
+// Of all pools together: proven only where each is.
 std::string placement_words(const std::vector<MapPool>& pools) {
   int64_t size = 0, lower_bound = 0;
   for (const MapPool& pool : pools) {
@@ -167,6 +181,7 @@ std::string order_words(const MapOrder& order) {
   return order.lower_bound > 0 ? fmt::format("at least {} in any", grouped(order.lower_bound)) : "";
 }
 
+// The five characters of XML; in attributes, too.
 std::string escaped(std::string_view name) {
   std::string text;
   for (char c : printable(name)) {
@@ -193,6 +208,7 @@ std::string escaped(std::string_view name) {
   return text;
 }
 
+// States and inputs have been there before any step, whoever writes them afterwards.
 std::string source_of(const MemoryMap& map, const MapBuffer& buffer) {
   const bool known = buffer.writer && *buffer.writer < static_cast<int64_t>(map.steps.size());
   const bool outside = buffer.kind == BufferKind::kInput || buffer.kind == BufferKind::kState;
@@ -204,6 +220,7 @@ std::string type_words(const MapBuffer& buffer) {
                              : printable(fmt::format("{}[{}]", buffer.type, fmt::join(buffer.shape, ",")));
 }
 
+// Only where digits follow "_output_": a tensor may be called so by a person.
 std::string without_ending(std::string name) {
   constexpr std::string_view kEnding = "_output_";
   const size_t end = name.find_last_not_of("0123456789") + 1;
@@ -212,6 +229,8 @@ std::string without_ending(std::string name) {
   return name;
 }
 
+// Up to the last '/' of the part that all share, so that no word is cut. Endings stay where two names would
+// become one without them.
 std::vector<std::string> told_apart(std::vector<std::string> printable_names) {
   std::vector<std::string>& names = printable_names;
   if (names.empty()) return names;

@@ -1,4 +1,10 @@
 // Names and numbers as the reports show them.
+//
+//   printable("conv\x1b[2J")   "conv\uFFFD[2J"        fitted("/net/a/Conv", 8)   "/ne…Conv"
+//   grouped(22528)             "22,528"               short_bytes(22528)         "22.0K"
+//
+// Names come from models and may be any bytes. What a function calls `printable_text` has been through
+// printable(); all that measures or cuts text takes only that.
 #pragma once
 
 #include <cstdint>

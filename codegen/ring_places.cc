@@ -10,6 +10,7 @@ namespace arenac {
 namespace {
 
 // Numbers of slots in the reads: affine modulo a constant.
+// Each once, in the order in which they come: names p0, p1, ... are then the same for the same nest.
 std::vector<Expr> slots_in(const Expr& body) {
   std::vector<Expr> all;
   any_of(body, [&](const Expr& e) {
@@ -32,23 +33,29 @@ std::optional<SteppedPlace> stepped_place(const ScheduledNest& nest, const Affin
   SteppedPlace place = {number, {}};
   int64_t far = 0;
   for (const auto& [a, by] : number.terms) {
+    // What moves outside of the sum's loops changes the place once for each sum: a division there is cheap
+    // enough.
     if (a < 0 || !nest.reduced(a)) continue;
     if (by < 0) return std::nullopt;
     std::erase_if(place.outside.terms, [&](const auto& term) { return term.first == a; });
     place.inside = place.inside + Affine{0, {{a, by}}};
     far += by * (nest.extent(a) - 1);
   }
+  // The step along the reduced axes goes around once at most, or one subtraction would not do.
   if (far == 0 || far >= slots) return std::nullopt;
   return place;
 }
 
 // Of two places in a row of so many slots, each within them.
+// The sum is below twice `slots`, so one subtraction is its remainder.
 Expr gone_around(const Expr& sum, int64_t slots) {
   return select(sum < integer(slots), sum, sum - integer(slots));
 }
 
 }  // namespace
 
+// The axis that moves a slot by the least: inside of a window's rows come columns and channels, which do not
+// move it, or, where a ring is of columns, by one column.
 size_t moves_least(const Expr& body, const std::vector<int>& axes) {
   size_t first = axes.size();
   int64_t least = INT64_MAX;
@@ -60,6 +67,9 @@ size_t moves_least(const Expr& body, const std::vector<int>& axes) {
   return first;
 }
 
+// Names for places that no loop of the block changes in its inside. A place that the innermost axis moves
+// would be found as often as it is used, and one that tile or lane move is another for each: these stay as
+// they are.
 PlacedBody with_places(const ScheduledNest& nest, StmtBuilder& at, const std::vector<int>& axes) {
   PlacedBody placed = {nest.nest.body, {}, 0};
   Exchange exchange;
@@ -92,11 +102,16 @@ PlacedBody with_places(const ScheduledNest& nest, StmtBuilder& at, const std::ve
   return placed;
 }
 
+// Instead of (start + inner) % slots, start % slots + inner, as long as the whole of it stays below slots:
+// the last pixel of the tile at the last values of the inner axes decides. Then addresses are sums again.
+// `pixel` is taken off and added again because the place is that of the tile's first pixel and at_point()
+// moves it on for the others.
 UnwoundBody within_rings(const ScheduledNest& nest, StmtBuilder& at, const PlacedBody& placed,
                          const std::vector<int>& inner, int tile) {
   UnwoundBody unwound = {placed.body, {}};
   Exchange exchange;
   int places = placed.count;
+  // Blocks of lanes side by side are no pixels that a place moves with.
   const int p = nest.plan.tile_axis == nest.plan.vector_axis ? -1 : nest.plan.tile_axis;
   for (const Expr& slot : slots_in(placed.body)) {
     const int64_t slots = slot->args[1]->value.i;

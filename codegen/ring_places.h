@@ -8,6 +8,14 @@
 //
 //   for k: const int p0 = (p + k + 2) % 3;      const int start_p0 = (p + 2) % 3;
 //                                               for k: const int p0 = start_p0 + k < 3 ? start_p0 + k : ...
+//
+// A ring keeps a few rows of an image, row y in slot y % kept (scheduler/README.md), so every read of one has
+// a remainder in its address. In an inner loop that is a division for each term, and an address that no
+// compiler makes a vector or a moving pointer of.
+//
+//   slots    0   1   2   3        rows 4 5 2 3: a window of rows 3 to 5 begins in slot 3 and goes on in slot
+//            0
+//           [4] [5] [2] [3]       "goes around"; one of rows 2 and 3 does not
 #pragma once
 
 #include <map>

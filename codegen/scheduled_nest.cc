@@ -11,6 +11,9 @@
 namespace arenac {
 namespace {
 
+// The scheduler plans products of bytes before layouts of constants are chosen, "as if they had whatever
+// layout serves best"; what they have by now decides. Nothing but speed is lost where it is not what was
+// hoped for.
 ByteProducts bytes_at_once(const FlatNest& nest, const LoopPlan& plan) {
   const auto as_it_is = [](const Expr&) { return false; };
   const bool vectors = plan.bytes == ByteProducts::kAlongSumOfVectors;
@@ -40,7 +43,8 @@ std::map<int, int64_t> trips_of(const FlatNest& nest) {
   return trips;
 }
 
-// The pixels p of an axis, of any, with c * p + at within a bound.
+// The pixels p of an axis, of any, with c * p + at within a bound; c > 0. Both ends round up: begin is the
+// first pixel inside, end the first one behind.
 Interval pixels_within(const Bound& bound, int64_t c, int64_t at) {
   return {ceil_div(bound.begin - at, c), ceil_div(bound.end - at, c)};
 }
@@ -52,6 +56,8 @@ Expr both(const Expr& a, const Expr& b) {
   return b.empty() ? a : a && b;
 }
 
+// begin <= index and index < end of each, as one formula; of no bounds empty and not "true", so that no
+// statement is made for it.
 Expr condition(const Bounds& bounds) {
   Expr all;
   for (const Bound& bound : bounds)
@@ -59,6 +65,7 @@ Expr condition(const Bounds& bounds) {
   return all;
 }
 
+// Loops up to there decide whether bounds hold; from there on the answer stays.
 size_t behind_named(const std::vector<int>& axes, const Bounds& bounds) {
   const auto named = [&](int a) {
     return std::ranges::any_of(bounds, [&](const Bound& bound) { return names_axis(bound.index, a); });
@@ -66,6 +73,8 @@ size_t behind_named(const std::vector<int>& axes, const Bounds& bounds) {
   return static_cast<size_t>(std::find_if(axes.rbegin(), axes.rend(), named).base() - axes.begin());
 }
 
+// Words lie in another order than addresses say, so that only the walk that takes them as words may read
+// them.
 ScheduledNest::ScheduledNest(const FlatNest& flat, const LoopPlan& loops, std::vector<std::string> of_axes)
     : nest(flat),
       plan(loops),
@@ -81,6 +90,7 @@ ScheduledNest::ScheduledNest(const FlatNest& flat, const LoopPlan& loops, std::v
     if (names[a].empty()) names[a] = fmt::format("i{}", a);
 }
 
+// In the plan's order, which is the order that sums are added in.
 std::vector<int> ScheduledNest::reduced_axes() const {
   std::vector<int> axes;
   for (int a : plan.order)
@@ -92,6 +102,7 @@ std::ptrdiff_t ScheduledNest::depth_of(int a) const {
   return std::find(plan.order.begin(), plan.order.end(), a) - plan.order.begin();
 }
 
+// Iterations need their trip counts again: an affine form has only their numbers.
 Expr ScheduledNest::index_of(const Affine& form) const {
   Expr sum = integer(form.constant);
   for (const auto& [a, factor] : form.terms)
@@ -103,6 +114,8 @@ Expr ScheduledNest::at_point(const Expr& e, int64_t j, int lanes) const {
   return at_point(e, integer(j), lanes);
 }
 
+// Pixels are neighbours along the tile axis; where that is the vector axis as well, "pixel" j is a block of
+// lanes further on. Of a single lane the lane has no index.
 Expr ScheduledNest::at_point(const Expr& e, const Expr& j, int lanes) const {
   return substitute(e, [&](const Expr& x) -> Expr {
     if (x->op != Op::kAxis) return {};
@@ -113,16 +126,20 @@ Expr ScheduledNest::at_point(const Expr& e, const Expr& j, int lanes) const {
   });
 }
 
+// Whether the interior is another one from call to call or from row to row, but can be computed: every bound
+// is affine and rises with p.
 bool ScheduledNest::varies(int p) const {
   bool any = false;
   for (const Bound& bound : bounds_on(p)) {
     const auto form = affine_form(bound.index);
+    // An axis that runs against its bound, or jumps, has no interior that is computed so simply.
     if (!form || form->coefficient(p) <= 0) return false;
     for (const auto& [a, factor] : form->terms) any |= a < 0 || (a != p && !reduced(a));
   }
   return any;
 }
 
+// An affine form is least and greatest at ends of ranges, each axis by itself.
 std::pair<int64_t, int64_t> ScheduledNest::spread(const Affine& form, const std::vector<int>& over) const {
   int64_t low = 0, high = 0;
   for (const int a : over) {
@@ -132,6 +149,7 @@ std::pair<int64_t, int64_t> ScheduledNest::spread(const Affine& form, const std:
   return {low, high};
 }
 
+// Those of other axes are asked where these run.
 Bounds ScheduledNest::bounds_on(int p) const {
   Bounds all;
   std::ranges::copy_if(nest.where, std::back_inserter(all),
@@ -139,6 +157,8 @@ Bounds ScheduledNest::bounds_on(int p) const {
   return all;
 }
 
+// interior() of each bound, as ints that the kernel computes: what stands still in a call (iterations, outer
+// axes) is `rest`. (limit - rest) / c, rounded up.
 std::vector<std::pair<Expr, Expr>> ScheduledNest::varying_interiors(int p) const {
   std::vector<std::pair<Expr, Expr>> all;
   for (const Bound& bound : bounds_on(p)) {
@@ -158,6 +178,8 @@ std::vector<std::pair<Expr, Expr>> ScheduledNest::varying_interiors(int p) const
   return all;
 }
 
+// A bound holds for a whole tile where it holds for the first pixel with the least, and for the last with the
+// most, that the other axes add.
 Expr ScheduledNest::tile_fits(const Bounds& bounds, int tile, const std::vector<int>& over) const {
   Expr all;
   for (const Bound& bound : bounds) {
@@ -173,6 +195,8 @@ Expr ScheduledNest::tile_fits(const Bounds& bounds, int tile, const std::vector<
   return all;
 }
 
+// The part of the axis in which kernels need not ask: of a window of 3 with padding 1, all but one pixel at
+// each end.
 Interval ScheduledNest::interior(int p) const {
   Interval inside = {0, extent(p)};
   for (const Bound& bound : bounds_on(p)) {
@@ -188,6 +212,8 @@ Interval ScheduledNest::interior(int p) const {
   return inside.begin < inside.end ? inside : Interval{0, 0};
 }
 
+// Every end of a range in which a tap is within bounds ends a run: between two of these, no tap comes or
+// goes.
 std::vector<Interval> ScheduledNest::alike(int p, Interval range) const {
   std::set<int64_t> ends = {range.begin, range.end};
   const auto within = [&](int64_t end) { ends.insert(std::clamp(end, range.begin, range.end)); };
@@ -210,6 +236,8 @@ std::vector<Interval> ScheduledNest::alike(int p, Interval range) const {
   return runs;
 }
 
+// Of one bound with one window alone. Neighbouring taps with the same pixels are one run, so that the middle
+// of a window is one loop.
 std::optional<Taps> ScheduledNest::taps_of(int p, Interval tile) const {
   const Bounds bounds = bounds_on(p);
   const auto form = bounds.size() == 1 ? affine_form(bounds[0].index) : std::nullopt;
@@ -230,6 +258,7 @@ std::optional<Taps> ScheduledNest::taps_of(int p, Interval tile) const {
   return taps;
 }
 
+// Bounds of several reduced axes narrow the innermost of them, where the others are known.
 bool ScheduledNest::narrows(const Affine& form, int a) const {
   if (form.coefficient(a) == 0) return false;
   // Reduced axes further in are not known yet.
@@ -238,6 +267,7 @@ bool ScheduledNest::narrows(const Affine& form, int a) const {
   return true;
 }
 
+// Where gcc's vectoriser is not to be trusted (lower_terms.cc has the example).
 bool ScheduledNest::walks_backwards() const {
   return any_of(nest.body, [&](const Expr& e) {
     if (e->op != Op::kRead) return false;
@@ -246,6 +276,7 @@ bool ScheduledNest::walks_backwards() const {
   });
 }
 
+// Then two pixels of a tile may be far from each other, or at the same distance the other way.
 bool ScheduledNest::stores_around() const {
   return any_of(nest.store,
                 [&](const Expr& e) { return e->op == Op::kMod && names_axis(e, plan.tile_axis); });

@@ -2,8 +2,10 @@
 //
 //   y[p] = sum over k in [0, 3) of x[p + k - 1], where 0 <= p + k - 1 < 8
 //
-//   p    0 | 1 2 3 4 5 6 | 7                interior(p) = [1, 7): there all terms of the sum are within
-//   bounds
+//   p    0 | 1 2 3 4 5 6 | 7                interior(p) = [1, 7): there all terms are within bounds
+//
+// All of it is interval arithmetic on affine forms: a bound says begin <= c * p + (other axes) + constant <
+// end, and what the other axes add lies between two numbers (spread()).
 #pragma once
 
 #include <map>
@@ -36,6 +38,8 @@ struct Taps {
   std::vector<Run> runs;  // ascending; of those with pixels
 };
 
+// Asks of one nest and plan; knows nothing of statements. The functions say what holds for every point: where
+// they cannot, the answer is the one that leaves the question to the kernel (an empty interior, no taps).
 class ScheduledNest {
  public:
   // Refers to the nest and the plan. `names` of the axes may be fewer than these.

@@ -15,6 +15,15 @@ namespace {
 constexpr size_t kLettersANumber = 16;  // of a kernel's text, for each of its numbers: fewer are not worth it
 
 // What stands for an open number.
+// How it is found which kernels are one:
+//
+//   open every number        families: kernels whose text is the same with all numbers open
+//   keep those that differ   columns: numbers equal in all members stay, equal columns are one
+//   print                    each member with its open columns: if all texts are one, that is the kernel
+//
+// The printer is the judge. It sees every open number at its member's value, so whatever it decides by a
+// number (a cast that one kernel needs and another does not) makes texts differ, and the family has no common
+// kernel.
 using Number = std::function<Expr(int64_t)>;
 
 Expr opened_index(const Expr& e, const Number& number);
@@ -86,6 +95,7 @@ Expr opened_value(const Expr& e, const Number& number) {
   return with_arguments(e, std::move(args));
 }
 
+// In the order of the statements, so that place n of two kernels of one tree is the same place.
 Stmts opened(const Stmts& body, const Number& number) {
   Stmts made;
   for (const Stmt& s : body) {
@@ -112,6 +122,7 @@ struct Place {
   int64_t more = 0;
 };
 
+// Numbers that do not fit a table are no places.
 OpenKernel open(const Kernel& kernel, const std::function<Place(size_t)>& place_at) {
   OpenKernel made{kernel, {}};
   std::map<int, Expr> names;  // per column
@@ -138,6 +149,9 @@ bool has_loop(const Stmts& body) {
 //
 //   for i in steps of 2, to 8:                  for from_i in steps of 2, to 8:
 //     ...                                         const int i = from_i < 6 ? from_i : 6;
+//
+// Of whole steps the last is just where it was, so nothing is done twice; but the tree is that of a loop with
+// a rest. Not of innermost loops, where the minimum would be paid for every term.
 Stmts with_last_steps(const Stmts& body, Kernel& kernel) {
   Stmts made;
   for (const Stmt& s : body) {
@@ -169,6 +183,8 @@ Kernel with_last_steps(const Kernel& kernel) {
 //
 //   for i from 7 down to 0:                     for from_i in [0, 8):
 //     ...                                         const int i = -from_i + 7;
+//
+// The order of the elements is the same as before.
 Stmts with_counters(const Stmts& body, Kernel& kernel) {
   Stmts made;
   for (const Stmt& s : body) {
@@ -217,6 +233,8 @@ Stmts renumbered(const Stmts& body, const std::map<int, int>& number) {
 }
 
 // The kernel with its axes and ints numbered as they come.
+// Kernels of one tree may have their axes in another order, or others of one value between: what comes first
+// is number 0.
 Kernel renumbered(const Kernel& kernel) {
   std::vector<int> axes, ints;
   const auto see = [](std::vector<int>& seen, int a) {
@@ -253,6 +271,7 @@ Kernel named_as(Kernel kernel, const Kernel& other) {
   return kernel;
 }
 
+// Names of axes are the operator's, and a convolution may share with a pooling.
 Kernel without_names(Kernel kernel) {
   kernel.names.clear();
   for (size_t k = 0; k < kernel.ints.size(); ++k) kernel.ints[k].name = fmt::format("n{}", k);
@@ -268,6 +287,7 @@ struct Member {
   size_t order;  // among those of the program
 };
 
+// No restrict: for when some members' pointers are apart and others' are not.
 KernelOperands without_promises(KernelOperands operands) {
   for (Aliasing& how : operands.aliasing)
     if (how == Aliasing::kApart) how = Aliasing::kMixed;
@@ -297,6 +317,8 @@ std::vector<int> place_of(const std::vector<Member>& family, size_t place) {
   return numbers;
 }
 
+// A place whose number is the same in all members stays as it is: a constant is cheaper than a load. One that
+// is another column and a constant more is written as that sum.
 Columns open_columns_of(const std::vector<Member>& family) {
   Columns columns;
   for (size_t place = 0; place < family[0].numbers.size(); ++place) {
@@ -307,7 +329,9 @@ Columns open_columns_of(const std::vector<Member>& family) {
   return columns;
 }
 
-// The kernel for all of the family, if one text does for each of its members.
+// The kernel for all of the family, if one text does for each of its members. Not where numbers would be most
+// of it: then a table is more than what it saves. With restrict if all have it alike, else without. Names are
+// those of the member that the program calls first.
 std::optional<SharedKernel> shared(const std::vector<Member>& family, const std::string& prefix,
                                    Helpers& helpers) {
   const Columns columns = open_columns_of(family);
@@ -315,6 +339,7 @@ std::optional<SharedKernel> shared(const std::vector<Member>& family, const std:
   const auto place_at = [&](size_t place) { return place_in(columns, place_of(family, place)); };
   const auto before = [](const Member& a, const Member& b) { return a.order < b.order; };
   const Kernel& first = std::min_element(family.begin(), family.end(), before)->kernel;
+  // Names go by number of the int, so members need as many.
   const auto has_ints = [&](const Member& m) { return m.kernel.ints.size() == first.ints.size(); };
   if (!std::all_of(family.begin(), family.end(), has_ints)) return std::nullopt;
   const auto text = [&](const auto& operands_of) -> std::string {
@@ -369,7 +394,8 @@ bool add_shared(SharedKernels& to, const std::vector<Member>& family, const std:
 // Changes that make one family of several.
 constexpr Kernel (*kUnifiers[])(const Kernel&) = {with_last_steps, with_counters};
 
-// The families that are left when those have a kernel each that are one when changed.
+// The families that are left when those have a kernel each that are one when changed. The first member stands
+// for its family when families are compared; that all of them fit is asked before any is taken out.
 Families unified(Families families, Kernel (*change)(const Kernel&), const std::string& prefix,
                  Helpers& helpers, SharedKernels& to) {
   const auto changed = [&](Member member) {
@@ -395,6 +421,8 @@ Families unified(Families families, Kernel (*change)(const Kernel&), const std::
 
 }  // namespace
 
+// Families that a change makes one go first: alone, each would have a kernel of its own. Kernels with the
+// same signature are one from the beginning.
 SharedKernels shared_kernels(const std::vector<std::vector<LoweredNest>>& steps, const std::string& prefix,
                              Helpers& helpers) {
   std::map<std::string, Member> kernels;  // by signature

@@ -5,6 +5,9 @@
 //
 // Names and numbers of axes may differ, too, whether loops end in a last step that does some again, and which
 // way they go; kernels of another tree are left as they are.
+//
+// A network of thirty convolutions has a few shapes of them, each with other extents. Where flash is scarce
+// one text for all of them is worth that its numbers are loaded.
 #pragma once
 
 #include <map>

@@ -14,11 +14,15 @@ constexpr int64_t kSaved = 10;
 // A function that a kernel calls where there is no instruction, or one of frontend/kernels.
 constexpr int64_t kLeafWords = 8, kKernelBytes = 640;
 
+// A bound by counting what each function names, not by compiling it: the header has to say it before there is
+// a compiler. Words are those of the target, 4 bytes where sums are scalars and 8 where vectors are.
 class Stack {
  public:
   Stack(const Lowered& lowered, Registers registers)
       : lowered_(lowered), word_(registers == Registers::kScalar ? 4 : 8) {}
 
+  // The frames of NAME_invoke and NAME_run are always there; below them the deepest step or group. A struct
+  // of what a group shares lies in NAME_run's frame.
   int64_t bound() const {
     const Schedule& schedule = lowered_.schedule;
     int64_t most = 0, own = 0;
@@ -46,7 +50,7 @@ class Stack {
     return static_cast<int64_t>(count) * word_;
   }
 
-  // Of what a formula reads, the addresses.
+  // Of what a formula reads, the addresses: at worst each lies on the stack.
   int64_t addresses(const Stmt& s) const {
     int64_t reads = 0;
     visit_formulas(s, [&](const Expr& root) {
@@ -58,7 +62,8 @@ class Stack {
     return words(reads);
   }
 
-  // What the statements name at once, for each of so many lanes.
+  // What the statements name at once, for each of so many lanes. Blocks one after the other use the same
+  // bytes, so of what they hold the most counts; loops have a counter and an end.
   int64_t named(const Kernel& kernel, const Stmts& body, int64_t lanes) const {
     const auto bytes_of = [&](int reg, int64_t times) {
       const Register& r = kernel.registers[static_cast<size_t>(reg)];
@@ -83,6 +88,7 @@ class Stack {
     return own + inner;
   }
 
+  // One nest after the other: the most. C kernels have arrays of their own.
   int64_t step_bytes(size_t step) const {
     if (std::holds_alternative<Call>(lowered_.schedule.steps[step].node->body)) return kKernelBytes;
     int64_t most = 0;
@@ -107,6 +113,8 @@ class Stack {
     std::map<int, int64_t> known;  // bytes from a stage on
   };
 
+  // A stage calls its guests and the producers that it pulls, never two at a time: the deepest of these
+  // paths. Each stage's is found once, for paths meet.
   int64_t stage_bytes(Paths& paths, int k) const {
     if (const auto at = paths.known.find(k); at != paths.known.end()) return at->second;
     const Stage& stage = paths.group.stages[static_cast<size_t>(k)];

@@ -8,7 +8,8 @@
 namespace arenac {
 namespace {
 
-// What a run of a stage touches: its constants, and what it writes.
+// What a run of a stage touches: its constants, all of them, and its part of what it writes. What it reads of
+// other stages is counted as theirs.
 double bytes_of_run(const Stage& stage, const Schedule& schedule) {
   const Node& node = *schedule.steps[static_cast<size_t>(stage.step)].node;
   const auto written = static_cast<double>(bytes_of(schedule.graph->tensors[node.writes[0]]));
@@ -17,6 +18,7 @@ double bytes_of_run(const Stage& stage, const Schedule& schedule) {
 }
 
 // Per stage, how often each of its slabs and chunks runs.
+// As the emitted C does it: computed again counts again.
 std::vector<StepRuns> runs_of(const Group& group) {
   std::vector<StepRuns> all;
   for (const Stage& stage : group.stages)
@@ -28,7 +30,9 @@ std::vector<StepRuns> runs_of(const Group& group) {
   return all;
 }
 
-// Per stage, the bytes that all stages touch from one of its runs to the next: the median.
+// Per stage, the bytes that all stages touch from one of its runs to the next: the median. That is a reuse
+// distance of its constants. Each other stage that ran since counts once, however often it did. The median,
+// because the run-in of a group and its borders differ from the many turns between.
 std::vector<double> between_runs(const Group& group, const Schedule& schedule) {
   std::vector<double> bytes;
   for (const Stage& stage : group.stages) bytes.push_back(bytes_of_run(stage, schedule));
@@ -54,6 +58,8 @@ std::vector<double> between_runs(const Group& group, const Schedule& schedule) {
 
 }  // namespace
 
+// Outside of groups a step reads its constants once a run, and between two runs of the model come those of
+// all others.
 std::vector<StepRuns> runs_per_step(const Schedule& schedule, const Costs& costs) {
   const bool has_cache = costs.near_bytes > 0;
   std::vector<StepRuns> all(schedule.steps.size());
@@ -75,6 +81,8 @@ std::vector<StepRuns> runs_per_step(const Schedule& schedule, const Costs& costs
   return all;
 }
 
+// Activations by their own size: between two accesses to one of their elements comes about as much as they
+// are.
 std::vector<double> bytes_between(const Schedule& schedule, size_t s, const StepRuns& runs) {
   const Graph& graph = *schedule.graph;
   const Node& node = *schedule.steps[s].node;

@@ -4,6 +4,9 @@
 
 namespace arenac {
 
+// Dense: numbers between the nest's axes and kLane belong to no axis and are [0, 1). So the index of an
+// interval is the number that formulas have for an axis. The lane runs to the widest of all registers, as no
+// Lanes has more.
 std::vector<Interval> intervals_of(const Kernel& kernel) {
   std::vector<Interval> all = kernel.axes;
   all.resize(kInts, {0, 1});
@@ -12,6 +15,7 @@ std::vector<Interval> intervals_of(const Kernel& kernel) {
   return all;
 }
 
+// By hand: read() puts a cast around types that arithmetic is not done in, and a target of Set must be bare.
 Expr element(int operand, Type type, const Expr& index) {
   return Expr(std::make_shared<const Expr::Tree>(Expr::Tree{Op::kRead, type, {index}, {}, operand}));
 }
@@ -35,6 +39,8 @@ Expr register_at(const Kernel& kernel, int number, const Expr& lane) {
   return register_leaf(kernel, number, {lane});
 }
 
+// Here and in visit_statements() are the only lists of what holds statements; with_own_formulas() and
+// visit_formulas() are those of what holds formulas. A new alternative of Stmt has its lines in these four.
 Stmt with_bodies(Stmt s, const std::function<Stmts(const Stmts&)>& change) {
   if (For* loop = std::get_if<For>(&s.is)) loop->body = change(loop->body);
   if (Lanes* lanes = std::get_if<Lanes>(&s.is)) lanes->body = change(lanes->body);
@@ -61,6 +67,7 @@ Stmts with_formulas(const Stmts& body, const std::function<Expr(const Expr&)>& c
   return made;
 }
 
+// Anywhere in its formulas, between two conversions too: the C then needs what that type takes for granted.
 bool holds_type(const Kernel& kernel, Type type) {
   bool holds = std::ranges::any_of(kernel.registers, [&](const Register& r) { return r.type == type; });
   visit_statements(kernel.body, [&](const Stmt& s) {

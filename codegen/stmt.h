@@ -9,11 +9,17 @@
 //
 // A Kernel is made by lower_nest.h, changed by passes (Kernel -> Kernel), printed by c_kernel.h and run by
 // the tests' interpreter. In its formulas
-//   - an axis is one of the nest's, kLane, or from kInts on one of the kernel's own ints; a negative one is
-//   the
-//     iteration of a loop around the kernel;
-//   - a read is of an operand at one flat index; operand kResult is what the kernel writes, and those from
-//     kRegisters on are its registers: without an index, or at the lane.
+// - an axis is one of the nest's, kLane, or from kInts on one of the kernel's own ints; a negative one is
+//   the iteration of a loop around the kernel;
+// - a read is of an operand at one flat index; operand kResult is what the kernel writes, and those from
+//   kRegisters on are its registers: without an index, or at the lane.
+//
+// The numbers of axes and operands say which they are, so that one Expr serves nests and kernels alike:
+//
+//   axis       .. -2 -1  | 0 1 2 ..        | 1000    | 1001 1002 ..
+//              iteration | axes of a nest  | kLane   | Kernel::ints
+//   operand              | 0 1 2 ..        | 2^20    | 2^20 + 1 ..
+//                        | the node's reads | kResult | Kernel::registers
 #pragma once
 
 #include <functional>
@@ -52,12 +58,13 @@ struct Lanes {
   enum class Of : uint8_t { kSums, kOperands } of;  // operands: values that sums are made of
 };
 
+// Only a condition that the run decides is a statement: what is known before, lowering leaves out.
 struct When {
   Expr condition;  // of type bool, over ints
   Stmts body, otherwise;
 };
 
-// Names that are known in it alone.
+// Names that are known in it alone: a block of C. Blocks one after the other may call their ints alike.
 struct Braces {
   Stmts body;
 };
@@ -80,7 +87,8 @@ struct Define {
   Expr value;
 };
 
-// target = value; a bare read (of the result or a register), converted to its type.
+// target = value; a bare read (of the result or a register), converted to its type. The only statement that
+// writes memory, so that what a kernel writes is found by looking at these alone.
 struct Set {
   Expr target, value;
 };
@@ -96,6 +104,9 @@ struct Stmt {
   std::variant<For, Lanes, When, Braces, Let, Declare, Define, Set, Barrier> is;
 };
 
+// A variable of the kernel: a scalar, or an array of `lanes`, which compilers keep in vector registers where
+// these suffice. Of kValues the C type is that of arithmetic (float for a float16), of kElements that of
+// memory.
 struct Register {
   std::string name;
   Type type;
@@ -104,6 +115,8 @@ struct Register {
   std::optional<ClosedInterval> range = {};                 // of an integer: what it holds at any time
 };
 
+// One function of C. Its parameters follow from what the body reads, writes and names (c_kernel.h). Axes,
+// ints and registers are named by their places in these vectors.
 struct Kernel {
   struct Int {
     std::string name;

@@ -1,6 +1,13 @@
 // Puts statements where the one that is being made stands; loops and conditions take what makes their body.
 //
 //   at.loop(i, integer(0), integer(16), 1, [&] { at.put(Set{...}); });       for i in [0, 16): ... = ...
+//
+// Bodies are functions, so that C++ that makes a kernel is nested as the kernel is. `here_` is the body that
+// is open:
+//
+//   at.loop(i, ..,                    here_ = {}, the outer one is put aside
+//     [&] { at.put(a); at.put(b); })  here_ = {a, b}
+//                                     here_ = {.., For{i, {a, b}}}
 #pragma once
 
 #include <utility>
@@ -24,6 +31,7 @@ class StmtBuilder {
     return std::move(kernel_);
   }
 
+  // What `body` puts, as statements of their own instead of here.
   template <typename Body>
   Stmts body_of(const Body& body) {
     Stmts made;
@@ -32,6 +40,7 @@ class StmtBuilder {
     std::swap(made, here_);
     return made;
   }
+  // Any of the alternatives of Stmt.
   template <typename S>
   void put(S statement) {
     here_.push_back({std::move(statement)});
@@ -39,6 +48,8 @@ class StmtBuilder {
   void put_all(Stmts statements) {
     std::move(statements.begin(), statements.end(), std::back_inserter(here_));
   }
+  // Counts up: what a loop over a reduced axis always does. (Loops over the output follow the plan's sweep,
+  // so that results may lie over what is read; these are put as For.)
   template <typename Body>
   void loop(int a, Expr begin, Expr end, int64_t step, const Body& body) {
     put(For{a, std::move(begin), std::move(end), step, Sweep::kUp, body_of(body)});
@@ -59,6 +70,9 @@ class StmtBuilder {
     put(When{condition, body_of(body), {}});
   }
 
+  // An int of the kernel of which a Let or a loop gives the value later, and what it can be; of the second as
+  // closed as the value's parts are known. The range decides which C is right: `/` and `%` for numbers from
+  // 0, plain sums that cannot leave an int. The tests' interpreter checks that every int keeps to it.
   Expr new_int(std::string name, Interval range) {
     kernel_.ints.push_back({std::move(name), range});
     ranges_.push_back(range);
@@ -67,12 +81,14 @@ class StmtBuilder {
   Expr new_int(std::string name, const Expr& value) {
     return new_int(std::move(name), interval(value, ranges_, {}));
   }
+  // const int name = value, here; the axis that stands for it.
   Expr let(std::string name, const Expr& value) {
     const Expr number = new_int(std::move(name), value);
     put(Let{number->index, value});
     return number;
   }
 
+  // Declared by nobody yet: Declare or Define has to come before it is read.
   int new_register(std::string name, Type type, int lanes, Register::Holds holds = Register::Holds::kValues) {
     kernel_.registers.push_back({std::move(name), type, lanes, holds, {}});
     return static_cast<int>(kernel_.registers.size()) - 1;
@@ -80,6 +96,7 @@ class StmtBuilder {
   // A register as a whole or at the lane that runs; at a certain lane of several.
   Expr at(int reg) const { return register_at(kernel_, reg); }
   Expr at(int reg, const Expr& lane) const { return register_at(kernel_, reg, lane); }
+  // A scalar that keeps this value from here on.
   Expr define(std::string name, const Expr& value) {
     const int reg = new_register(std::move(name), value->type, 1);
     put(Define{reg, value});

@@ -2,6 +2,9 @@
 //
 //   float acc0[4], acc1[4];                     pixels [0, 2) of 4 lanes, level 0: the whole sums
 //     float part1_0[4], part1_1[4];             level 1: parts of them (partial_sums.h), added at their end
+//
+// Some of a tile's pixels are a Sums, too, with their own of the same registers: borders and taps add to
+// these.
 #pragma once
 
 #include <utility>

@@ -13,11 +13,15 @@
 namespace arenac {
 namespace {
 
+// Numbers are for reading and take a compiler long; strings are taken up to where its memory and time become
+// a nuisance. A blob's constants begin at lines of caches.
 constexpr int64_t kReadableBytes = 64 << 10;
 constexpr int64_t kLiteralBytes = 4 << 20;
 constexpr int64_t kBlobAlign = 64;
 
-// Elements where the layout, which is dense, puts them.
+// Elements where the layout, which is dense, puts them: kernels walk weights along memory, block of channels
+// by block, so transposing and packing happen here, once. `at` is the address of the element that is next in
+// row-major order, kept up to date by strides as an odometer turns.
 std::string laid_out(const Tensor& tensor, const Layout& layout) {
   const Value& value = *tensor.constant;
   const int size = size_of(tensor.type);
@@ -37,6 +41,7 @@ std::string laid_out(const Tensor& tensor, const Layout& layout) {
 }
 
 // What steps read: operands of nests that are not elided, and of C kernels.
+// What loops are counted and ended by is read by control flow.
 std::set<TensorId> constants_read(const Schedule& schedule) {
   std::set<TensorId> used;
   const auto use = [&](TensorId id) {
@@ -54,6 +59,7 @@ std::set<TensorId> constants_read(const Schedule& schedule) {
   return used;
 }
 
+// One literal after the other in lines of up to 100 letters, in the layout's order and not the model's.
 std::string readable_array(const Weight& weight, const Blob& blob, const Tensor& tensor,
                            const std::string& name) {
   const int64_t count = static_cast<int64_t>(weight.bytes.size()) / size_of(tensor.type);
@@ -70,6 +76,7 @@ std::string readable_array(const Weight& weight, const Blob& blob, const Tensor&
   return text + line + "\n};\n";
 }
 
+// Adjacent strings are one in C, after their escapes are read: a row's last escape cannot go on in the next.
 std::string octal(const std::string& blob) {
   std::string text;
   constexpr size_t kRow = 64;
@@ -91,7 +98,7 @@ std::string octal(const std::string& blob) {
   return text;
 }
 
-// Defines NAME_BIG_ENDIAN where the machine is.
+// Defines NAME_BIG_ENDIAN where the machine is, as far as compilers say so.
 std::string byte_order(const std::string& upper) {
   return fmt::format(
       "#if (defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__) || defined(__BIG_ENDIAN__) || "
@@ -100,6 +107,7 @@ std::string byte_order(const std::string& upper) {
       upper);
 }
 
+// Text is bytes, and elements of one byte have no order.
 bool has_byte_order(Type type) { return size_of(type) > 1 && type != Type::kString; }
 
 std::string in_other_order(std::string bytes, int size) {
@@ -107,7 +115,8 @@ std::string in_other_order(std::string bytes, int size) {
   return bytes;
 }
 
-// A blob as strings in the machine's byte order.
+// A blob as strings in the machine's byte order: where that matters both are in the file, and the
+// preprocessor takes one.
 std::string blob_text(const Weights& weights, size_t blob, const Schedule& schedule,
                       const std::string& upper) {
   std::string text;
@@ -127,7 +136,7 @@ std::string blob_text(const Weights& weights, size_t blob, const Schedule& sched
   return text;
 }
 
-// All blobs, one after the other.
+// All blobs, one after the other, as the .bin has them; what is between constants is zeros.
 std::string binary(const Weights& weights) {
   std::string bytes(weights.total(), '\0');
   for (const Weight& weight : weights.all)
@@ -135,12 +144,14 @@ std::string binary(const Weights& weights) {
   return bytes;
 }
 
+// A byte more than the blob has, for the zero that ends a string in C++; a union, for alignment.
 std::string blob_type(const Blob& blob, const std::string& name) {
   return fmt::format("union {}_{}_blob {{ unsigned char bytes[{}]; int64_t whole; double real; }}", name,
                      blob.name, blob.total + 1);
 }
 
 // What stands before the arrays of a memory that --pool names, if the build does not say it.
+// The build may define it first, and then says all: alignment and section are its own.
 std::string place_macro(const Blob& blob, const std::string& upper) {
   const std::string section =
       blob.section.empty() ? "" : fmt::format(", section({})", c_string(blob.section));
@@ -156,6 +167,7 @@ bool holds_text(const Graph& graph) {
   return std::ranges::any_of(graph.tensors, [](const Tensor& t) { return t.type == Type::kString; });
 }
 
+// Behind a guard, because several models of one program bring it.
 std::string text_type() {
   return fmt::format(
       "#ifndef ARENAC_STRING_SIZE\n#define ARENAC_STRING_SIZE {0}\n"
@@ -164,11 +176,14 @@ std::string text_type() {
       kStringBytes);
 }
 
+// Arrays of C are aligned by their type and their pool; in a blob the next constant begins at a multiple of
+// 64.
 int64_t Weights::room_for(const Weight& weight) const {
   const int64_t align = blobs[weight.blob].align;
   return round_up(static_cast<int64_t>(weight.bytes.size()), readable ? align : std::max(align, kBlobAlign));
 }
 
+// Memories that nothing lies in are not declared.
 std::vector<size_t> Weights::used_blobs() const {
   std::vector<size_t> used;
   for (size_t k = 0; k < blobs.size(); ++k)
@@ -176,6 +191,9 @@ std::vector<size_t> Weights::used_blobs() const {
   return used;
 }
 
+// Deterministic: tensors come in the order of their numbers. Constants of one type and the same bytes are
+// one, the first's; so two layers that share weights, or many equal zero points, take flash once. Different
+// types stay apart, for arrays have a type.
 Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
   Weights weights;
   std::map<std::pair<Type, std::string>, int> known;
@@ -200,6 +218,7 @@ Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
   return weights;
 }
 
+// Only what is loaded as it lies has an order to be wrong in.
 std::string weight_guard(const Weights& weights, const Schedule& schedule, const std::string& name) {
   const bool matters = std::any_of(weights.all.begin(), weights.all.end(), [&](const Weight& weight) {
     return has_byte_order(schedule.graph->tensors[weight.tensor].type);
@@ -212,6 +231,8 @@ std::string weight_guard(const Weights& weights, const Schedule& schedule, const
              upper_case(name), name);
 }
 
+// Behind a pointer sets of constants can be exchanged: there the token is of the source alone, which has
+// their names, types and places in it.
 std::string token_of(const Weights& weights, const std::string& source) {
   std::vector<std::string_view> bytes;
   if (weights.form != WeightsForm::kPointer)
@@ -219,6 +240,7 @@ std::string token_of(const Weights& weights, const std::string& source) {
   return digits_of(source, bytes);
 }
 
+// Byte by byte: the .bin is little-endian on any machine, and where it lies may be anything.
 std::string weight_check(const Weights& weights, const std::string& name) {
   const std::string upper = upper_case(name);
   return fmt::format(
@@ -229,6 +251,8 @@ std::string weight_check(const Weights& weights, const std::string& name) {
       name, upper, weights.total());
 }
 
+// One array of numbers has the token in its name, or each blob: that is enough, for the linker refuses all of
+// a file or none of it.
 std::string weight_declarations(const Weights& weights, const Schedule& schedule, const std::string& name,
                                 const std::string& token) {
   if (weights.all.empty() || weights.form == WeightsForm::kPointer) return "";
@@ -267,6 +291,8 @@ std::string weight_declarations(const Weights& weights, const Schedule& schedule
   return text + "#ifdef __cplusplus\n}\n#endif\n#endif\n";
 }
 
+// Arrays by name where they are arrays and read where they lie; else the blob's first byte, or that of its
+// copy in RAM, and an offset.
 std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedule& schedule,
                            const std::string& name) {
   const Weight& weight = weights.all[weights.of_tensor.at(tensor)];
@@ -279,6 +305,7 @@ std::string weight_pointer(const Weights& weights, TensorId tensor, const Schedu
   return fmt::format("(const {} *)(const void *)({} + {})", type, bytes, weight.offset);
 }
 
+// The member of the union in C, the symbol itself in assembler, the argument where the caller says it.
 std::string blob_pointer(const Weights& weights, size_t blob, const std::string& name) {
   if (weights.form == WeightsForm::kPointer) return "weights";
   return fmt::format("{}_{}{}", name, weights.blobs[blob].name,
@@ -287,6 +314,7 @@ std::string blob_pointer(const Weights& weights, size_t blob, const std::string&
 
 namespace {
 
+// A file without constants has a type, because a translation unit of C may not be empty.
 std::string weights_in_c(const Weights& weights, const Schedule& schedule, const std::string& name) {
   const std::string upper = upper_case(name);
   std::string text = fmt::format(
@@ -311,6 +339,7 @@ std::string weights_in_c(const Weights& weights, const Schedule& schedule, const
   return text + "\n#ifdef __cplusplus\n}\n#endif\n";
 }
 
+// The whole .bin for each blob, or its part of it. Without the note Linux would make stacks executable.
 std::string weights_in_assembler(const Weights& weights, const std::string& name, const std::string& token) {
   std::string text = fmt::format(
       "/* Constants of {0}: the bytes of {0}_weights.bin, which must lie in a folder given by -I. */\n",
@@ -330,6 +359,8 @@ std::string weights_in_assembler(const Weights& weights, const std::string& name
 
 }  // namespace
 
+// What NAME.c needs beside it; .bin comes with incbin, bin and pointer, the token at its end with a pointer
+// alone.
 std::vector<File> weight_files(const Weights& weights, const Schedule& schedule, const std::string& name,
                                const std::string& token) {
   if (weights.form == WeightsForm::kC) return {{name + "_weights.c", weights_in_c(weights, schedule, name)}};
