@@ -1,4 +1,7 @@
 // Reconstructs 5 frames of 128 mel bands through a bottleneck of 8; the error is the anomaly score.
+//
+//   [1,640] - 128 - 128 - 128 - 128 - 8 - 128 - 128 - 128 - 128 - [1,640]      dense layers, ReLU but for the
+//                                                                              last
 #include <fmt/format.h>
 
 #include "models/calibrate.h"

@@ -11,10 +11,13 @@
 namespace arenac::models {
 namespace {
 
+// Few: statistics of a channel are over all its pixels, too.
 constexpr int64_t kSamples = 16;
 constexpr uint64_t kInputSeed = 2021;
 constexpr uint64_t kNormSeed = 2015;
 
+// Outputs of all samples at once, layer by layer: batch normalisation wants the whole batch before the next
+// layer runs.
 using Values = std::vector<float>;  // of one layer, all samples: [kSamples, C, H, W]
 
 struct Extent {
@@ -22,6 +25,7 @@ struct Extent {
   int64_t plane() const { return height * width; }
 };
 
+// Of [1,C] a 1x1 image.
 Extent extent_of(const std::vector<int64_t>& shape) {
   return shape.size() == 2 ? Extent{shape[1], 1, 1} : Extent{shape[1], shape[2], shape[3]};
 }
@@ -64,6 +68,7 @@ Lanes window_sums(const Layer& layer, const Extent& in, const float* input, cons
   const int64_t x0 = place[1] * window.stride[1] - window.pad_begin[1];
   const int64_t ky_begin = std::max<int64_t>(0, -y0), ky_end = std::min(window.kernel[0], in.height - y0);
   const int64_t kx_begin = std::max<int64_t>(0, -x0), kx_end = std::min(window.kernel[1], in.width - x0);
+  // In double, whose products of two floats are exact: only sums round.
   Lanes sums = {};
   for (int64_t c = 0; c < in.channels / layer.groups; ++c) {
     for (int64_t ky = ky_begin; ky < ky_end; ++ky) {
@@ -83,6 +88,7 @@ Values convolve(const Layer& layer, const Extent& in, const Values& input) {
   const int64_t fan_in = static_cast<int64_t>(layer.weights.size()) / out.channels;
   const int64_t group_in = in.channels / layer.groups, group_out = out.channels / layer.groups;
   Values output(static_cast<size_t>(kSamples * out.channels * out.plane()));
+  // Lanes never cross a group: its channels read the same planes.
   for (int64_t m = 0, count = 0; m < out.channels; m += count) {
     const int64_t group = m / group_out;
     count = std::min(kLanes, (group + 1) * group_out - m);
@@ -117,6 +123,7 @@ void fold_batch_norm(Layer& layer, Values& output, Random& random) {
   const int64_t fan_in = static_cast<int64_t>(layer.weights.size()) / extent.channels;
   for (int64_t m = 0; m < extent.channels; ++m) {
     double mean = 0, variance = 0;
+    // Two passes: the variance about the mean, which does not cancel.
     for_channel(output, extent, m, [&](float& v) { mean += v / count; });
     for_channel(output, extent, m, [&](float& v) { variance += (v - mean) * (v - mean) / count; });
     const double gain = (1.5 + 0.5 * random.symmetric()) / std::sqrt(variance + kEpsilon);
@@ -128,6 +135,7 @@ void fold_batch_norm(Layer& layer, Values& output, Random& random) {
   }
 }
 
+// Padding takes no part: each window has at least one element of the image.
 Values max_pool(const Layer& layer, const Extent& in, const Values& input) {
   const Extent out = extent_of(layer.shape);
   const Window& window = layer.window;
@@ -230,6 +238,7 @@ Network calibrate(Network network) {
     if (&layer == &network.layers.back() && layer.op == Op::kSoftmax) break;
     Values values = evaluate(layer, network, outputs, norm);
     activate(layer.activation, values);
+    // Ranges begin as [0, 0], so that zero is in all of them.
     for (const float value : values)
       layer.range = {std::min(layer.range.low, value), std::max(layer.range.high, value)};
     // Stored integers are compared and moved as they are.

@@ -1,4 +1,7 @@
 // Depthwise separable convolutions over 49 frames of 10 cepstral coefficients.
+//
+//   [1,1,49,10] --conv 10x4 / 2--> [1,64,25,5] --4 blocks of depthwise 3x3, pointwise--> mean --dense-->
+//   [1,12]
 #include <fmt/format.h>
 
 #include "models/calibrate.h"

@@ -14,6 +14,7 @@ namespace {
 
 Ints ints(const std::array<int64_t, 2>& a) { return {a[0], a[1]}; }
 
+// Explicit pads, [begin y, begin x, end y, end x]: auto_pad is deprecated.
 Attributes window_attributes(const Window& window) {
   return {{"kernel_shape", ints(window.kernel)},
           {"strides", ints(window.stride)},
@@ -26,6 +27,7 @@ Attributes conv_attributes(const Layer& layer) {
   return attributes;
 }
 
+// ONNX's: [M, C / groups, kh, kw], and [M, C] for Gemm with transB.
 Ints weight_shape(const Layer& layer) {
   const auto outputs = static_cast<int64_t>(layer.bias.size());
   const int64_t fan_in = static_cast<int64_t>(layer.weights.size()) / outputs;
@@ -36,6 +38,8 @@ Ints weight_shape(const Layer& layer) {
 
 bool has_weights(const Layer& layer) { return layer.op == Op::kConv || layer.op == Op::kDense; }
 
+// The operator alone, on whatever its inputs hold: of those that only move or compare elements the integers
+// of a quantised tensor as well.
 std::string operator_node(OnnxBuilder& graph, const Layer& layer, const std::vector<std::string>& inputs) {
   switch (layer.op) {
     case Op::kConv:
@@ -102,6 +106,7 @@ Quantized activation_tensor(OnnxBuilder& graph, const std::string& name, const R
   return {name, graph.initializer<float>(name + "_scale", {}, {params.scale}), zero};
 }
 
+// The scale does not depend on where the 256 values begin.
 float scale_of(const Layer& layer) { return activation_params(layer.range, 0).scale; }
 
 // Quantises the float tensor `name` and reads it back.
@@ -113,6 +118,8 @@ std::string quantize_dequantize(OnnxBuilder& graph, const std::string& name, con
 }
 
 // DequantizeLinear of the int8 weights and the int32 bias.
+// As exporters write them: constants behind DequantizeLinear, which arenac folds or takes as the integers
+// that they are.
 std::vector<std::string> dequantized_weights(OnnxBuilder& graph, const Layer& layer, float input_scale) {
   const QuantWeights q = quantize_weights(layer, input_scale);
   const auto outputs = static_cast<int64_t>(q.scales.size());
@@ -134,6 +141,7 @@ std::vector<std::string> dequantized_weights(OnnxBuilder& graph, const Layer& la
               first_axis)};
 }
 
+// The activation is in the output's range: ReLU is what is cut off below the zero point at the end of it.
 Quantized qlinear_conv(OnnxBuilder& graph, const Layer& layer, const Quantized& x, float x_scale) {
   const QuantWeights q = quantize_weights(layer, x_scale);
   const auto outputs = static_cast<int64_t>(q.scales.size());
@@ -149,6 +157,7 @@ Quantized qlinear_conv(OnnxBuilder& graph, const Layer& layer, const Quantized& 
   return y;
 }
 
+// Of onnxruntime's own domain: ONNX has none.
 Quantized qlinear_add(OnnxBuilder& graph, const Layer& layer, const Quantized& a, const Quantized& b) {
   const Quantized y = activation_tensor(graph, layer.name, layer.range, ActivationType::kInt8);
   graph.node(layer.name, "com.microsoft:QLinearAdd",
@@ -165,6 +174,7 @@ Quantized qlinear_dense(OnnxBuilder& graph, const Layer& layer, const Quantized&
   for (size_t c = 0; c < inputs; ++c)
     for (size_t m = 0; m < outputs; ++m) transposed.push_back(q.values[m * inputs + c]);
 
+  // Bounds of the product before the bias: what the calibration saw of the sum, less each channel's bias.
   Range product = layer.range;
   for (const float b : layer.bias) {
     product.low = std::min(product.low, layer.range.low - b);
@@ -196,6 +206,7 @@ Quantized qlinear_global_average_pool(OnnxBuilder& graph, const Layer& layer, co
 
 }  // namespace
 
+// Names of tensors are those of the layers, by index.
 onnx::ModelProto float_model(const std::string& name, const Network& network) {
   OnnxBuilder graph(name);
   std::vector<std::string> outputs;
@@ -216,6 +227,8 @@ onnx::ModelProto float_model(const std::string& name, const Network& network) {
   return graph.finish();
 }
 
+// A pair of quantise and dequantise behind every layer and its activation, but the last: what a compiler has
+// to find integer operators in.
 onnx::ModelProto qdq_model(const std::string& name, const Network& calibrated, ActivationType type) {
   OnnxBuilder graph(name);
   std::vector<std::string> outputs;
@@ -238,6 +251,7 @@ onnx::ModelProto qdq_model(const std::string& name, const Network& calibrated, A
   return graph.finish();
 }
 
+// `last` is the last layer that is written, whose shape the output has.
 onnx::ModelProto qop_model(const std::string& name, const Network& calibrated) {
   OnnxBuilder graph(name);
   std::vector<Quantized> outputs;

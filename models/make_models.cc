@@ -1,4 +1,9 @@
 // make_models DIR [NAME...]: writes DIR/NAME.onnx for the named rows of the model table, or for all.
+//
+//   make_models build/models ds_cnn ds_cnn_qdq      two files, a line about each
+//
+// Files are the same bytes on every machine (calibrate.h), so that figures of tests and benchmarks can be
+// compared.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -20,6 +25,7 @@ int main(int argc, char** argv) {
   for (const ModelRow& row : model_table()) known.push_back(row.name);
   app.add_option("DIR", dir, "folder to write to, made if absent")->required();
   app.add_option("NAME", names, "models to write (default: all)")->check(CLI::IsMember(known));
+  // Unknown names end here, with those there are.
   CLI11_PARSE(app, argc, argv);
 
   try {

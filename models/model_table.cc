@@ -7,6 +7,8 @@ namespace arenac::models {
 namespace {
 
 // clang-format off
+// NAME is the float model, NAME_qdq that of quantise and dequantise nodes, NAME_qop that of QLinear operators
+// (export.h). Those without these rows are there for their topology.
 constexpr ModelRow kModels[] = {
     {"tiny_cnn", "two convolutions, the committed example", [] { return float_model("tiny_cnn", tiny_cnn()); }},
     {"ds_cnn", "keyword spotting", [] { return float_model("ds_cnn", ds_cnn()); }},

@@ -19,6 +19,7 @@ Window with_same_padding(Window window, const std::vector<int64_t>& shape) {
   return window;
 }
 
+// ceil(input / stride) in both directions, whatever the kernel: that is what SAME means.
 std::vector<int64_t> window_output(const Window& window, const std::vector<int64_t>& in, int64_t channels) {
   return {1, channels, (in[2] + window.stride[0] - 1) / window.stride[0],
           (in[3] + window.stride[1] - 1) / window.stride[1]};
@@ -40,10 +41,13 @@ int Network::append(Layer layer) {
   return static_cast<int>(layers.size()) - 1;
 }
 
+// There is one: everything else knows it by its name.
 int Network::input(const std::vector<int64_t>& shape) {
   return append({.name = "input", .op = Op::kInput, .shape = shape});
 }
 
+// Weights are drawn in the order of the calls, so a network's seed and its text decide all of its numbers.
+// Biases are 0 until calibration folds a normalisation into them.
 int Network::grouped_conv(Layer layer, int64_t channels) {
   const auto& in = shape(layer.inputs[0]);
   const int64_t fan_in = in[1] / layer.groups * layer.window.kernel[0] * layer.window.kernel[1];
@@ -70,6 +74,7 @@ int Network::depthwise(const std::string& name, int x, Window window, Activation
                       channels);
 }
 
+// Of [1,C]: a 1x1 convolution of a 1x1 image, for calibration.
 int Network::dense(const std::string& name, int x, int64_t units, Activation activation) {
   const int64_t fan_in = shape(x)[1];
   return append({.name = name,
@@ -81,6 +86,7 @@ int Network::dense(const std::string& name, int x, int64_t units, Activation act
                  .bias = std::vector<float>(static_cast<size_t>(units), 0.0f)});
 }
 
+// Of equal shapes: nothing is broadcast.
 int Network::add(const std::string& name, int a, int b, Activation activation) {
   return append(
       {.name = name, .op = Op::kAdd, .inputs = {a, b}, .shape = shape(a), .activation = activation});
@@ -121,6 +127,7 @@ int Network::softmax(const std::string& name, int x) {
   return append({.name = name, .op = Op::kSoftmax, .inputs = {x}, .shape = shape(x)});
 }
 
+// The last activation comes behind the sum, as in the paper.
 int Network::residual(const std::string& name, int x, int64_t channels, int64_t stride) {
   int y =
       conv(name + "_conv1", x, channels, {.kernel = {3, 3}, .stride = {stride, stride}}, Activation::kRelu);
@@ -129,6 +136,8 @@ int Network::residual(const std::string& name, int x, int64_t channels, int64_t 
   return add(name + "_add", x, y, Activation::kRelu);
 }
 
+// Weights do not depend on the image, so that a network can be calibrated on a small one and then be of the
+// size that it is for. Ranges stay those of the small image: close enough for models that recognise nothing.
 void Network::resize(int64_t height, int64_t width) {
   for (Layer& layer : layers) {
     const std::vector<int64_t> in = layer.inputs.empty() ? std::vector<int64_t>{} : shape(layer.inputs[0]);

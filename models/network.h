@@ -49,6 +49,7 @@ struct Range {
   float high = 0;
 };
 
+// One operator and its activation, which quantised models round together. Which members count, its `op` says.
 struct Layer {
   std::string name = {};
   Op op = Op::kInput;
@@ -91,7 +92,9 @@ class Network {
   std::vector<Layer> layers;
 
  private:
+  // Puts the layer behind those there are; returns its index.
   int append(Layer layer);
+  // A convolution of layer.groups groups with as many output channels: its padding, shape and weights.
   int grouped_conv(Layer layer, int64_t channels);
 
   Random random_;

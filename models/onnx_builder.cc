@@ -15,9 +15,12 @@
 namespace arenac::models {
 namespace {
 
+// Old enough for every runtime that tests compare with; 13 is the first opset with scales for each channel
+// (QuantizeLinear's axis).
 constexpr int kIrVersion = 8;
 constexpr int kOpset = 13;
 
+// Of C++'s type the tensor type of ONNX; UNDEFINED is what no initializer may have.
 template <typename T>
 constexpr onnx::TensorProto::DataType kDataType = onnx::TensorProto::UNDEFINED;
 template <>
@@ -31,6 +34,7 @@ constexpr auto kDataType<int32_t> = onnx::TensorProto::INT32;
 template <>
 constexpr auto kDataType<int64_t> = onnx::TensorProto::INT64;
 
+// The bits as an integer, whose lowest sizeof(T) bytes count.
 template <typename T>
 uint64_t bits_of(T value) {
   if constexpr (std::is_same_v<T, float>) {
@@ -52,6 +56,7 @@ std::string little_endian(const std::vector<T>& values) {
   return bytes;
 }
 
+// All dimensions are known: models of our own have no symbolic ones.
 onnx::ValueInfoProto value_info(const std::string& name, onnx::TensorProto::DataType type,
                                 const Ints& shape) {
   onnx::ValueInfoProto info;
@@ -62,6 +67,7 @@ onnx::ValueInfoProto value_info(const std::string& name, onnx::TensorProto::Data
   return info;
 }
 
+// One of the four kinds that these models need.
 onnx::AttributeProto attribute_proto(const std::string& name, const Attribute& attribute) {
   onnx::AttributeProto proto;
   proto.set_name(name);
@@ -81,6 +87,7 @@ onnx::AttributeProto attribute_proto(const std::string& name, const Attribute& a
   return proto;
 }
 
+// Each domain once, the standard one first.
 void import_domain(onnx::ModelProto& model, const std::string& domain, int version) {
   const auto& imports = model.opset_import();
   if (std::any_of(imports.begin(), imports.end(), [&](const auto& i) { return i.domain() == domain; }))
@@ -124,6 +131,7 @@ std::string OnnxBuilder::initializer(const std::string& name, const Ints& shape,
   return name;
 }
 
+// The types that there are; others do not link.
 template std::string OnnxBuilder::initializer(const std::string&, const Ints&, const std::vector<float>&);
 template std::string OnnxBuilder::initializer(const std::string&, const Ints&, const std::vector<int8_t>&);
 template std::string OnnxBuilder::initializer(const std::string&, const Ints&, const std::vector<uint8_t>&);
@@ -152,6 +160,8 @@ void OnnxBuilder::node_with_outputs(const std::string& name, const std::string& 
   for (const auto& [key, value] : attributes) *node->add_attribute() = attribute_proto(key, value);
 }
 
+// Protocol buffers promise no order of bytes by themselves: attributes come sorted from Attributes, and
+// serialisation is asked to be deterministic.
 std::string serialize(const onnx::ModelProto& model) {
   std::string bytes;
   google::protobuf::io::StringOutputStream stream(&bytes);
@@ -162,6 +172,7 @@ std::string serialize(const onnx::ModelProto& model) {
   return bytes;
 }
 
+// Closing can fail, too: a full disk is noticed there.
 void write_model(const onnx::ModelProto& model, const std::filesystem::path& file) {
   std::ofstream stream(file, std::ios::binary);
   const std::string bytes = serialize(model);

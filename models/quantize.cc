@@ -16,12 +16,15 @@ float symmetric_scale(const float* first, const float* last) {
   return largest == 0 ? 1.0f : largest / 127;
 }
 
+// Never -128: two products of -128 by -128 add up to 2^15, and kernels that add pairs in int16 hold less.
 int8_t to_int8(float value, float scale) {
   return static_cast<int8_t>(std::clamp(rounded(static_cast<double>(value) / scale), -127, 127));
 }
 
 }  // namespace
 
+// The zero point is an integer of the range, so that real 0 (padding, ReLU) has no error. A range without
+// extent stands for nothing but 0.
 QuantParams activation_params(const Range& range, int32_t lowest) {
   if (range.low == range.high) return {1.0f, 0};
   const float scale = (range.high - range.low) / 255;

@@ -1,4 +1,9 @@
 // From real numbers to stored integers: see export.h for the scheme.
+//
+//   activation_params({-1, 3}, -128)        scale 4 / 255, zero point -64: -1 is -128, 3 is 127, 0 is exactly
+//                                           -64
+//
+// Quotients are of doubles and rounded to nearest even, so that every machine stores the same integers.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +13,7 @@
 
 namespace arenac::models {
 
+// real = scale * (stored - zero_point).
 struct QuantParams {
   float scale;
   int32_t zero_point;
@@ -22,6 +28,8 @@ struct QuantWeights {
   std::vector<int32_t> bias;   // [M], of scale input_scale * scales[m]
 };
 
+// Per output channel, symmetric: the largest magnitude of a channel is 127. `input_scale` is that of what the
+// layer reads.
 QuantWeights quantize_weights(const Layer& layer, float input_scale);
 
 struct QuantVector {

@@ -15,11 +15,13 @@ namespace {
 
 constexpr int64_t kFrames = 49, kFeatures = 10, kWords = 12;
 
+// ONNX's recurrent operators want time as the first dimension.
 std::string frames_first(OnnxBuilder& graph) {
   const std::string input = graph.input("input", kFloat, {1, kFrames, kFeatures});
   return graph.node("frames", "Transpose", {input}, {{"perm", Ints{1, 0, 2}}});
 }
 
+// Of the last state, which has seen all frames.
 void classifier(OnnxBuilder& graph, Random& random, const std::string& state, int64_t units) {
   const std::string weight =
       graph.initializer("dense_weight", {kWords, units}, random.uniform(kWords * units, 2));
@@ -54,6 +56,7 @@ onnx::ModelProto lstm_model() {
   const auto weights = recurrent_weights(graph, random, 1, 4, kHidden);
   graph.node_with_outputs("lstm", "LSTM", {x, weights[0], weights[1], weights[2]}, {"", "last_hidden"},
                           {{"hidden_size", kHidden}});
+  // last_hidden is [directions, batch, hidden].
   const std::string axes = graph.initializer<int64_t>("direction_axis", {1}, {0});
   classifier(graph, random, graph.node("state", "Squeeze", {"last_hidden", axes}), kHidden);
   return graph.finish();
@@ -70,6 +73,7 @@ onnx::ModelProto gru_model() {
                           {{"hidden_size", kHidden},
                            {"direction", std::string("bidirectional")},
                            {"linear_before_reset", int64_t{1}}});
+  // Both directions side by side: [2, 1, hidden] as [1, 2 * hidden].
   const std::string batch_first =
       graph.node("batch_first", "Transpose", {"last_hidden"}, {{"perm", Ints{1, 0, 2}}});
   const std::string shape = graph.initializer<int64_t>("state_shape", {2}, {1, 2 * kHidden});

@@ -1,4 +1,7 @@
 // Four stages of two residual blocks; the shortcut is a 1x1 convolution where a stage halves the image.
+//
+//   224 --conv 7x7 / 2--> 112 --pool / 2--> 56 x 64 channels -> 28 x 128 -> 14 x 256 -> 7 x 512 --mean,
+//   dense--> 1000
 #include <fmt/format.h>
 
 #include "models/calibrate.h"

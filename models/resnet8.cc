@@ -1,4 +1,7 @@
 // Three residual blocks; the shortcut is a 1x1 convolution where a block halves the image.
+//
+//   [1,3,32,32] --conv--> 16 channels --block--> 16 --block / 2--> 32 --block / 2--> 64 --mean, dense-->
+//   [1,10]
 #include "models/calibrate.h"
 #include "models/topologies.h"
 

@@ -1,4 +1,8 @@
 // SqueezeNet 1.1 with a quarter of the channels and five fire modules.
+//
+//   conv / 2 - pool - fire fire - pool - fire fire - pool - fire - conv 1x1 to 10 channels - mean - softmax
+//
+// The one network here with Concat.
 #include "models/calibrate.h"
 #include "models/topologies.h"
 

@@ -1,4 +1,6 @@
 // Two convolutions: the smallest network that still has a peak of memory in its middle.
+//
+//   [1,1,16,16] --conv--> [1,8,16,16] --pool--> [1,8,8,8] --conv--> [1,16,8,8] --mean, dense--> [1,10]
 #include "models/calibrate.h"
 #include "models/topologies.h"
 

@@ -1,5 +1,7 @@
 // The networks, calibrated; each is written once and exported as float or int8 by the table in
 // model_table.cc. README.md names the papers.
+//
+//   const Network net = ds_cnn();      layers with weights and ranges, ready for float_model() and its kin
 #pragma once
 
 #include <onnx/onnx_pb.h>
