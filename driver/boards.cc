@@ -10,6 +10,7 @@
 namespace arenac {
 namespace {
 
+// An installed tool prints its version at once; one that hangs is none.
 constexpr int kProbeSeconds = 60;
 const std::string kQemu = "qemu-", kLeastRiscv = "qemu-rv32";
 constexpr uint32_t kMB = 1 << 20;
@@ -17,6 +18,9 @@ constexpr uint32_t kMB = 1 << 20;
 #define ARM(m) "arm-none-eabi-gcc", "-mthumb -mcpu=cortex-" m
 #define RISCV(march, mabi) "riscv64-unknown-elf-gcc", "-march=" march " -mabi=" mabi " -mcmodel=medany"
 // clang-format off
+// The memories are those of QEMU's machines: where code and data lie, and how much there is. A tick is what
+// the machine's clock counts in when -icount makes an instruction a nanosecond: 25 MHz of the mps2 is 40,000
+// ps.
 constexpr Core kCores[] = {
     {"m0", ARM("m0"), "qemu-system-arm -M mps2-an385", "cortex-m0", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
     {"m3", ARM("m3"), "qemu-system-arm -M mps2-an385", "cortex-m3", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
@@ -29,6 +33,7 @@ constexpr Core kCores[] = {
 };
 // clang-format on
 
+// No such program and a program that fails are the same: the board is not there.
 bool succeeds(const std::string& command) {
   try {
     return run_process(words_of(command), ".", kProbeSeconds).status == 0;
@@ -46,6 +51,7 @@ const Core* find_core(const std::string& name) {
   return found == std::end(kCores) ? nullptr : found;
 }
 
+// In the order of the table, then the name that stands for one of them.
 std::vector<std::string> board_names() {
   std::vector<std::string> names;
   for (const Core& core : kCores) names.push_back(kQemu + std::string(core.name));
@@ -53,6 +59,7 @@ std::vector<std::string> board_names() {
   return names;
 }
 
+// "qemu-rv32" is the least of the RISC-V cores.
 const Core& find_board(const std::string& name) {
   const Core* core = find_core(name == kLeastRiscv ? "rv32imac" : name.substr(kQemu.size()));
   ARENAC_CHECK(core, "the command line knows the boards");
@@ -65,10 +72,13 @@ bool is_installed(const Core& core) {
          succeeds(words_of(core.emulator)[0] + " --version");
 }
 
+// picolibc, because it has semihosting: files of the host, which inputs and outputs are.
 std::string compiler_command(const Core& core) {
   return fmt::format("{} {} --specs=picolibc.specs -std=c99", core.compiler, core.flags);
 }
 
+// Of picolibc's linker script, which takes the memories as symbols; crt0=hosted calls exit(), by which files
+// are closed.
 std::string program_flags(const Core& core) {
   return fmt::format(
       "--oslib=semihost --crt0=hosted -DPICOSECONDS_PER_TICK={} "
@@ -77,6 +87,7 @@ std::string program_flags(const Core& core) {
       core.picoseconds_per_tick, core.code, core.code_bytes, core.ram, core.ram_bytes, kBoardStackBytes);
 }
 
+// -icount counts instructions instead of time, so that two runs count the same.
 std::string emulator_command(const Core& core, const std::string& program) {
   return fmt::format(
       "{} -display none -monitor none -serial none -icount shift=0 -semihosting-config "

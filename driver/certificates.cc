@@ -10,6 +10,7 @@
 
 namespace arenac {
 
+// Names and not numbers: a certificate stays right when a problem's lines are sorted.
 std::string to_json(const Problem& problem, const std::vector<Certificate>& certificates) {
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
   for (const Certificate& c : certificates) {
@@ -21,6 +22,7 @@ std::string to_json(const Problem& problem, const std::vector<Certificate>& cert
   return all.dump(1) + "\n";
 }
 
+// The form alone is judged here; whether the buffers need the bound check_certificate() finds out.
 std::vector<Certificate> certificates_from_json(const std::string& text, const std::string& file,
                                                 const Problem& problem) {
   const auto refuse = [&](const std::string& why) { throw UserError(fmt::format("{}: {}", file, why)); };

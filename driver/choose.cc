@@ -26,7 +26,9 @@ constexpr double kWholeSlowdown = 0.1;  // of whole layers beside the fastest of
 constexpr double kOfPlans = 1.03;  // cycles with the buffers of a plan over each other, beside those without
 constexpr int64_t kMostPlanned = 4;  // with all effort, of the schedules whose first plans are the smallest
 
-// A schedule and its problem, not planned yet.
+// A schedule and its problem, not planned yet. Planning is what takes time, so bounds and cycles decide which
+// of them are planned at all. A bound is below every plan; a plan with all effort is taken to be at most 1/16
+// smaller than one with little (kMostGained).
 struct Candidate {
   Schedule schedule;
   Lifetimes lifetimes;
@@ -35,6 +37,8 @@ struct Candidate {
   const Graph* scheduled;  // the scheduler's graph: that of the schedule may have calls for its nests
 };
 
+// The schedule with calls of CMSIS-NN where they are wanted, what lives when, and a bound. The bound takes
+// milliseconds, a plan up to seconds.
 Candidate candidate(Schedule schedule, const Choosing& choosing) {
   const CompileOptions& options = choosing.options;
   const auto begin = Clock::now();
@@ -50,7 +54,8 @@ Candidate candidate(Schedule schedule, const Choosing& choosing) {
   return {std::move(schedule), std::move(all), bound, 0, scheduled};
 }
 
-// Every buffer above the one before.
+// Every buffer above the one before: no two share bytes, so that a schedule's cycles can be counted before it
+// is planned.
 Plan stacked(const Problem& problem) {
   Plan plan{{}, std::vector<PoolUse>(problem.pools.size())};
   int64_t offset = 0;
@@ -61,6 +66,7 @@ Plan stacked(const Problem& problem) {
   return plan;
 }
 
+// By the memo that all candidates share (ScheduleCycles), for most of their steps are the same.
 double cycles_of(const Candidate& c, const Plan& plan, const Choosing& choosing) {
   const auto begin = Clock::now();
   const double cycles = choosing.cycles->of(c.schedule, c.lifetimes, plan);
@@ -68,7 +74,8 @@ double cycles_of(const Candidate& c, const Plan& plan, const Choosing& choosing)
   return cycles;
 }
 
-// The fastest first.
+// The fastest first. Of equal ones that which the scheduler names first, so that a build chooses the same
+// every time.
 std::vector<Candidate> candidates(const Graph& graph, Freedom freedom, const Choosing& choosing) {
   std::vector<Candidate> all;
   for (Schedule& schedule :
@@ -80,6 +87,8 @@ std::vector<Candidate> candidates(const Graph& graph, Freedom freedom, const Cho
   return all;
 }
 
+// Plans of equal problems are made once: candidates that differ in order alone often have one, and those of
+// one pool are asked for again.
 Plan planned(const Candidate& c, const Choosing& choosing, double effort = 1) {
   const Problem& problem = c.lifetimes.problem;
   for (const MadePlan& made : *choosing.made)
@@ -103,6 +112,8 @@ bool may_fit(const Candidate& c, int64_t bytes, const Choosing& choosing) {
   return first - first / kMostGained <= bytes;
 }
 
+// The last look at both before anything is made of them: schedule, plan, and bytes that overlaps let two
+// storages share.
 Chosen chosen(Candidate c, Plan plan) {
   verify(c.schedule);
   if (const auto fault = verify(c.lifetimes.problem, plan))
@@ -111,7 +122,7 @@ Chosen chosen(Candidate c, Plan plan) {
   return {std::move(c.schedule), std::move(c.lifetimes), std::move(plan)};
 }
 
-// One pool with room enough for any schedule.
+// One pool with room enough for any schedule: for sizes that are told, not taken.
 CompileOptions with_room(CompileOptions options) {
   options.ram.reset();
   options.pins.clear();
@@ -135,7 +146,8 @@ Choosing in_one_pool(const CompileOptions& roomy, const Choosing& choosing) {
 
 using Size = std::pair<int64_t, size_t>;  // bytes, number of the candidate
 
-// Of those that `which` takes, as little effort plans them, ascending. What cannot be smaller is not planned.
+// Of those that `which` takes, as little effort plans them, ascending. What cannot be smaller is not planned:
+// a bound above the least size so far, and by their order all bounds behind it.
 template <typename Which>
 std::vector<Size> first_sizes(const std::vector<Candidate>& all, const Choosing& choosing,
                               const Which& which) {
@@ -145,6 +157,7 @@ std::vector<Size> first_sizes(const std::vector<Candidate>& all, const Choosing&
   std::ranges::sort(bounds);
   Size least = {INT64_MAX, 0};
   for (const Size& bound : bounds) {
+    // Bounds ascend: what follows cannot be smaller either.
     if (bound > least) break;
     firsts.emplace_back(total_size(planned(all[bound.second], choosing, kFirstEffort)), bound.second);
     least = std::min(least, firsts.back());
@@ -154,7 +167,7 @@ std::vector<Size> first_sizes(const std::vector<Candidate>& all, const Choosing&
 }
 
 // Of those that `which` takes that of the smallest plan, of equal ones the first: with all effort so many are
-// planned whose first plans are the smallest.
+// planned whose first plans are the smallest. Nothing where `which` takes none.
 template <typename Which>
 std::optional<Planned> smallest_of(const std::vector<Candidate>& all, const Choosing& choosing,
                                    const Which& which, int64_t most_planned = kMostPlanned) {
@@ -162,6 +175,7 @@ std::optional<Planned> smallest_of(const std::vector<Candidate>& all, const Choo
   int64_t count = 0;
   for (const auto& [first, k] : first_sizes(all, choosing, which)) {
     const auto size_of_best = [&] { return Size(total_size(best->plan), best->candidate); };
+    // Not even its bound is below the best plan, of equal ones by its number.
     if (best && size_of_best() <= Size(all[k].bound, k)) continue;
     if (count++ == most_planned) {
       best->cut = true;
@@ -182,6 +196,7 @@ bool is_whole(const Candidate& c, const Graph& graph) {
   return is_of_whole_layers(c.schedule) && c.scheduled == &graph;
 }
 
+// What a schedule may do again for less memory, by what is preferred.
 Freedom freedom_of(Optimize optimize) {
   switch (optimize) {
     case Optimize::kSpeed:
@@ -211,6 +226,7 @@ bool is_zero(const Spilled& bytes) {
   return std::all_of(bytes.begin(), bytes.end(), [](int64_t b) { return b == 0; });
 }
 
+// Whether the schedule keeps to that freedom.
 bool has(Freedom freedom, const Schedule& schedule) {
   if (freedom == Freedom::kWholeLayers) return is_of_whole_layers(schedule);
   if (freedom == Freedom::kSecondPasses && work_again_in_rows(schedule) > 0) return false;
@@ -244,6 +260,7 @@ Planned balanced(const Graph& graph, const std::vector<Candidate>& all, const Ch
     Planned best = *smallest_of(all, choosing, which);
     const Candidate& c = all[best.candidate];
     if (cycles_of(c, best.plan, choosing) <= most) return best;
+    // With its plan it takes longer than was foreseen: the next smallest is asked.
     slow.insert(&c);
   }
 }
@@ -285,10 +302,13 @@ std::optional<Planned> fitting(const std::vector<Candidate>& all, Freedom freedo
   return best;
 }
 
+// Whether something lies beyond the first pool that might lie in it.
 bool spills(const std::vector<Candidate>& all, const Planned& fit) {
   return !is_zero(spilled(all[fit.candidate].lifetimes.problem, fit.plan));
 }
 
+// The message says the smallest size in one pool, which is what a user can act on: it is planned again with
+// room enough for that.
 [[noreturn]] void fits_nowhere(const std::vector<Candidate>& all, const Choosing& choosing) {
   const CompileOptions& options = choosing.options;
   const CompileOptions roomy = with_room(options);
@@ -320,6 +340,7 @@ bool spills(const std::vector<Candidate>& all, const Planned& fit) {
                   Exit::kDoesNotFit);
 }
 
+// Then the question is what fits, and not what is smallest.
 bool has_budget(const CompileOptions& options) {
   return options.ram || std::any_of(options.pools.begin(), options.pools.end(),
                                     [](const Pool& pool) { return pool.capacity.has_value(); });
@@ -343,7 +364,8 @@ int64_t arena_of_whole_layers(const Graph& graph, const std::vector<Candidate>& 
   return total_size(smallest_of(whole, in_one, which, is_chosen ? kMostPlanned : 1)->plan);
 }
 
-// Of one pool with room enough: each with a smaller arena than those before.
+// Of one pool with room enough: each with a smaller arena than those before. Candidates come by their cycles,
+// so that those are the Pareto front of both.
 std::vector<Rung> frontier(const std::vector<Candidate>& all, const Choosing& choosing) {
   const CompileOptions roomy = with_room(choosing.options);
   const Choosing in_one = in_one_pool(roomy, choosing);
@@ -361,6 +383,7 @@ std::vector<Rung> frontier(const std::vector<Candidate>& all, const Choosing& ch
   return rungs;
 }
 
+// The arena of whole layers is told beside the one chosen, where they are not the same.
 Chosen chosen_of(const Graph& graph, std::vector<Candidate> all, Planned best, const Choosing& choosing) {
   std::optional<int64_t> layerwise;
   if (choosing.options.optimize != Optimize::kSpeed || !is_of_whole_layers(all[best.candidate].schedule))
@@ -371,6 +394,7 @@ Chosen chosen_of(const Graph& graph, std::vector<Candidate> all, Planned best, c
   return c;
 }
 
+// Without a budget what is preferred; with one what fits, with more work done again if it has to be.
 Chosen choose_from(const Graph& graph, std::vector<Candidate> all, const Choosing& choosing) {
   const CompileOptions& options = choosing.options;
   const bool searched = options.scheduler.empty();
@@ -398,6 +422,8 @@ int64_t total_size(const Plan& plan) {
   return size;
 }
 
+// The schedules of --pareto include those of the choice, so that one search does for both, where both look at
+// the same kinds.
 Chosen choose(const Graph& graph, const Choosing& choosing) {
   const CompileOptions& options = choosing.options;
   const bool listed = options.rungs != Rungs::kUnlisted;

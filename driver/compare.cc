@@ -26,6 +26,7 @@ double distance(Type type, Scalar got, Scalar want) {
   return std::isfinite(off) ? off : std::numeric_limits<double>::infinity();
 }
 
+// The last index turns fastest.
 std::string position(const Shape& shape, int64_t element) {
   std::vector<int64_t> index(shape.size());
   for (size_t d = shape.size(); d-- > 0; element /= shape[d]) index[d] = element % shape[d];
@@ -49,12 +50,14 @@ Value cropped(const Value& x, const Shape& shape) {
 
 }  // namespace
 
+// Of integers beyond 2^53 the nearest double: for messages and sums, not for comparisons.
 double number(Type type, Scalar value) {
   if (is_float(type)) return value.f;
   return type == Type::kUint64 ? static_cast<double>(static_cast<uint64_t>(value.i))
                                : static_cast<double>(value.i);
 }
 
+// Of several that differ the one that is furthest off: near misses and wild numbers have different causes.
 std::optional<std::string> difference(const Value& got, const Value& want, const Tolerance& tolerance) {
   if (got.type != want.type)
     return fmt::format("type is {}, expected {}", info(got.type).name, info(want.type).name);
@@ -87,6 +90,7 @@ std::optional<std::string> difference(const Value& got, const Value& want, const
                      number(want.type, load(want, worst)), worst_off, quanta, differing, got.count());
 }
 
+// Outputs that hold true shapes are taken away from behind, for indices would move.
 std::vector<Value> model_outputs(const Graph& graph, std::vector<Value> outputs) {
   std::set<size_t> holders;
   for (const auto& [output, holder] : graph.true_shapes) {

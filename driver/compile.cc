@@ -103,6 +103,7 @@ std::string schedule_words(const Schedule& schedule) {
 }
 
 // What the map says of a rung.
+// The C of a rung is written to count its bytes, without constants, which are the same for all.
 MapChoice choice_of(const Rung& rung, const CompileOptions& options, const std::string& name) {
   const Schedule& schedule = rung.schedule;
   MapChoice choice = {.arena = total_size(rung.plan),
@@ -125,6 +126,7 @@ Code code_of(const CompileOptions& options) {
   return options.code.value_or(target.registers == Registers::kScalar ? Code::kSmall : Code::kFast);
 }
 
+// Sections go by pool: that of copies of constants comes behind the arena's.
 EmitOptions emit_options(const CompileOptions& options, const std::string& name) {
   const Target& target = target_named(options.target);
   std::vector<std::string> sections = options.sections;
@@ -145,6 +147,7 @@ EmitOptions emit_options(const CompileOptions& options, const std::string& name)
           options.memory_of};
 }
 
+// In the order in which they run.
 std::vector<std::string> dumped_stages() {
   std::vector<std::string> names = {"import"};
   for (const Rewrite& row : rewrites()) names.emplace_back(row.name);
@@ -168,6 +171,8 @@ int64_t loop_constants(const Target& target, Optimize optimize) {
 
 // The graph that is scheduled. Returns when the searches for a schedule end, of whose time those for sums are
 // part.
+// Rewrites, then what depends on options: streams, order of sums, rows of the caller's, layouts for the
+// target. Verified at the end, whatever came before.
 Deadline make_graph(Compilation& c, const CompileOptions& options, Progress& progress) {
   const auto graph_finished = [&](std::string_view stage, const Graph& graph) {
     progress.finished(std::string(stage), counted(graph.block.size(), "node"), [&] { return dump(graph); });
@@ -243,6 +248,7 @@ Compilation planned(const CompileOptions& options, Progress& progress) {
   c.step_cycles = options.step_cycles;
   const Deadline deadline = make_graph(c, options, progress);
 
+  // Schedules and plans are made by turns, so that their times are added up and told apart at the end.
   Choosing choosing = {options,  c.states, target,
                        deadline, c.times,  [&](int64_t bytes) { progress.found(bytes); }};
   choosing.cmsis_nn = calls;
@@ -293,6 +299,7 @@ void write_up(Compilation& c, const CompileOptions& options, const Lowered& lowe
   c.map.options = options.words;
   for (MapBuffer& buffer : c.map.buffers) buffer.c = offset_name(c.name, buffer.id);
   c.map.sha256 = sha256(read_file(options.model));
+  // No file is written of a map in which two buffers collide, whoever is to blame.
   require_right("map", verify(c.map));
   progress.finished("map", "", [&] { return text_report(c.map); });
 
@@ -302,6 +309,7 @@ void write_up(Compilation& c, const CompileOptions& options, const Lowered& lowe
 
 }  // namespace
 
+// Lowered once: the map's cycles, the stack's bound and the C are of the same statements.
 Compilation compile(const CompileOptions& options) {
   Progress progress(options);
   Compilation c = planned(options, progress);
@@ -321,6 +329,7 @@ void write_up(Compilation& c, const CompileOptions& options, const Lowered& lowe
   write_up(c, options, lowered, &kernels, progress);
 }
 
+// A header called math.h would be included in place of the system's.
 std::string identifier_of(const std::string& model_path) {
   const std::string id = c_identifier(std::filesystem::path(model_path).stem().string());
   constexpr std::string_view kHeaders[] = {"math", "stddef", "stdint", "limits",

@@ -52,6 +52,7 @@ const Rung* rung_by_rows(const Compilation& c, size_t step, const Smaller& small
   return nullptr;
 }
 
+// A line for each step: how it runs, and if whole, why, and with which --ram it would not.
 std::string steps_of(const Compilation& c) {
   Smaller smaller;
   for (const Rung* rung : smaller_ones(c)) smaller.emplace_back(rung, written_by_rows(rung->schedule));
@@ -85,6 +86,7 @@ std::string users_of(const MapBuffer& buffer) {
   return steps("written", buffer.writers) + steps("read", buffer.readers);
 }
 
+// What is in memory when most of it is: those buffers, and nothing else, would have to become smaller.
 std::string peak_of_pool(const Compilation& c, const MapPool& pool) {
   const Peak peak = peak_of(c.map, pool.name);
   if (peak.buffers.empty()) return "";
@@ -103,6 +105,7 @@ std::string peak_of_pool(const Compilation& c, const MapPool& pool) {
   return text;
 }
 
+// Cycles are counted with each one's own plan, as those of the chosen are.
 std::string smaller_arenas(const Compilation& c) {
   const std::vector<const Rung*> smaller = smaller_ones(c);
   constexpr const char* kOthers = "; 'arenac map --pareto' also lists those that compute things again\n";

@@ -30,6 +30,7 @@ std::vector<File> placed(const std::vector<File>& generated, const Ecosystem& ec
   return files;
 }
 
+// The files of a kind, as a list of Mustache.
 data list_of(const std::vector<File>& files, bool (*is_listed)(const std::string&)) {
   data list(data::type::list);
   for (const File& file : files)
@@ -37,6 +38,7 @@ data list_of(const std::vector<File>& files, bool (*is_listed)(const std::string
   return list;
 }
 
+// What templates may name: exports.h lists it.
 data values_of(const Generated& generated, const std::vector<File>& files, const Ecosystem& ecosystem) {
   data values;
   values.set("name", generated.name);
@@ -50,6 +52,7 @@ data values_of(const Generated& generated, const std::vector<File>& files, const
   return values;
 }
 
+// Templates are ours and compiled in, so one that is not valid is a fault of ours.
 std::string filled(std::string_view text, const data& values) {
   mustache page{std::string(text)};
   page.set_custom_escape([](const std::string& plain) { return plain; });  // names are identifiers
@@ -64,6 +67,7 @@ std::string with_name(std::string path, const std::string& name) {
 
 }  // namespace
 
+// A folder of templates is an ecosystem's: every file in it becomes one of the component.
 std::vector<File> exported(const Generated& generated, std::string_view name) {
   const auto ecosystem = std::ranges::find(kEcosystems, name, &Ecosystem::name);
   ARENAC_CHECK(ecosystem != std::end(kEcosystems), "the command line knows the ecosystems");

@@ -26,6 +26,7 @@ namespace fs = std::filesystem;
   throw UserError(fmt::format("{}: cannot be {}: {}", path.string(), what, reason), Exit::kUsage);
 }
 
+// `shown` is the path as the user knows it, which the message names.
 void write_file(const fs::path& path, const fs::path& shown, const std::string& bytes) {
   errno = 0;
   std::ofstream file(path, std::ios::binary);
@@ -57,13 +58,16 @@ struct Destination {
   fs::path path;  // kReplace: behind all links, in a folder that exists
 };
 
+// /dev/stdout, /proc/self/fd/1 and a file that standard output was redirected into are one; of a terminal
+// they are not, which is written to as a device.
 bool is_standard_output(const struct stat& file) {
   struct stat output;
   return fstat(STDOUT_FILENO, &output) == 0 && !S_ISCHR(file.st_mode) && file.st_dev == output.st_dev &&
          file.st_ino == output.st_ino;
 }
 
-// What the links of the path lead to. The links of /proc are open files, which no path replaces: they stay.
+// What the links of the path lead to, one after the other. The links of /proc are open files, which no path
+// replaces: they stay. A rename onto a link would replace the link.
 fs::path followed(const fs::path& path, const fs::path& shown) {
   constexpr int kMostLinks = 40;
   fs::path at = path;
@@ -80,6 +84,7 @@ fs::path followed(const fs::path& path, const fs::path& shown) {
   cannot("written", shown, "too many links lead to it");
 }
 
+// Decided for all files before any is written, so that a folder in the way of one stops all.
 Destination destination_of(const fs::path& path) {
   using How = Destination::How;
   struct stat file;
@@ -94,7 +99,8 @@ Destination destination_of(const fs::path& path) {
   return {*std::next(at.begin()) == "proc" ? How::kWriteThrough : How::kReplace, at};
 }
 
-// Files under temporary names beside those that they replace.
+// Files under temporary names beside those that they replace: on the same file system, where a rename is
+// atomic. A reader sees the old file or the new one, never half of it.
 class Staging {
  public:
   void write(const fs::path& target, const fs::path& shown, const std::string& bytes) {
@@ -104,6 +110,7 @@ class Staging {
     write_file(staged_.back().from, shown, bytes);
   }
 
+  // Where one rename fails, those before it are taken back.
   void rename_all() const {
     for (size_t k = 0; k < staged_.size(); ++k) {
       std::error_code error, ignored;
@@ -133,6 +140,7 @@ struct Named {
   const std::string& bytes;
 };
 
+// The folder has to be there: a mistyped one should not be made.
 Destination destination_of_text(const fs::path& path) {
   if (path == "-") return {Destination::How::kStandardOutput, {}};
   const fs::path folder = path.has_parent_path() ? path.parent_path() : ".";
@@ -141,6 +149,8 @@ Destination destination_of_text(const fs::path& path) {
   return destination_of(path);
 }
 
+// First all under temporary names, then what cannot be taken back (standard output, devices), then the
+// renames, which hardly can fail.
 void write_all(const std::vector<Named>& files) {
   std::vector<Destination> destinations;
   for (const Named& file : files) destinations.push_back(destination_of_text(file.path));
@@ -163,6 +173,7 @@ void append(std::vector<Named>& all, const fs::path& folder, const std::vector<F
   for (const File& file : files) all.push_back({folder / file.name, file.bytes});
 }
 
+// mkdtemp makes it with mode 0700, and no name can be guessed beforehand.
 fs::path make_temporary(const fs::path& parent, const std::string& prefix) {
   std::string name = (parent / (prefix + "XXXXXX")).string();
   if (mkdtemp(name.data()) == nullptr) cannot("written to", parent, std::strerror(errno));
@@ -171,6 +182,7 @@ fs::path make_temporary(const fs::path& parent, const std::string& prefix) {
 
 }  // namespace
 
+// An empty file is no failure, though operator<< of an empty buffer is one.
 std::string read_file(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
@@ -180,6 +192,7 @@ std::string read_file(const fs::path& path) {
   return std::move(text).str();
 }
 
+// What was made for the files goes again where they cannot be written.
 void write_files(const fs::path& folder, const std::vector<File>& files, const std::vector<File>& elsewhere) {
   std::vector<Named> all;
   append(all, folder, files);

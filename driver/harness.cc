@@ -8,6 +8,8 @@
 namespace arenac {
 namespace {
 
+// 0xA5 in all memory that nobody has written: a kernel that reads what is not there gets numbers that
+// comparisons notice.
 constexpr const char* kSupport = R"(
 static void *allocate(size_t size, size_t align)
 {
@@ -73,6 +75,7 @@ static void save_spent(double runs)
 }
 )";
 
+// Timed runs write over the outputs of the first, which are saved before them. `status` gathers all runs'.
 constexpr const char* kMain = R"({functions}
 int main(int argc, char **argv)
 {{
@@ -118,6 +121,8 @@ std::string place_of(const Compilation& c, TensorId id) {
 struct RowParts {
   int64_t outer = 1, rows, inner;
 };
+// Row y of dimension d, as the caller has it in a dense tensor: outer * rows * inner, of which a row is outer
+// pieces of inner bytes.
 RowParts row_parts(const Tensor& tensor, int dimension) {
   RowParts parts{1, tensor.shape[static_cast<size_t>(dimension)], static_cast<int64_t>(size_of(tensor.type))};
   for (int d = 0; d < static_cast<int>(tensor.shape.size()); ++d) {
@@ -182,6 +187,8 @@ struct Pieces {
   }
 };
 
+// For each input and output where it is: in the caller's memory or in a pool, whole or by rows, and which
+// statements bring it there and take it away.
 Pieces pieces_of(const Compilation& c) {
   const Graph& graph = *c.graph;
   Pieces p;
@@ -267,6 +274,7 @@ Pieces pieces_of(const Compilation& c) {
   return p;
 }
 
+// Without counting: names that main uses all the same.
 constexpr const char* kNothingSpent = R"(
 static double spent[1];
 #define arenac_step(step) ((void)(step))
@@ -275,11 +283,13 @@ static double spent[1];
 
 }  // namespace
 
+// The hook is a call of the harness's function, declared in a header that the sources have beside them.
 std::vector<std::string> step_hook(const Compilation& c) {
   const std::string hook = fmt::format("-D{}_HOOK", upper_case(c.name));
   return {hook + "(step)=arenac_step(step)", hook + "_HEADER=\"arenac_step.h\""};
 }
 
+// In the order in which C needs the parts: helpers, the clock, counters, main.
 std::string harness_source(const Compilation& c, const HarnessOptions& options) {
   const Pieces p = pieces_of(c);
   const bool counts = options.elsewhere || options.profile;

@@ -17,6 +17,7 @@
 namespace arenac {
 namespace {
 
+// An operator that is still current has no `until`; ONNX's own domain is the empty name.
 Listing list_operators() {
   Listing list{{"domain", "name", "since", "until", "tier", "types"}, {}};
   for (const OperatorRow& row : operators())
@@ -32,6 +33,7 @@ Listing list_kernels() {
   return list;
 }
 
+// With their papers.
 Listing list_planners() {
   Listing list{{"name", "description", "source"}, {}};
   for (const Planner& row : kPlanners)
@@ -39,6 +41,7 @@ Listing list_planners() {
   return list;
 }
 
+// Any table whose rows have a name and a description.
 template <typename Table>
 Listing named(const Table& table) {
   Listing list{{"name", "description"}, {}};
@@ -61,6 +64,7 @@ Listing listing(const std::string& table) {
   throw UserError(fmt::format("there is no table '{}'", table), Exit::kUsage);
 }
 
+// Columns are as wide as their widest word; without a head, for `cut` and `awk`.
 std::string to_text(const Listing& listing) {
   std::vector<size_t> widths(listing.columns.size());
   for (const auto& row : listing.rows)

@@ -51,6 +51,7 @@ std::string make_rule(const std::string& target, const std::vector<std::string>&
   return rule + "\n";
 }
 
+// The header stands for all outputs: they are written together.
 std::vector<File> depfiles(const Options& options, const Compilation& c) {
   if (options.depfile.empty()) return {};
   const std::string target = (fs::path(options.output) / c.files.front().name).string();
@@ -64,6 +65,7 @@ void print_totals(const std::vector<Compilation>& models, const Together& togeth
   fmt::print(stderr, "{}: arena {} for all\n", together.name, bytes_words(map.totals.arena));
 }
 
+// Dependencies of all outputs are all models, and the file that says how they take turns.
 Exit compile_several(const Options& options) {
   const CompiledTogether all = compile_together(options.models, options.together);
   write_files(options.output, all.files);
@@ -79,6 +81,7 @@ Exit compile_several(const Options& options) {
   return Exit::kDone;
 }
 
+// To standard error: standard output is for what was asked for.
 void print_totals(const Compilation& c, const CompileOptions& options) {
   if (options.verbosity == Verbosity::kQuiet) return;
   fmt::print(stderr, "{}: arena {}; {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
@@ -94,6 +97,7 @@ void print_totals(const Compilation& c, const CompileOptions& options) {
                "note: every C name begins with 'model', like another model.onnx's; --name gives a prefix\n");
 }
 
+// With --dump-after alone nothing is written.
 Exit run_compile(const Options& options) {
   if (!options.models.empty()) return compile_several(options);
   const Compilation c = compile(options.compile);
@@ -103,6 +107,7 @@ Exit run_compile(const Options& options) {
   return Exit::kDone;
 }
 
+// The same files as compile writes, in the folders of the ecosystem.
 Exit run_export(const Options& options) {
   const auto write = [&](const std::string& name, const MemoryMap& map, const std::vector<File>& files) {
     if (options.output.empty()) return;
@@ -145,6 +150,7 @@ TextStyle style_of_output() {
 
 bool is_map_file(const std::string& path) { return path.ends_with(".json"); }
 
+// From a model, or a map that a compilation has written: the same reports.
 MemoryMap map_of(const Options& options) {
   if (!options.models.empty()) return compile_together(options.models, options.together).map;
   const std::string& path = options.files[0];
@@ -158,6 +164,7 @@ MemoryMap map_of(const Options& options) {
   return map;
 }
 
+// Each report into its file; without any, text for the terminal.
 Exit run_map(const Options& options) {
   const MemoryMap map = map_of(options);
   if (options.reports.empty() && options.compile.dump_after.empty())
@@ -198,6 +205,7 @@ Place place_of(const Options& options) {
   return {"this machine", "nanoseconds"};
 }
 
+// Times and counts first, then outputs: to files, in a summary, or compared.
 Exit report_run(const Options& options, const Compilation& c, const RunResult& result) {
   if (result.best_ms) fmt::print("{:.6f} ms\n", *result.best_ms);
   const Place place = place_of(options);
@@ -213,6 +221,7 @@ Exit report_run(const Options& options, const Compilation& c, const RunResult& r
   return compare_with_files(outputs, options.inputs, options.tolerance, options.compile.verbosity);
 }
 
+// Asked before anything is compiled: a board that is not installed should not cost minutes.
 ProgramOptions program_of(const Options& options) {
   ProgramOptions program{.board = nullptr, .runner = options.runner, .profile = options.profile};
   if (options.board.empty()) return program;
@@ -223,6 +232,7 @@ ProgramOptions program_of(const Options& options) {
   return program;
 }
 
+// Inputs are read before the model is compiled, for their shapes bind what it leaves open.
 Exit run_run(const Options& options) {
   const RunOptions how = {.repeat = options.repeat,
                           .program = program_of(options),
@@ -242,6 +252,8 @@ Exit run_run(const Options& options) {
   return report_run(options, c, build_and_run(c, parts_of(inputs), how));
 }
 
+// Of a solution with its problem, or of a map: exit status 4 is "not right", which scripts tell from "cannot
+// be read".
 Exit run_verify(const Options& options) {
   if (!options.plan.solution.empty()) {
     const auto fault = verify_solution(options.plan);
@@ -305,6 +317,8 @@ Exit run_and_print(int argc, char** argv) {
 // A message that cannot be written changes nothing.
 void say(const std::string& message) { std::fwrite(message.data(), 1, message.size(), stderr); }
 
+// What a user can mend has its own status; all else is a fault of arenac and says so. Nothing escapes to the
+// C++ runtime, whose message would be about that.
 Exit guarded(int argc, char** argv) {
   try {
     return run_and_print(argc, argv);

@@ -9,6 +9,7 @@
 namespace arenac {
 namespace {
 
+// Long and short ones, as they are written.
 std::vector<std::string> names_of_options(const CLI::App& command) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -37,6 +38,7 @@ std::optional<std::string> one_too_many(const CLI::App& command, const std::vect
                      taken.empty() ? "none" : fmt::format("{}", fmt::join(taken, " ")));
 }
 
+// Walks the words as CLI11 does: options with their values, and what is left by place.
 std::optional<std::string> mistyped_in(const CLI::App& command, const std::vector<std::string>& words) {
   std::vector<std::string> positional;
   for (size_t k = 1; k < words.size(); ++k) {
@@ -70,6 +72,7 @@ CLI::Validator number_where(bool (*holds)(double), const char* which) {
 
 }  // namespace
 
+// Options before the command, then the command, then its words: the first mistake is what the user hears of.
 std::optional<std::string> mistyped(const CLI::App& app, const std::vector<std::string>& words) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) names.push_back(command->get_name());
@@ -87,6 +90,7 @@ std::optional<std::string> mistyped(const CLI::App& app, const std::vector<std::
   return fmt::format("there is no command '{}'{}", words[0], did_you_mean_or_all(words[0], names));
 }
 
+// CLI11's own IsMember lists all members, which nobody reads of a long table: the nearest is named instead.
 CLI::Validator one_of(std::vector<std::string> names) {
   const std::string listed = fmt::format("{{{}}}", fmt::join(names, ","));
   const auto check = [names = std::move(names)](const std::string& word) -> std::string {

@@ -16,6 +16,7 @@ struct Descriptor {
   Type type;
 };
 
+// Little-endian, as nearly all machines write them; bytes have no order ('|').
 constexpr Descriptor kDescriptors[] = {
     {"<f4", Type::kFloat32}, {"<f8", Type::kFloat64}, {"<f2", Type::kFloat16}, {"|i1", Type::kInt8},
     {"<i2", Type::kInt16},   {"<i4", Type::kInt32},   {"<i8", Type::kInt64},   {"|u1", Type::kUint8},
@@ -25,6 +26,7 @@ constexpr Descriptor kDescriptors[] = {
   throw UserError(fmt::format("{}: {}", origin, problem));
 }
 
+// Complex numbers, structs and big-endian elements have no type here.
 Type type_of(const std::string& descriptor, const std::string& origin) {
   for (const Descriptor& row : kDescriptors)
     if (row.numpy == descriptor) return row.type;
@@ -41,6 +43,7 @@ int64_t width_of_text(const std::string& descriptor, const std::string& origin) 
   return std::stoi(match[1]);
 }
 
+// Twelve digits at most, so that no extent leaves 64 bits; element_count() judges the product.
 Shape shape_of(const std::string& tuple, const std::string& origin) {
   Shape shape;
   const std::regex number("[0-9]+");
@@ -69,6 +72,8 @@ Header find_header(std::string_view bytes, const std::string& origin) {
 
 }  // namespace
 
+// By the text that numpy writes and not by a parser of Python: keys in its order, up to a length. Nothing in
+// the file is trusted further than its size says.
 Value npy_value(std::string_view bytes, const std::string& origin) {
   const Header place = find_header(bytes, origin);
   const std::string header(bytes.substr(place.begin, place.size));

@@ -18,6 +18,7 @@
 namespace arenac {
 namespace {
 
+// Also 0: an input may have no elements.
 int64_t extent_of(const std::string& text, const std::string& option) {
   const auto value = integer_of(text);
   if (!value || *value < 0)
@@ -25,6 +26,7 @@ int64_t extent_of(const std::string& text, const std::string& option) {
   return *value;
 }
 
+// "" is a scalar's: INPUT= binds it.
 Shape shape_from(const std::string& text, const std::string& option) {
   Shape shape;
   if (text.empty()) return shape;  // a scalar
@@ -118,6 +120,7 @@ int64_t cycles_of_wait(const std::string& text, const std::string& option) {
 
 void wrong_usage(const std::string& problem) { throw UserError(problem, Exit::kUsage); }
 
+// All of the text, without blanks or a plus sign.
 std::optional<int64_t> integer_of(const std::string& text) {
   int64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -125,6 +128,7 @@ std::optional<int64_t> integer_of(const std::string& text) {
   return value;
 }
 
+// K is 1024, as memories are built; "KiB", "KB" and "k" are the same. A product beyond 63 bits is no size.
 std::optional<int64_t> bytes_of_size(const std::string& text) {
   constexpr std::string_view kPrefixes = "kmgtpe";  // of units, each 1024 of the one before
   const bool hexadecimal = text.starts_with("0x");
@@ -143,6 +147,7 @@ std::optional<int64_t> bytes_of_size(const std::string& text) {
   return unit.empty() || unit == "b" ? std::optional(bytes) : std::nullopt;
 }
 
+// Of an empty text one empty word.
 std::vector<std::string> split(const std::string& text, char separator) {
   std::vector<std::string> words;
   for (size_t begin = 0; begin <= text.size();) {
@@ -153,6 +158,7 @@ std::vector<std::string> split(const std::string& text, char separator) {
   return words;
 }
 
+// The name is not empty, the rest may be.
 std::pair<std::string, std::string> split_binding(const std::string& text, const std::string& option,
                                                   const char* form) {
   const size_t equals = text.rfind('=');
@@ -161,6 +167,7 @@ std::pair<std::string, std::string> split_binding(const std::string& text, const
   return {text.substr(0, equals), text.substr(equals + 1)};
 }
 
+// The same binding twice is fine (a script's defaults), two that differ are not.
 void bind_inputs(const BindingWords& words, ImportOptions& import) {
   for_each_binding(words.dims, "--dim", "NAME=N", [&](const std::string& name, const std::string& extent) {
     const std::string option = fmt::format("--dim {}={}", name, extent);

@@ -84,6 +84,7 @@ struct Raw {
   std::map<std::string, std::string> reports;  // name -> file
 };
 
+// Words that an option takes are those of the table: a new row is on the command line without a change here.
 template <typename Table>
 std::vector<std::string> names_in(const Table& table) {
   std::vector<std::string> names;
@@ -97,6 +98,7 @@ constexpr int kMostThreads = 256;
 constexpr const char *kModelSection = "The model", *kMemorySection = "Memory and time",
                      *kCodeSection = "Generated C";
 
+// For the map: what makes a result again, and nothing of messages and files.
 std::string words_given(const CLI::App& command) {
   std::string words;
   for (const CLI::Option* option : command.get_options()) {
@@ -213,6 +215,7 @@ void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   command.add_flag("--verbose", raw.verbose, "also what each stage made, and its time");
 }
 
+// Of compile, export and map, which take several models.
 void add_together_options(CLI::App& command, Raw& raw) {
   command.option_defaults()->group(kMemorySection);
   command
@@ -244,6 +247,7 @@ void add_plan_moves(CLI::App& command, Raw& raw) {
       ->type_name("N");
 }
 
+// The planner's own options: problems as files, and how long to search.
 void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   command.add_option("PROBLEM.csv", plan.problem, "'-': standard input")->required();
   command.add_option("-o,--output", plan.solution, "write the plan here ('-': standard output)")
@@ -279,6 +283,7 @@ void add_plan_options(CLI::App& command, PlanOptions& plan, Raw& raw) {
   command.add_flag("--quiet", raw.quiet, "no progress on the terminal");
 }
 
+// One command after the other, in the order of the help.
 void add_commands(CLI::App& app, Options& options, Raw& raw) {
   app.require_subcommand(1);
   app.footer(examples(""));
@@ -368,6 +373,7 @@ constexpr int64_t kGreatestAlign = 65536;
 constexpr size_t kLongestPoolName = 63 - kReadByLinkers - std::string_view("__ALIGN").size();
 constexpr const char* kSectionLetters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._$-";
 
+// Names have to be distinct among all of them: each has macros.
 std::vector<Pool> pools_of_all_kinds(const CompileOptions& compile) {
   std::vector<Pool> all = compile.pools;
   for (const ConstantPool& each : compile.constants.pools) all.push_back(each.pool);
@@ -489,6 +495,7 @@ std::vector<Pool> plan_pools_of(const Raw& raw) {
   return pools;
 }
 
+// Moves are planned by another search, which knows none of these.
 void refuse_with_moves(const PlanOptions& plan) {
   if (!plan.bandwidth) return;
   if (plan.planner == kEveryPlanner) wrong_usage("--moves and --planner all do not go together: name one");
@@ -496,6 +503,7 @@ void refuse_with_moves(const PlanOptions& plan) {
   if (!plan.certificate.empty()) wrong_usage("--moves and --certificate do not go together");
 }
 
+// With a capacity any plan within it will do: the search ends at the first.
 void interpret_plan(const Raw& raw, Options& options) {
   PlanOptions& plan = options.plan;
   plan.pools = plan_pools_of(raw);
@@ -511,6 +519,8 @@ void interpret_plan(const Raw& raw, Options& options) {
   if (raw.quiet) plan.verbosity = PlanOptions::Verbosity::kQuiet;
 }
 
+// What is put into C has to be an identifier as it is: a prefix that was changed silently would not be found
+// by whoever includes the header.
 void require_identifier(const std::string& name) {
   if (name.size() > kLongestName)
     wrong_usage(fmt::format("--name '{}' has {} letters, and {} are the most; '{}' would do", name,
@@ -519,6 +529,7 @@ void require_identifier(const std::string& name) {
     wrong_usage(fmt::format("--name '{}' is no C identifier; '{}' is", name, identifier_of(name)));
 }
 
+// From words to values, and what does not go together is refused with both options in the message.
 void interpret_raw(const Raw& raw, Options& options) {
   if (options.command == Command::kPlan) return interpret_plan(raw, options);
   if (options.command == Command::kVerify) {
@@ -530,6 +541,7 @@ void interpret_raw(const Raw& raw, Options& options) {
       wrong_usage("--pool, --moves and --certificate are of a problem and its solution");
     return refuse_with_moves(options.plan);
   }
+  // Whoever names a tolerance means that one alone.
   options.tolerance.quanta = raw.quanta.value_or(raw.rtol || raw.atol ? 0 : 1);
   options.tolerance.rtol = raw.rtol.value_or(options.tolerance.rtol);
   options.tolerance.atol = raw.atol.value_or(options.tolerance.atol);
@@ -570,6 +582,7 @@ void interpret_raw(const Raw& raw, Options& options) {
     wrong_usage("--step-cycles and --feed exclude each other: rows divide the run");
   require_free_members(compile);
   compile.verbosity = raw.quiet ? Verbosity::kQuiet : raw.verbose ? Verbosity::kVerbose : Verbosity::kNormal;
+  // A dump is for looking at: it writes files only where -o asks for them.
   options.output = raw.output.value_or(compile.dump_after.empty() ? "." : "");
   if (!options.runner.empty() && words_of(options.runner).empty()) wrong_usage("--runner is blank");
   if (!options.board.empty() && !options.runner.empty()) wrong_usage("--on and --runner exclude each other");
@@ -622,6 +635,7 @@ void interpret_turns(const std::string& word, const std::vector<std::string>& na
   together.turns = turns_of(kind_named(word, complaint), names.size());
 }
 
+// Each model has the options of all, and of those that begin with a model's name the ones that are its own.
 void interpret_together(const Raw& raw, Options& options) {
   if (options.files.size() < 2) {
     if (!raw.together.empty() || !raw.connections.empty())
@@ -691,6 +705,7 @@ std::vector<const char*> words_of_call(int argc, const char* const* argv) {
 
 }  // namespace
 
+// CLI11 finds the words; what it says of mistakes is replaced where we know better (mistyped.h).
 Options parse_options(int argc, const char* const* argv) {
   const std::vector<const char*> words = words_of_call(argc, argv);
   CLI::App app("arenac: ONNX models to self-contained C with a statically planned arena.", "arenac");
@@ -714,6 +729,7 @@ Options parse_options(int argc, const char* const* argv) {
     wrong_usage(fmt::format("{} (see arenac {}--help)", problem.value_or(error.what()),
                             parsed.empty() ? "" : parsed[0]->get_name() + " "));
   }
+  // There is one subcommand; CLI11 calls it a list.
   for (const CLI::App* command : app.get_subcommands()) refuse_empty_words(*command);
   for (const CLI::App* command : app.get_subcommands()) options.compile.words = words_given(*command);
   options.compile.import.command = "arenac";

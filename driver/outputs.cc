@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 
 std::string file_name(size_t output) { return fmt::format("output_{}.pb", output); }
 
+// Of sequences and optionals, in words.
 std::string holding(const Held& held) {
   return held.present ? counted(held.parts.size(), "element") : "nothing";
 }
@@ -40,6 +41,7 @@ std::string summary(const Value& value) {
   return text;
 }
 
+// Of a sequence the first element that differs; lengths come before contents.
 std::optional<std::string> difference(const Declaration& declared, const Held& got, const Held& want,
                                       const Tolerance& tolerance) {
   if (got.present != want.present || got.parts.size() != want.parts.size())
@@ -54,6 +56,7 @@ std::optional<std::string> difference(const Declaration& declared, const Held& g
 
 }  // namespace
 
+// `output_parts` says of each output of the model how many of the graph's it is, or that it holds nothing.
 std::vector<Held> held_outputs(const Graph& graph, const std::vector<Value>& outputs) {
   std::vector<Held> all;
   size_t next = 0;
@@ -82,6 +85,7 @@ void print_summary(const ModelOutputs& outputs) {
   }
 }
 
+// Outputs without a file are not compared: test data may hold some of them.
 Exit compare_with_files(const ModelOutputs& outputs, const fs::path& folder, const Tolerance& tolerance,
                         Verbosity verbosity) {
   int compared = 0, differing = 0, quantised = 0;

@@ -25,12 +25,14 @@
 namespace arenac {
 namespace {
 
+// Pools of the command line come first; the file may name others.
 Problem read_problem(const PlanOptions& options) {
   if (options.problem != "-")
     return problem_from_csv(read_file(options.problem), options.problem, options.pools);
   return problem_from_csv({std::istreambuf_iterator<char>(std::cin), {}}, "standard input", options.pools);
 }
 
+// What a plan comes to, over all pools: a proof of the sum is one of each.
 struct Summary {
   std::string_view planner;
   size_t buffers = 0, pools = 0;
@@ -50,6 +52,7 @@ struct Summary {
   double ratio() const { return load > 0 ? double(makespan) / double(load) : 1; }
 };
 
+// The load of a pool is that of the buffers that the plan has put there.
 Summary summary_of(const Problem& problem, const Plan& plan) {
   Summary s;
   s.buffers = problem.buffers.size();
@@ -66,6 +69,7 @@ Summary summary_of(const Problem& problem, const Plan& plan) {
   return s;
 }
 
+// In this order: a proof ends a search before its time does.
 std::string_view why_stopped(const Summary& s, const Search& search) {
   if (s.is_proven()) return "optimal";
   if (search.goal == Goal::kFits) return "fits";
@@ -77,6 +81,7 @@ struct Result {
   Summary summary;
 };
 
+// Time is of the planner alone, not of files.
 Result timed_plan(const Problem& problem, std::string_view planner, const Search& search) {
   const auto begin = std::chrono::steady_clock::now();
   Result result{plan(problem, planner, search), {}};
@@ -92,6 +97,7 @@ std::string cost_words(const Summary::Cost& cost) {
   return fmt::format("cost {}, every plan at least {}; ", cost.cost, cost.bound);
 }
 
+// One line, for scripts that grep.
 std::string to_text(const Summary& s) {
   return fmt::format("{} buffers: {}makespan {}, {:.4f} of the load {}; {}; {}, {:.3f} s\n", s.buffers,
                      s.cost ? cost_words(*s.cost) : "", s.makespan, s.ratio(), s.load,
@@ -134,6 +140,7 @@ std::string to_json(const PassesCapacity& passes) {
   return json.dump() + "\n";
 }
 
+// Where nothing fits, JSON has what is known all the same, and the exit status says the rest.
 Result timed_plan_or_json(const Problem& problem, const PlanOptions& options, const Search& search) {
   try {
     return timed_plan(problem, options.planner, search);
@@ -221,6 +228,8 @@ std::string to_json(const Problem& problem, const MovesResult& result, std::stri
   return json.dump() + "\n";
 }
 
+// Moves are a problem of their own: two pools, copies between them, and bytes used from the slow one as what
+// counts.
 void run_plan_with_moves(const Problem& problem, const PlanOptions& options) {
   const auto begin = std::chrono::steady_clock::now();
   MovesResult result;
@@ -237,6 +246,7 @@ void run_plan_with_moves(const Problem& problem, const PlanOptions& options) {
                                                                   : to_text(problem, result));
 }
 
+// What the solution claims to move and use is computed anew from its stays.
 std::optional<std::string> verify_solution_with_moves(const Problem& problem, const PlanOptions& options) {
   check_for_moves(problem, *options.bandwidth);
   const MovesPlan plan =
@@ -249,6 +259,7 @@ std::optional<std::string> verify_solution_with_moves(const Problem& problem, co
 
 }  // namespace
 
+// The summary gives way to the solution on standard output, which other programs read.
 void run_plan(const PlanOptions& options) {
   const Problem problem = read_problem(options);
   if (options.bandwidth) return run_plan_with_moves(problem, options);
@@ -275,6 +286,7 @@ void run_plan(const PlanOptions& options) {
                                                                   : to_text(result.summary));
 }
 
+// First that no two buffers collide, then, of each certificate, that the bound holds for them.
 std::optional<std::string> verify_solution(const PlanOptions& options) {
   const Problem problem = read_problem(options);
   if (options.bandwidth) return verify_solution_with_moves(problem, options);

@@ -35,6 +35,8 @@ void note_interrupt(int) { interrupted = 1; }
   _exit(::write(report, &reason, sizeof reason) < 0 ? 1 : 0);
 }
 
+// The child's group is killed in any case: a compiler's own children, or a program that went into the
+// background, end with it.
 int wait_for(pid_t child) {
   const SignalHandlers handlers(note_interrupt);  // they end the wait, so that temporary files are removed
   int status = 0;
@@ -49,6 +51,8 @@ int wait_for(pid_t child) {
 
 }  // namespace
 
+// The child writes into a file and not into a pipe, so that nobody has to read while it runs. A second pipe,
+// closed by exec, tells a program that could not be started from one that failed.
 Finished run_process(const std::vector<std::string>& arguments, const std::filesystem::path& folder,
                      int seconds) {
   std::vector<char*> argv;

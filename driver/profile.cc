@@ -26,6 +26,8 @@ std::string name_of(const MemoryMap& map, const MapGroup& steps) {
 
 }  // namespace
 
+// Time of a group is its first step's, where the hook stands; the model's cycles for it are summed to stand
+// beside that.
 std::string profile_text(const MemoryMap& map, const std::vector<double>& spent, const std::string& unit,
                          const std::string& where) {
   std::string title = unit;

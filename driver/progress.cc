@@ -31,6 +31,7 @@ std::string variable(const char* name) {
   return value ? value : "";
 }
 
+// Where it is not one, a line that is drawn over itself would be a mess of control characters in a log.
 bool is_terminal() { return isatty(STDERR_FILENO) != 0 && variable("TERM") != "dumb"; }
 
 // Of standard error's terminal; a line of fewer never wraps.
@@ -41,6 +42,7 @@ size_t columns() {
 
 }  // namespace
 
+// Without a terminal there is no thread and no handler: the calls below return at once.
 ProgressLine::ProgressLine(Shown shown) : shown_(shown == Shown::kOnTerminal && is_terminal()) {
   if (!shown_) return;
   handlers_.emplace(erase_and_end);
@@ -65,18 +67,21 @@ void ProgressLine::stage(std::string_view name) {
   draw();
 }
 
+// Not drawn at once: searches find plans by the thousand, the thread draws ten times a second.
 void ProgressLine::best(int64_t bytes) {
   if (!shown_) return;
   const std::scoped_lock lock(mutex_);
   best_ = std::min(bytes, best_.value_or(bytes));
 }
 
+// Whoever holds the lock has the terminal: the thread draws again when it is released.
 std::unique_lock<std::mutex> ProgressLine::paused() {
   std::unique_lock lock(mutex_);
   if (shown_) std::fputs(kErase, stderr);
   return lock;
 }
 
+// Shorter than the terminal is wide: what wraps cannot be erased.
 void ProgressLine::draw() {
   if (stage_.empty()) return;
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin_).count();

@@ -39,6 +39,7 @@ std::vector<std::string> runner_command(const std::string& runner) {
   return command;
 }
 
+// Every source of the compilation, then -lm; $CFLAGS before what a board needs, which has to win.
 std::vector<std::string> build_command(const Compilation& c, const std::vector<File>& files,
                                        const ProgramOptions& options) {
   std::vector<std::string> command =
@@ -95,6 +96,8 @@ void require_moderate(const Graph& graph) {
                     graph.name, bytes_words(bytes), bytes_words(kMostMadeUpBytes)));
 }
 
+// One number of the generator for each element, whatever its type. mt19937_64 is the same in every C++
+// library, std::uniform_* are not.
 Scalar drawn(Type type, std::mt19937_64& random) {
   const uint64_t bits = random();
   if (type == Type::kString) return string_scalar(bits % 2 ? "b" : "a");
@@ -126,6 +129,7 @@ std::string bytes_of(const Value& value) {
   return {reinterpret_cast<const char*>(value.bytes.data()), value.bytes.size()};
 }
 
+// Elements as memory has them: hosts and boards are little-endian.
 std::vector<File> input_files(const Compilation& c, const std::vector<Value>& inputs) {
   const std::vector<Value> checked = checked_inputs(*c.graph, with_streams(c, inputs));
   std::vector<File> files;
@@ -153,6 +157,7 @@ std::string reasons(const Schedule& schedule, Refusal::Cause cause) {
 
 }  // namespace
 
+// ONNX's test data call files by number, numpy's users by name.
 std::vector<Held> read_inputs(const fs::path& folder, const std::vector<Declaration>& declared) {
   std::vector<Held> values;
   for (size_t k = 0; k < declared.size(); ++k) {
@@ -174,6 +179,7 @@ std::vector<Held> read_inputs(const fs::path& folder, const std::vector<Declarat
   return values;
 }
 
+// In the order of the inputs from one generator, of which states and inputs of a known value take nothing.
 std::vector<Value> seeded_inputs(const Compilation& c, const CompileOptions& options) {
   const Graph& graph = *c.graph;
   require_moderate(graph);
@@ -196,6 +202,8 @@ std::vector<Value> seeded_inputs(const Compilation& c, const CompileOptions& opt
   return inputs;
 }
 
+// A shape that a file has binds the model's open dimensions; the elements of a small tensor may be a shape
+// themselves.
 ImportOptions with_bound_input(ImportOptions options, const Declaration& declared, const Held& held) {
   const bool is_tensor = !declared.is_sequence && held.present;
   if (is_tensor && held.parts.at(0).count() <= kMostShapeElements)
@@ -209,6 +217,7 @@ std::vector<Value> parts_of(const std::vector<Held>& inputs) {
   return all;
 }
 
+// Built once for many runs.
 Program::Program(const Compilation& compilation, const ProgramOptions& options)
     : compilation_(compilation), options_(options) {
   const std::vector<File> sources = sources_of(compilation, options);
@@ -220,6 +229,7 @@ Program::Program(const Compilation& compilation, const ProgramOptions& options)
                                 fmt::join(command, " "), done.output));
 }
 
+// The statuses that a model ends with are the user's inputs at fault; any other is ours.
 RunResult Program::run(const std::vector<Value>& inputs, int repeat) const {
   const Compilation& c = compilation_;
   write_files(folder_.path(), input_files(c, inputs));
@@ -253,6 +263,7 @@ RunResult Program::run(const std::vector<Value>& inputs, int repeat) const {
   return result;
 }
 
+// Inputs are checked before the compiler is started.
 RunResult build_and_run(const Compilation& c, const std::vector<Value>& inputs, const RunOptions& options) {
   std::vector<File> files = input_files(c, inputs);
   if (!options.keep.empty()) {

@@ -9,6 +9,7 @@
 namespace arenac {
 namespace {
 
+// The fractional parts of the cube roots of the first 64 primes (FIPS 180-4, 4.2.2).
 constexpr std::array<uint32_t, 64> kRound = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
@@ -46,6 +47,7 @@ HashState with_block(const HashState& state, const char* block) {
 
 }  // namespace
 
+// Padding (5.1.1): a bit, zeros up to 8 bytes before the end of a block, and the length in bits.
 std::string sha256(std::string_view bytes) {
   HashState state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
                      0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};

@@ -2,6 +2,7 @@
 
 namespace arenac {
 
+// nohup's SIGHUP, say, is ignored by whoever started us, and stays so.
 SignalHandlers::SignalHandlers(void (*handler)(int)) {
   struct sigaction action = {};
   action.sa_handler = handler;

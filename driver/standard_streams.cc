@@ -14,6 +14,7 @@
 namespace arenac {
 namespace {
 
+// A reader that has seen enough (head) is no error: the program ends as any in a pipe does.
 [[noreturn]] void lose_standard_output(int error) {
   if (error == EPIPE) {
     signal(SIGPIPE, SIG_DFL);
@@ -24,6 +25,7 @@ namespace {
 
 }  // namespace
 
+// open() takes the lowest free descriptor, so that these are opened in turn.
 void open_standard_streams() {
   constexpr const char* kFiles[] = {"/dev/null", "/", "/dev/null"};  // a folder cannot be written
   constexpr int kModes[] = {O_RDONLY, O_RDONLY, O_WRONLY};

@@ -36,6 +36,10 @@ struct Block {
 };
 
 // One problem of several models, each one's steps behind those of the one before.
+//
+//   time      0 ... 11 | 12 ... 30 | 31
+//             model a    model b     a block of models that run at the same time, planned already
+//   kept      ------------------------------      states: no other model's step may touch them
 struct Joint {
   Problem problem = {};
   std::vector<std::pair<size_t, int>> models = {};  // and the first of its buffers
@@ -96,6 +100,8 @@ void add_block(Joint& joint, const std::vector<Compilation>& models, std::vector
   joint.blocks.push_back(std::move(block));
 }
 
+// Of a model in a block: its places in the pool, as they are to each other, from where the block has come to
+// lie.
 void move_up(Compilation& c, size_t pool, int64_t bytes) {
   std::vector<Placement> placements = c.plan.placements;
   for (Placement& placement : placements)
@@ -103,6 +109,7 @@ void move_up(Compilation& c, size_t pool, int64_t bytes) {
   c.plan = make_plan(c.lifetimes.problem, placements);
 }
 
+// By the model's own name of it; the message names the nearest.
 TensorId tensor_named(const std::string& name, const std::vector<std::string>& names,
                       const std::vector<TensorId>& ids, const char* kind, const std::string& model) {
   const auto at = std::find(names.begin(), names.end(), name);
@@ -132,6 +139,8 @@ void warn_of_scales(const std::vector<Compilation>& models, const Connection& by
 
 // The two lie at one offset, which nothing else takes in between. Nothing where the problem is not of both.
 void connect(Joint& joint, const std::vector<Compilation>& models, const Connection& by) {
+  // Models in blocks are not found: those run at the same time as others, and have no output that another
+  // could wait for.
   const auto part = [&](const std::string& name) {
     return std::ranges::find_if(joint.models,
                                 [&](const auto& row) { return models[row.first].name == name; });
@@ -154,6 +163,7 @@ void connect(Joint& joint, const std::vector<Compilation>& models, const Connect
         Exit::kUsage);
   const int first = from->second + above, second = to->second + below;
   Problem& all = joint.problem;
+  // The output lives on until its reader begins, so that no model between the two is given its bytes.
   all.buffers[first].end = std::max(all.buffers[first].end, all.buffers[second].begin);
   std::set<int> group = {first, second};
   std::erase_if(all.same_offset, [&](const std::vector<int>& other) {
@@ -164,6 +174,8 @@ void connect(Joint& joint, const std::vector<Compilation>& models, const Connect
   all.same_offset.emplace_back(group.begin(), group.end());
 }
 
+// An output is there to be read once its model has run: only models of which one comes after the other can be
+// connected.
 void require_in_sequence(const Connection& by, const Turns& turns, const std::vector<std::string>& names) {
   const auto model = [&](const std::string& name) {
     const auto at = std::ranges::find(names, name);
@@ -232,6 +244,7 @@ class Planning {
   }
 
  private:
+  // A model's schedule is the one that it has alone within what others leave.
   const Compilation& planned_alone(size_t model, const PoolBytes& used) {
     return models_[model] = planned(within_the_rest(options_[model], used));
   }
@@ -246,6 +259,7 @@ class Planning {
     for (const Connection& connection : together_.connections) connect(joint, models_, connection);
     erase_partial_overlaps(joint.problem);
     const std::string& planner = options_[0].planner;
+    // One plan of all buffers; then each model has its part of it.
     const Plan all = plan(joint.problem, planner.empty() ? kDefaultPlanner : planner);
     for (const auto& [model, first] : joint.models) {
       Compilation& c = models_[model];
@@ -259,6 +273,8 @@ class Planning {
     return sizes_of(all);
   }
 
+  // Models that take turns are one problem, at one time after the other; those that run at the same time are
+  // planned first, one above the other, and are then one block.
   void add(Joint& joint, const Turns& turns, const PoolBytes& used) {
     if (turns.is_model()) {
       add_buffers(joint, planned_alone(turns.model, used), turns.model);
@@ -282,6 +298,8 @@ class Planning {
 
 // One map of the models' maps, one behind the other on the logical time.
 MemoryMap joined_map(const std::vector<Compilation>& models, const Together& together) {
+  // Bounds, stacks and arenas of whole layers add up where models run at the same time; of turns the most
+  // counts.
   const auto joined = [&](const auto& of_map) {
     return arenac::together(together.turns, [&](size_t model) { return of_map(models[model].map); });
   };
@@ -337,6 +355,7 @@ MemoryMap joined_map(const std::vector<Compilation>& models, const Together& tog
 
 }  // namespace
 
+// Plans first, of all models; then files, for which the kernels of all have to be known.
 CompiledTogether compile_together(std::vector<CompileOptions> options, const Together& together) {
   std::vector<std::string> names;
   for (CompileOptions& one : options) {

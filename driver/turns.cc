@@ -61,6 +61,7 @@ class Reader {
   std::vector<bool> seen_;
 };
 
+// "sequential(features, net)"
 std::string nested(const Turns& turns, const std::vector<std::string>& names) {
   if (turns.is_model()) return names[turns.model];
   std::vector<std::string> members;
@@ -99,6 +100,7 @@ Turns turns_from_json(std::string_view text, const std::string& origin,
   return Reader(origin, names).tree(parsed);
 }
 
+// The word of --together where that is all.
 std::string to_string(const Turns& turns, const std::vector<std::string>& names) {
   if (std::ranges::all_of(turns.members, &Turns::is_model))
     return std::string(kTogetherWords[static_cast<size_t>(turns.kind)]);
@@ -113,6 +115,8 @@ std::vector<size_t> models_of(const Turns& turns) {
   return models;
 }
 
+// At the innermost node that has both: it has to be sequential, with `a` first, and below it neither may be
+// among models that run meanwhile.
 bool in_sequence(const Turns& turns, size_t a, size_t b) {
   const auto with = [&](size_t model) {
     return std::ranges::find_if(turns.members,
