@@ -208,6 +208,7 @@ std::string CExpr::helper(const std::string& name, const std::string& definition
   return full;
 }
 
+// The function's text and, before it, that of the one it calls.
 std::string CExpr::float_helper(const FloatFunction& function) const {
   std::string text = function.text;
   if (function.before) {  // in the order of names that may be written behind
@@ -269,6 +270,8 @@ CExpr::Piece CExpr::cast(Type to, Type from, const Piece& x) const {
   // Float to integer: truncates and saturates.
   const std::string name = fmt::format("{}_to_{}", suffix_of(from), suffix_of(to));
   const TypeInfo& target = info(to);
+  // The first number above the type, a power of two: floats have it exactly, which they need not have of the
+  // largest integer.
   const double high = target.is_signed ? std::exp2(target.size * 8 - 1) : std::exp2(target.size * 8);
   const double low = target.is_signed ? -high : 0;
   const std::string limit =
@@ -705,6 +708,7 @@ std::string CExpr::stored_over_lanes(const Expr& target, const Expr& e, int lane
   const Instruction& row = instructions()[static_cast<size_t>(e->index)];
   const auto apart = target->args.empty() ? std::nullopt : coefficient_along(target->args[0], kLane);
   if (row.lane_operands == 0 || target->index < kResult || !apart) return "";
+  // Parameters of the row, "int32_t sum, int32_t bias, ...", of which those of lanes become arrays.
   std::vector<std::string> parameters, lane;
   boost::split(parameters, row.parameters, boost::is_any_of(","));
   std::string arguments = fmt::format("{}, {}", first_of_lanes(target), *apart);

@@ -206,6 +206,7 @@ class KernelPrinter {
   // scalars have their value at once.
   void print(const Declare& declare) {
     const Register& first = register_of(declare.registers[0]);
+    // All registers of one statement are of one type and kind.
     const bool values = first.holds == Register::Holds::kValues;
     const char* type = values ? c_value_type(first.type) : info(first.type).c_name;
     const std::string value = declare.initial.empty() ? "" : c_.value(declare.initial);

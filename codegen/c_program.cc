@@ -181,6 +181,9 @@ const std::string& CProgram::pool_of(int buffer) const {
 }
 
 // The parenthesis stays open: behind it come an offset within the buffer, and the one that closes it.
+//
+//   (float *)(void *)(pool_arena + KWS_AT_3 + 64)
+//                    ^ bytes_at ...........      ^ the caller's
 std::string CProgram::bytes_at(CText& c, int buffer) const {
   const std::string pool = "pool_" + pools[plan.placements[buffer].pool];
   c.use(pool);
@@ -192,7 +195,9 @@ std::string CProgram::section_of(size_t pool) const {
 }
 
 // Forms are format strings with the words below, so that one call writes a declaration, a check or an
-// argument for every pool there is.
+// argument for every pool there is:
+//
+//   for_pools(" || !w->{member}")      of pools sram and psram: " || !w->sram || !w->psram"
 std::string CProgram::for_pools(const char* form, const char* between) const {
   std::string text;
   for (size_t k = 0; k < plan.pools.size(); ++k) {

@@ -94,6 +94,10 @@ std::vector<Blob> blobs_of(const ConstantPools& in) {
 // Those that are pinned first, then those that are read most: into the first pool with room. Greedy by
 // density, the usual heuristic for a knapsack (Dantzig 1957), and first fit over pools. Constants of one
 // density keep the order of their numbers, so that a build is the same every time.
+//
+//   reads of an element    conv1 2,304    conv2 576    dense 1
+//   itcm, 16K              [conv1] [conv2]                         dense takes 40,960
+//   qspi                                               [dense]
 void choose_blobs(Weights& weights, const Schedule& schedule, const ConstantPools& in) {
   const std::vector<double> reads = reads_of(weights, schedule);
   const std::vector<int> pins = pinned(weights, schedule, in);

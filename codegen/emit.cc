@@ -245,6 +245,7 @@ class Emitter {
     return all;
   }
 
+  // As the map has them: they are in the header, too, so that a part can be checked by hand.
   double cycles_in(size_t begin, size_t end) const {
     double cycles = 0;
     for (size_t s = begin; s < end; ++s) cycles += static_cast<double>(map_.steps[s].cycles);
@@ -555,6 +556,8 @@ class Emitter {
     }
   }
 
+  // The call with pointers for what it reads, writes and takes as scratch, in a block of its own for its
+  // structs.
   void call_cmsis_nn(CText& c, size_t s, const Node& node, const Call& call) {
     CmsisNnOperands operands{{}, {}, 0, upper_ + "_ELIBRARY"};
     for (TensorId id : node.reads) operands.reads.push_back(pointer_to_read(c, s, id));

@@ -101,6 +101,10 @@ void whole_run_of_rows(CText& c, const CProgram& p) {
 
 // What a row makes possible; kws_feed, which keeps count. `row` is -1 while a call runs: one from within it
 // (from a callback, or an interrupt) is answered by EORDER, and so are all after an error, until kws_reset.
+//
+//   row   0 --feed--> -1 --done--> 1 --feed--> -1 --done--> 2 ... --last row--> 0      the next run
+//                      |
+//                      +--error--> -1 for good, until kws_reset makes it 0
 void feed_functions(CText& c, const CProgram& p, const CText& steps) {
   const CText code = with_states(steps, p);
   const std::string type = p.fed_type();
@@ -140,6 +144,7 @@ void begin_function(CText& c, const CProgram& p) {
 // A run in parts: the next of them, and all. `at` is -1 while a part runs, as `row` of kws_feed. States are
 // copied behind the last part.
 void part_functions(CText& c, const CProgram& p, const CText& cases) {
+  // Apart from the cases, for they belong to the last of them alone.
   const CText states = with_states(CText(), p);
   CText code;
   code.put(cases);

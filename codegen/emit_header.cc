@@ -32,6 +32,7 @@ std::string lasting_members(const CProgram& p) {
                            p.feed ? " beside the rows" : "");
   if (p.takes().outputs)
     members += fmt::format("\n  {}_outputs out; /* where {} writes */", p.name, function);
+  // One array for all groups, which run one after the other.
   size_t stages = 1;
   for (const Group& group : p.schedule.groups) stages = std::max(stages, group.stages.size());
   if (p.feed)
@@ -192,6 +193,7 @@ void table_of_tensors(CText& c, const CProgram& p) {
   c.line("#endif\n");
 }
 
+// The opposite default of the table of tensors: names of nodes are long and many.
 void table_of_steps(CText& c, const CProgram& p) {
   c.line("#ifdef {}_STEP_TABLE /* not there by itself: names take flash */", p.upper);
   c.line("typedef struct {{\n  const char *node, *op;\n  uint64_t macs, cycles;\n}} {}_step_info;", p.name);
@@ -211,6 +213,7 @@ std::string header_text(const CProgram& p, const std::string& token) {
   for (size_t k = 0; k < p.pools.size(); ++k)
     pool_size_macros(c, p.name, p.upper + "_" + p.pool_macros[k], p.plan.pools[k].size,
                      p.lifetimes.problem.pools[k]);
+  // Memories of constants have sizes, too: for linker scripts, and checks of what there is.
   for (size_t k = 0; k < p.constant_macros.size(); ++k) {
     Pool pool = p.options.constants.pools[k].pool;
     const Blob& blob = p.weights.blobs[k];

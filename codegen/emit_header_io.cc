@@ -25,7 +25,9 @@ bool lies_in_arena(const CProgram& p, TensorId id) {
   return p.lifetimes.buffer_of[id] >= 0 && !p.by_rows(id);
 }
 
-// Rounds as QuantizeLinear does: to the nearest, of two as near the even one.
+// Rounds as QuantizeLinear does: to the nearest, of two as near the even one. Without libm and without the
+// processor's rounding mode; limits are asked before the conversion, which is undefined in C for what no int
+// holds, and a NaN is not above the least.
 constexpr const char* kQuantize =
     R"(/* The integer nearest to `scaled`, of two the even one, plus `zero`, within [least, most]; of no number: least. */
 static inline int32_t {}_quantized(float scaled, int32_t zero, int32_t least, int32_t most)
@@ -97,6 +99,7 @@ void place_function(CText& c, const CProgram& p, const CallerTensors& of, size_t
          p.macro_of(of, k));
 }
 
+// One scale is a pair of macros; of several the number of channels, and functions have the rest.
 void quantization_macros(CText& c, const QuantizedAs& as, const std::string& macro) {
   // The convention of ONNX: real = (q - zero point) * scale.
   constexpr const char* kMeaning = "q stands for (q - zero point) * scale";

@@ -30,6 +30,8 @@ std::string alignment_macros(const std::string& upper, const std::string& pool) 
 
 // A named section has contents to gcc, which would lie in flash images as zeros: the name carries the type
 // NOBITS, and what gcc writes behind it becomes a comment of the assembler.
+//
+//   section(".sram,\"aw\",%nobits@")   ->   .section .sram,"aw",%nobits@,"aw"     '@' begins a comment on Arm
 std::string section_macro(const std::string& upper, const std::vector<std::string>& sections) {
   CText c;
   if (std::ranges::all_of(sections, [](const std::string& section) { return section.empty(); }))
@@ -50,6 +52,9 @@ std::string section_macro(const std::string& upper, const std::vector<std::strin
 }
 
 // A union, so that a compiler that knows no alignment has that of a double and an int64_t at least.
+//
+//   kws_pool_arena   | up to KWS_SLACK bytes | KWS_ARENA_SIZE bytes, aligned |      SLACK is 0 where ALIGNED
+//                    works
 std::string pool_array(const std::string& name, const std::string& pool, const std::string& macro,
                        const std::string& section) {
   return fmt::format(

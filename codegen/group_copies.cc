@@ -148,6 +148,7 @@ Fitting that_fit(const std::vector<Candidate>& all, const Chooser& chooser, cons
     const int64_t room = round_up(chooser.bytes_of(c.weight), pool.align);
     if (room > left) {
       if (c.pinned) throw UserError("--pin: " + words_of(c, chooser, pool), Exit::kDoesNotFit);
+      // The first is named, the others counted.
       if (out++ == 0) fitting.left_out = words_of(c, chooser, pool);
       continue;
     }
@@ -175,6 +176,7 @@ WithCopies with_group_copies(const Schedule& schedule, Lifetimes lifetimes, Plan
       lower(schedule, all.lifetimes, all.plan), target, [&](TensorId id) { return chooser.wait_for(id); }));
   Problem copies = {.pools = {options.constants.group->pool}, .buffers = {}};
   Pool& pool = copies.pools[0];
+  // Kernels may read a copy by vectors, as they read the constant.
   pool.align = std::max<int64_t>({pool.align, target.align, kConstantAlign});
   Fitting fitting = that_fit(candidates, chooser, pool);
   all.left_out = std::move(fitting.left_out);

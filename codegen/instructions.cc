@@ -163,6 +163,11 @@ constexpr const char* kNeonSignedProducts =
 
 // In vectors of so many lanes: products of bytes (VNNI), or of 16 bits each (VPMADDWD of even and of odd
 // bytes, extended), where there are these. `all` is the word in all lanes.
+//
+//   24 lanes   | 16 of a zmm | 8 of a ymm |       the blocks that byte_lanes.h counts on; a rest one by one
+//
+//   VPDPBUSD   sum[l] += x0 * w[l]0 + x1 * w[l]1 + x2 * w[l]2 + x3 * w[l]3
+//   VPMADDWD   even: x0 * w[l]0 + x2 * w[l]2, odd: x1 * w[l]1 + x3 * w[l]3
 #define VECTORS(mm, vector, lanes, bytes, all, words, load, store)                        \
   "#if defined(__GNUC__) && " bytes                                                       \
   "\n"                                                                                    \
@@ -189,6 +194,7 @@ constexpr const char* kNeonSignedProducts =
 // In all lanes of the widest vectors: blocks of several widths share it.
 #define IN_ALL "_mm512_set1_epi32((int)a)"
 
+// Names of intrinsics; only files whose kernels call them include these.
 constexpr const char* kIncludeNeon =
     "#if defined(__aarch64__) && defined(__ARM_NEON)\n#include <arm_neon.h>\n#endif\n";
 constexpr const char* kIncludeHelium =
@@ -196,6 +202,8 @@ constexpr const char* kIncludeHelium =
 
 constexpr const char* kHelium =
     "defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && !defined(__ARM_BIG_ENDIAN)";
+// Loads of 16 bytes, and of 8 and 4 that become wider lanes; u8 less 128, by flipping the highest bit or by a
+// subtraction in the wider lane.
 #define HELIUM_16_s8(p) "vldrbq_s8(" p ")"
 #define HELIUM_16_u8(p) "vreinterpretq_s8_u8(veorq_u8(vldrbq_u8(" p "), vdupq_n_u8(128)))"
 #define HELIUM_8_s8(p) "vldrbq_s16(" p ")"
@@ -304,6 +312,7 @@ const std::vector<Instruction>& instructions() {
        HALVES("0", "2"), 1},
       {"odd_u8", Type::kUint32, 4, odd, kDsp, "const uint8_t *a, int32_t z", EXTEND("uxt", ", ror #8"),
        HALVES("1", "3"), 1},
+      // PKHBT and PKHTB take a half of each of two words.
       {"join_low", Type::kUint32, 0, join_low, kDsp, kTwo, JOIN("pkhbt %0, %1, %2, lsl #16"),
        "  return (a & 0xffffu) | b << 16;", 1},
       {"join_high", Type::kUint32, 0, join_high, kDsp, kTwo, JOIN("pkhtb %0, %2, %1, asr #16"),
@@ -348,6 +357,7 @@ const std::vector<Instruction>& instructions() {
        "  return x < -128 ? -128 : x > 127 ? 127 : x;", 1},
       {"saturate_u8", Type::kInt32, 0, saturated<0, 255>, kSaturates, "int32_t x", SATURATE("usat"),
        "  return x < 0 ? 0 : x > 255 ? 255 : x;", 1},
+      // A clamped result as bytes: of the floating-point kind of Helium, else element by element.
       QUANTISED("s8", "int8_t", Type::kInt8),
       QUANTISED("u8", "uint8_t", Type::kUint8),
       PRODUCT_OF_LANES(s8, s8),

@@ -1,3 +1,9 @@
+// What stands where in the file that has the kernels:
+//
+//   preludes()      includes, before anything of ours
+//   begin()         #pragma GCC push_options, optimize or target; KWS_RESTRICT, KWS_NOINLINE
+//   text()          helpers, kernels, tables of numbers
+//   end()           #pragma GCC pop_options
 #include "codegen/kernel_library.h"
 
 #include <fmt/format.h>
@@ -67,6 +73,7 @@ std::string KernelLibrary::added(const std::string& signature, const std::string
   std::string number = std::to_string(kernels_.size());
   if (of_several()) number += "_" + digits_of(signature, {rows});
   std::string base = lower_case(c_identifier(op));
+  // Room for both underscores, a number of five digits and the eight of the hash.
   const size_t room = kLongestIdentifier - std::string_view("__99999_01234567").size();
   base.resize(std::min(base.size(), room - std::min(room - 1, name_.size())));
   const std::string function = fmt::format("{}_{}_{}", name_, base, number);

@@ -15,6 +15,7 @@
 namespace arenac {
 namespace {
 
+// At the caller's pointer: whole, and outside of all pools.
 MapIo io_entry(const Graph& graph, TensorId id, const std::string& name, IoKind kind) {
   const Tensor& tensor = graph.tensors[id];
   return {name, kind, info(tensor.type).name, tensor.shape, bytes_of(tensor)};
@@ -41,6 +42,7 @@ int64_t product_in_map(int64_t a, int64_t b) {
 }
 
 // Multiply-accumulates that each step does again.
+// None outside of groups.
 std::vector<int64_t> work_again_of(const Schedule& schedule) {
   std::vector<int64_t> all(schedule.steps.size());
   for (const Group& group : schedule.groups) {
@@ -137,7 +139,8 @@ void mark_copies(const Schedule& schedule, const Lifetimes& lifetimes, const Wei
   }
 }
 
-// Of a row not all need be there.
+// Of a row not all need be there: a ring of columns keeps parts of rows, and counts as the whole rows that it
+// would fill, rounded up.
 void mark_rings(const Schedule& schedule, const Lifetimes& lifetimes, const std::vector<Rows>& rows,
                 MemoryMap& map) {
   for (size_t id = 0; id < schedule.layouts.size(); ++id) {

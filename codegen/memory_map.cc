@@ -59,6 +59,7 @@ Fault check_times(const MemoryMap& map) {
       if (step < buffer.begin || step >= buffer.end)
         return fmt::format("buffer '{}' lives [{}, {}), but step {} uses it", buffer.name, buffer.begin,
                            buffer.end, step);
+    // Lives are half-open: a buffer of the last step ends at the number of steps.
     if (buffer.begin < buffer.end && inside) continue;
     return fmt::format("buffer '{}' lives [{}, {}), which is {}", buffer.name, buffer.begin, buffer.end,
                        inside ? "empty" : fmt::format("beyond the last of {} steps", map.steps.size()));
@@ -169,6 +170,13 @@ std::optional<size_t> group_at(const MemoryMap& map, int64_t time) {
 }
 
 // Constants that are copied at the start lie in two memories, so that they are in both regions.
+//
+//   use         memory   permission   life        what it is
+//   constants   flash    read         program     also that of copies in RAM
+//   inputs      caller   read         run         or a pool, read-write: bytes of an input are used again
+//   outputs     caller   write        run
+//   states      arena    read-write   program     not counted in what is internal
+//   internal    arena    read-write   run         the rest of each pool
 std::vector<MapRegion> regions_of(const MemoryMap& map) {
   std::vector<MapRegion> all;
   // A region is all of one use in one memory.
@@ -203,6 +211,10 @@ std::vector<MapRegion> regions_of(const MemoryMap& map) {
 }
 
 // A sweep over births and deaths. A pair of buffers that share bytes takes these off while both live.
+//
+//   buffer a    [0, 3) 100      change  0: +100   3: -100
+//   buffer b    [2, 5)  80              2:  +80   5:  -80
+//   they share  [2, 3)  30              2:  -30   3:  +30      bytes  0: 100   2: 150   3: 80   5: 0
 LiveBytes live_bytes(const MemoryMap& map, std::string_view pool) {
   std::map<int64_t, int64_t> change;  // time -> bytes that come or go
   const auto add = [&](int64_t begin, int64_t end, int64_t bytes) {

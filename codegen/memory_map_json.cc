@@ -1,4 +1,19 @@
 // The memory map as a file: to_json and memory_map_from_json.
+//
+//   {
+//    "format": "arenac-memory-map",
+//    "version": 1,
+//    "model": "kws.onnx",
+//    "pools": [
+//     {"name":"arena","size":22528,"capacity":null,"align":16,"lower_bound":22528,"proof":"optimal"}
+//    ],
+//    "buffers": [
+//     {"id":0,"name":"conv1","pool":"arena","offset":0,"size":8192,"begin":0,"end":2,"kind":"activation",..},
+//     {"id":1,...}
+//    ],
+//    ...
+//    "totals": {"arena":22528,"weights":...,"macs":...,"layerwise_arena":...}
+//   }
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -89,6 +104,7 @@ Json json_of(const MapIo& io) {
           {"size", io.size}};
 }
 
+// layerwise_arena comes last, for it is always there.
 Json json_of(const MapTotals& totals) {
   Json json = {{"arena", totals.arena}, {"weights", totals.weights}, {"macs", totals.macs}};
   if (totals.macs_again > 0) json["macs_again"] = totals.macs_again;
@@ -152,6 +168,7 @@ class Field {
     return found != json_.end() && !found->is_null();
   }
 
+  // A value that has to be there.
   Field at(const std::string& key) const {
     const bool present = has(key);
     const std::string path = path_.empty() ? key : fmt::format("{}.{}", path_, key);
@@ -179,6 +196,7 @@ class Field {
     return json_.get<bool>();
   }
 
+  // One of the words of the format, as its place among them: the enumeration's number.
   template <size_t N>
   size_t word(const std::array<std::string_view, N>& words) const {
     const std::string found = text();
@@ -201,6 +219,7 @@ class Field {
 
   int64_t count_or_zero(const std::string& key) const { return has(key) ? at(key).count() : 0; }
 
+  // Of keys that may be absent.
   template <typename Read>
   auto list_or_empty(const std::string& key, Read read) const -> std::vector<decltype(read(*this))> {
     if (!has(key)) return {};
@@ -279,6 +298,7 @@ MapConstant read_constant(const Field& f) {
           .copied_from = f.has("copied_from") ? f.at("copied_from").text() : ""};
 }
 
+// The one number of a map that may be negative: the distance.
 MapOverlap read_overlap(const Field& f) {
   return {.above = f.at("above").count(),
           .below = f.at("below").count(),
@@ -346,6 +366,7 @@ Json parse(std::string_view text, const std::string& origin) {
 }  // namespace
 
 std::string to_json(const MemoryMap& map) {
+  // The required keys first, then those that there are.
   std::vector<std::string> entries = {fmt::format(" \"format\": \"{}\"", MemoryMap::kFormat),
                                       fmt::format(" \"version\": {}", MemoryMap::kVersion),
                                       fmt::format(" \"model\": {}", dump(map.model)),

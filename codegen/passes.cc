@@ -163,6 +163,8 @@ bool names_anything(const Stmts& body) {
 
 // A loop of one turn becomes a block with its axis as an int; a constant int goes into all that follows it in
 // its body. What follows is folded after that, because it may hold loops and ints that have become constant.
+//
+//   for i in [0, 1): y[i + k] = 0     ->     { const int i = 0; y[i + k] = 0 }     ->     y[k] = 0
 Stmts folded(Stmts body) {
   Stmts made;
   for (size_t k = 0; k < body.size(); ++k) {
@@ -209,6 +211,9 @@ int scalar_set_by(const Stmt& s) {
 // A register qualifies in the body that declares it, without a value, if the only statement that sets it is
 // in the same body: then nothing reads it before, and no loop sets it again. It becomes a const where it is
 // set, and lives from there on alone.
+//
+//   declare r; for: { r = .. }      stays: the statement is in another body
+//   for: { declare r; r = .. }      for: { define r = .. }
 Stmts defined(const Stmts& body, const std::map<int, int>& times_set) {
   std::set<int> here;  // declared in this body and set once, also in it
   for (const Stmt& s : body)

@@ -56,6 +56,7 @@ text { fill: #e6e9ec; } .page { fill: #14171a; } .plot { fill: #1b1f23; } .soft 
 struct Legend {
   std::vector<std::string> ops;
 
+  // By rank, so that the most frequent operators of any model have the same colours.
   std::string colour(const std::string& op) const {
     const size_t rank = std::find(ops.begin(), ops.end(), op) - ops.begin();
     return rank < kColours ? fmt::format("c{}", rank) : "other";
@@ -314,6 +315,7 @@ std::string marks_line(const MemoryMap& map, double y) {
 
 }  // namespace
 
+// Panels are stacked, so that the picture is as high as there are pools.
 std::string svg_report(const MemoryMap& map) {
   const Legend legend = legend_of(map);
   const double panels = kHeader + kPanel * static_cast<double>(map.pools.size()), height = panels + kFooter;

@@ -309,6 +309,7 @@ std::string buffer_sections(const PoolView& view) {
                  all - at_peak);
 }
 
+// A pool without buffers has its line and nothing else.
 std::string pool_section(const MemoryMap& map, const MapPool& pool, int columns) {
   const PoolView view = view_of(map, pool, columns);
   std::string text =
@@ -458,6 +459,8 @@ std::string laid_out(const std::string& text, int columns) {
 
 }  // namespace
 
+// From the whole to the parts; what a section has not to say is left out. ASCII is made at the end, of the
+// same text.
 std::string text_report(const MemoryMap& map, const TextStyle& style) {
   const int columns = std::clamp(style.columns, kLeastColumns, kMostColumns);
   std::string text = header(map);

@@ -118,6 +118,7 @@ std::string fitted(std::string_view printable_text, int columns) {
   std::string head, tail;
   size_t first = 0, last = points.size();  // points [first, last) are cut out
   int left = columns - 1;                  // one for the ellipsis
+  // The head takes what leaves half of the columns for the tail.
   while (first < last && columns_of(points[first].value) <= left - columns / 2) {
     left -= columns_of(points[first].value);
     head += points[first++].bytes;
@@ -176,6 +177,7 @@ std::string placement_words(const std::vector<MapPool>& pools) {
   return placement_words(size, lower_bound, pools.size());
 }
 
+// A bound of 0 says that none is known.
 std::string order_words(const MapOrder& order) {
   if (order.proven) return "no order has less (proved)";
   return order.lower_bound > 0 ? fmt::format("at least {} in any", grouped(order.lower_bound)) : "";
@@ -260,6 +262,7 @@ std::string group_name(std::optional<size_t> group) {
   return group ? fmt::format("g{}", *group + 1) : std::string();
 }
 
+// As a node is called in all reports: its name, and the operator in parentheses.
 std::string step_title(const MemoryMap& map, int64_t time) {
   if (time < 0 || time >= static_cast<int64_t>(map.steps.size())) return {};
   const MapStep& step = map.steps[time];

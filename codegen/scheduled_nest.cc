@@ -179,7 +179,7 @@ std::vector<std::pair<Expr, Expr>> ScheduledNest::varying_interiors(int p) const
 }
 
 // A bound holds for a whole tile where it holds for the first pixel with the least, and for the last with the
-// most, that the other axes add.
+// most, that the other axes add: begin <= first + low, and first + high + c * (tile - 1) < end.
 Expr ScheduledNest::tile_fits(const Bounds& bounds, int tile, const std::vector<int>& over) const {
   Expr all;
   for (const Bound& bound : bounds) {
@@ -214,6 +214,8 @@ Interval ScheduledNest::interior(int p) const {
 
 // Every end of a range in which a tap is within bounds ends a run: between two of these, no tap comes or
 // goes.
+//
+//   0 <= p + 4 * k - 4 < 16, k < 3      p in [0, 4) lacks tap 0 | [4, 12) has all | [12, 16) lacks tap 2
 std::vector<Interval> ScheduledNest::alike(int p, Interval range) const {
   std::set<int64_t> ends = {range.begin, range.end};
   const auto within = [&](int64_t end) { ends.insert(std::clamp(end, range.begin, range.end)); };

@@ -65,6 +65,7 @@ class Stack {
   // What the statements name at once, for each of so many lanes. Blocks one after the other use the same
   // bytes, so of what they hold the most counts; loops have a counter and an end.
   int64_t named(const Kernel& kernel, const Stmts& body, int64_t lanes) const {
+    // Nothing takes less than a word, and no element less than an int.
     const auto bytes_of = [&](int reg, int64_t times) {
       const Register& r = kernel.registers[static_cast<size_t>(reg)];
       return std::max(word_, times * r.lanes * std::max<int64_t>(size_of(r.type), 4));

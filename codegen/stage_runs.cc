@@ -33,6 +33,10 @@ std::vector<StepRuns> runs_of(const Group& group) {
 // Per stage, the bytes that all stages touch from one of its runs to the next: the median. That is a reuse
 // distance of its constants. Each other stage that ran since counts once, however often it did. The median,
 // because the run-in of a group and its borders differ from the many turns between.
+//
+//   runs     conv1 conv1 conv2 conv1 conv1 conv2
+//                        |-----------------|          conv2: its own bytes, and those of conv1
+//                  |-----------|                      conv1: its own, and those of conv2
 std::vector<double> between_runs(const Group& group, const Schedule& schedule) {
   std::vector<double> bytes;
   for (const Stage& stage : group.stages) bytes.push_back(bytes_of_run(stage, schedule));

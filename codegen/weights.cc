@@ -22,6 +22,9 @@ constexpr int64_t kBlobAlign = 64;
 // Elements where the layout, which is dense, puts them: kernels walk weights along memory, block of channels
 // by block, so transposing and packing happen here, once. `at` is the address of the element that is next in
 // row-major order, kept up to date by strides as an odometer turns.
+//
+//   [m, k] row-major           w00 w01 w02 | w10 w11 w12
+//   strides 1, 2               w00 w10 | w01 w11 | w02 w12        channels side by side, as lanes read them
 std::string laid_out(const Tensor& tensor, const Layout& layout) {
   const Value& value = *tensor.constant;
   const int size = size_of(tensor.type);
@@ -110,6 +113,7 @@ std::string byte_order(const std::string& upper) {
 // Text is bytes, and elements of one byte have no order.
 bool has_byte_order(Type type) { return size_of(type) > 1 && type != Type::kString; }
 
+// Each element turned around by itself.
 std::string in_other_order(std::string bytes, int size) {
   for (auto at = bytes.begin(); at != bytes.end(); at += size) std::reverse(at, at + size);
   return bytes;
@@ -117,6 +121,12 @@ std::string in_other_order(std::string bytes, int size) {
 
 // A blob as strings in the machine's byte order: where that matters both are in the file, and the
 // preprocessor takes one.
+//
+//   #ifdef KWS_BIG_ENDIAN
+//     "\77\200\0\0"            1.0f, its highest byte first
+//   #else
+//     "\0\0\200\77"
+//   #endif
 std::string blob_text(const Weights& weights, size_t blob, const Schedule& schedule,
                       const std::string& upper) {
   std::string text;
@@ -198,6 +208,7 @@ Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
   Weights weights;
   std::map<std::pair<Type, std::string>, int> known;
   int64_t total = 0;
+  // A name of each that is new: w_0, w_1, ... in the order of the tensors' numbers.
   for (TensorId id : constants_read(schedule)) {
     const Tensor& tensor = schedule.graph->tensors[id];
     std::string bytes = laid_out(tensor, schedule.layouts[id]);
@@ -266,6 +277,7 @@ std::string weight_declarations(const Weights& weights, const Schedule& schedule
       upper, name, weights.blobs[used[0]].macro, used.size() > 1 ? " of the first memory" : "");
   for (size_t k : used) text += place_macro(weights.blobs[k], upper);
   text += "#ifdef __cplusplus\nextern \"C\" {\n#endif\n";
+  // A macro renames the symbol wherever the two files say it.
   const auto needs_token = [&](const std::string& symbol) {
     text +=
         fmt::format("#define {0}_{1} {0}_{1}_{2} /* constants that are not those of {0}.c do not link */\n",
