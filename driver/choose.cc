@@ -1,3 +1,13 @@
+// How one is chosen:
+//
+//   schedules      all that the freedom allows, each with its problem and a lower bound
+//   cycles         of each, with no two buffers over each other; the fastest first
+//   budget?        no    preferred(): of those that --optimize has, the smallest plan
+//                  yes   fitting(): in order of their cycles, the first whose plan fits
+//   chosen         verified; beside it the arena of whole layers, and rungs where they are asked for
+//
+// Plans take most of the time, so each question asks bounds first, then plans of little effort, and plans of
+// all effort only of the few that are left.
 #include "driver/choose.h"
 
 #include <fmt/format.h>
@@ -20,6 +30,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+// Of these numbers results depend, not their being right: a bad guess makes an arena larger or a search
+// longer.
 constexpr double kFirstEffort = 0.01;  // of the planner's, for plans that only tell which schedules to plan
 constexpr int64_t kMostGained = 16;    // all effort makes such a plan smaller by one part in as many, at most
 constexpr double kWholeSlowdown = 0.1;  // of whole layers beside the fastest of these, for a smaller arena
@@ -91,6 +103,7 @@ std::vector<Candidate> candidates(const Graph& graph, Freedom freedom, const Cho
 // one pool are asked for again.
 Plan planned(const Candidate& c, const Choosing& choosing, double effort = 1) {
   const Problem& problem = c.lifetimes.problem;
+  // Problems are compared whole: equal ones have equal plans.
   for (const MadePlan& made : *choosing.made)
     if (made.effort == effort && made.problem == problem) return made.plan;
   Search search;
@@ -284,16 +297,19 @@ Planned preferred(const Graph& graph, const std::vector<Candidate>& all, const C
 std::optional<Planned> fitting(const std::vector<Candidate>& all, Freedom freedom, const Choosing& choosing) {
   std::optional<Planned> best;
   Spilled least;
+  // Without a bound the question is of pools alone.
   const int64_t ram = choosing.options.ram.value_or(INT64_MAX);
   for (size_t k = 0; k < all.size(); ++k) {
     if (!has(freedom, all[k].schedule)) continue;
     const Problem& problem = all[k].lifetimes.problem;
     const auto& capacity = problem.pools[0].capacity;
+    // In several pools a bound of one says nothing.
     if (problem.pools.size() == 1 && !may_fit(all[k], std::min(ram, capacity.value_or(ram)), choosing))
       continue;
     Plan plan = planned(all[k], choosing);
     if (passed_capacities(problem, plan) || total_size(plan) > ram) continue;
     const Spilled bytes = spilled(problem, plan);
+    // Compared from the slowest pool on: a byte there is worse than any number in faster ones.
     if (best && bytes >= least) continue;
     best = {k, std::move(plan)};
     least = bytes;

@@ -1,3 +1,14 @@
+// The pipeline:
+//
+//   import_model    Graph             make_graph()
+//   rewritten       Graph
+//   choose          Schedule, Plan    planned(): schedules are tried with their plans
+//   group copies    Plan
+//   lower           Lowered           statements
+//   make_map        MemoryMap         write_up()
+//   emit            files
+//
+// Each product is verified where it is made; a fault there is arenac's own and names the stage.
 #include "driver/compile.h"
 
 #include <fmt/format.h>
@@ -187,6 +198,7 @@ Deadline make_graph(Compilation& c, const CompileOptions& options, Progress& pro
   Graph plain = rewritten(std::move(imported), arguments,
                           [&](const Rewrite& row, const Graph& graph) { graph_finished(row.name, graph); });
   Streamed model = streamed(std::move(plain), options.streams);
+  // From here on: import and rewrites are not searches, and are not cut off.
   const Deadline deadline = schedulers_deadline(options);
   if (options.sums == SumOrder::kReordered)
     model.graph =
@@ -266,6 +278,7 @@ Compilation planned(const CompileOptions& options, Progress& progress) {
   c.rungs = std::move(chosen.rungs);
   progress.finished(
       "schedule", schedule_words(c.schedule), [&] { return dump(c.schedule); },
+      // What is left of the time is the scheduler's.
       -c.times.problem - c.times.plan - c.times.cycles);
   if (options.verbosity == Verbosity::kVerbose)
     for (const Limit& limit : c.schedule.limits_hit)
@@ -298,6 +311,7 @@ void write_up(Compilation& c, const CompileOptions& options, const Lowered& lowe
   c.map.tool = "arenac " ARENAC_VERSION;
   c.map.options = options.words;
   for (MapBuffer& buffer : c.map.buffers) buffer.c = offset_name(c.name, buffer.id);
+  // Of the model's own file, without external data.
   c.map.sha256 = sha256(read_file(options.model));
   // No file is written of a map in which two buffers collide, whoever is to blame.
   require_right("map", verify(c.map));

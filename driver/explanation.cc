@@ -127,6 +127,7 @@ std::string smaller_arenas(const Compilation& c) {
 
 }  // namespace
 
+// Steps, peaks, prices: why, where, and what less would cost.
 std::string explanation(const Compilation& c) {
   std::string text = steps_of(c);
   for (const MapPool& pool : c.map.pools) text += peak_of_pool(c, pool);

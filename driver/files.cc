@@ -1,3 +1,9 @@
+// How files are written, all or none:
+//
+//   destinations     of each: replace, write through, or standard output; a fault here leaves all as it was
+//   staging          bytes beside the target, in a folder of their own
+//   output           standard output and devices, which cannot be taken back
+//   renames          each atomic
 #include "driver/files.h"
 
 #include <fmt/format.h>
@@ -69,6 +75,7 @@ bool is_standard_output(const struct stat& file) {
 // What the links of the path lead to, one after the other. The links of /proc are open files, which no path
 // replaces: they stay. A rename onto a link would replace the link.
 fs::path followed(const fs::path& path, const fs::path& shown) {
+  // As Linux has it (ELOOP).
   constexpr int kMostLinks = 40;
   fs::path at = path;
   for (int k = 0; k < kMostLinks; ++k) {
@@ -105,6 +112,7 @@ class Staging {
  public:
   void write(const fs::path& target, const fs::path& shown, const std::string& bytes) {
     auto& folder = folders_[target.parent_path()];
+    // One folder for each that files go to: a rename stays within a file system.
     if (!folder) folder = std::make_unique<TemporaryFolder>(target.parent_path());
     staged_.push_back({folder->path() / std::to_string(staged_.size()), target, shown});
     write_file(staged_.back().from, shown, bytes);

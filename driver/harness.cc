@@ -1,3 +1,8 @@
+// main.c in pieces:
+//
+//   kSupport   memory and files        kClock   instructions, cycles or nanoseconds
+//   functions  feeding, parts, rows    kMain    load inputs | run, timed | save outputs | runs again |
+//              release
 #include "driver/harness.h"
 
 #include <fmt/format.h>
@@ -195,6 +200,7 @@ Pieces pieces_of(const Compilation& c) {
   const std::vector<std::string> pools = pool_macros(c.lifetimes.problem.pools);
   for (size_t k = 0; k < pools.size(); ++k) {
     const std::string macro = upper_case(c.name) + "_" + pools[k];
+    // Exactly the declared size and alignment, so that sanitizers see the first byte behind it.
     p.add(fmt::format("pool{}", k), fmt::format("allocate({0}_SIZE, {0}_ALIGN)", macro));
     p.workspace += fmt::format("    workspace.{} = pool{};\n", pool_members(c.lifetimes.problem.pools)[k], k);
   }
@@ -217,6 +223,7 @@ Pieces pieces_of(const Compilation& c) {
     if (!place.empty()) p.take += fmt::format("    memcpy(out{}, {}, {}u);\n", k, place, bytes);
     p.take += fmt::format("    save(\"output_{0}.bin\", out{0}, {1}u);\n", k, bytes);
   }
+  // Members of the structs in the order of the header, without states and what lies in the arena.
   const auto members = [&](const std::vector<TensorId>& ids, const char* variable) {
     std::string text;
     for (size_t k : of_caller(c.lifetimes, ids)) {

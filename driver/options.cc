@@ -1,3 +1,11 @@
+// From words to Options:
+//
+//   add_commands     what CLI11 is to find; checks of single words
+//   parse            Raw: words as they are, numbers as numbers
+//   interpret_*      values, and what goes together
+//   Options          one command with all that it needs
+//
+// What a word means alone is option_words.h; what a mistyped one should have been mistyped.h.
 #include "driver/options.h"
 
 #include <fmt/format.h>
@@ -122,6 +130,7 @@ Options printing(std::string text) {
 // The options that compile, map and run share.
 void add_compile_options(CLI::App& command, CompileOptions& compile, Raw& raw) {
   const auto section = [&](const char* title) { command.option_defaults()->group(title); };
+  // One value for each time that the option is given: a positional word behind it is not taken for another.
   const auto repeatable = [&](const char* name, std::vector<std::string>& values, const char* help) {
     return command.add_option(name, values, help)->allow_extra_args(false);
   };
@@ -399,6 +408,7 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
           fmt::format("--pool {}: the alignment must be a power of two up to {}", text, kGreatestAlign));
     if (section.find_first_not_of(kSectionLetters) != std::string::npos)
       wrong_usage(fmt::format("--pool {}: a section's name has letters, digits and '._$-'", text));
+    // How many pools of constants were named before it says which are faster.
     if (copied == Copied::kByGroup) {
       if (compile.constants.group)
         wrong_usage(fmt::format("--pool {}: groups copy into pool '{}' already; only one pool has copy=group",
@@ -415,6 +425,7 @@ void interpret_pools(const Raw& raw, CompileOptions& compile) {
   }
   for (const std::string& text : raw.pins) {
     const auto [tensor, pool] = split_binding(text, "--pin", "TENSOR=POOL");
+    // Which kind of tensor a pin is of, its pool says.
     const bool constants = std::ranges::count(compile.constants.pools, pool, &ConstantPool::name) > 0;
     if (compile.constants.group && compile.constants.group->pool.name == pool) {
       compile.constants.group->pins.push_back({tensor, pool});

@@ -96,6 +96,7 @@ Exit compare_with_files(const ModelOutputs& outputs, const fs::path& folder, con
     const Held want = read_held_file(file.string(), declared);
     ++compared;
     Tolerance within = tolerance;
+    // The step of this output, 0 where it is not quantised.
     within.quantum = declared.quantum;
     quantised += declared.quantum > 0 && tolerance.quanta > 0;
     const auto text = difference(declared, outputs.held[k], want, within);

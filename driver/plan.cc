@@ -173,6 +173,7 @@ void write_certificates(const Problem& problem, const Plan& plan, const std::str
   const auto members = members_by_pool(problem, plan.placements);
   for (size_t k = 0; k < plan.pools.size(); ++k) {
     const int64_t bound = plan.pools[k].lower_bound;
+    // 0 needs no proof.
     if (bound == 0) continue;
     if (auto certificate = certify(problem, static_cast<int>(k), members[k], bound, {kCertificateWork}))
       found.push_back(std::move(*certificate));

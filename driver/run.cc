@@ -1,3 +1,9 @@
+// From a compilation to its outputs:
+//
+//   folder/   kws.c kws.h kws_weights.c main.c      sources_of(), built by $CC
+//             input_0.bin, ...                      input_files(), as memory has them
+//             program                               run_process()
+//             output_0.bin, ..., spent.bin          read_output()
 #include "driver/run.h"
 
 #include <fmt/format.h>
@@ -236,6 +242,7 @@ RunResult Program::run(const std::vector<Value>& inputs, int repeat) const {
   std::vector<std::string> command = {"./program"};
   if (options_.board) command = words_of(emulator_command(*options_.board, "program"));
   if (!options_.runner.empty()) command = runner_command(options_.runner);
+  // The program's argument; a board passes none.
   if (repeat > 0) command.push_back(std::to_string(repeat));
   const Finished done = run_process(command, folder_.path(), kRunSeconds);
   if (done.status == kBranchLeftOut)
@@ -254,6 +261,7 @@ RunResult Program::run(const std::vector<Value>& inputs, int repeat) const {
   result.outputs = model_outputs(*c.graph, std::move(result.outputs));
   if (repeat > 0) result.best_ms = std::strtod(done.output.c_str(), nullptr);
   if (options_.profile || is_elsewhere(options_)) {
+    // The host's doubles: boards have the same format and order of bytes.
     const std::string bytes = read_file(folder_.path() / "spent.bin");
     result.spent.resize(1 + c.schedule.steps.size());
     ARENAC_CHECK(bytes.size() == result.spent.size() * sizeof(double),

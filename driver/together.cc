@@ -1,3 +1,10 @@
+// From several models to one memory:
+//
+//   plan each alone        its schedule, within what others leave
+//   Joint                  problems of models that take turns, side by side on one time
+//   plan                   offsets for all; blocks of models that run at the same time move as one
+//   kernels                of all, each distinct one once
+//   write_up               map and files of each; then the map and the files of all
 #include "driver/together.h"
 
 #include <fmt/format.h>
@@ -76,6 +83,7 @@ void add_buffers(Joint& joint, const Compilation& c, size_t model) {
     for (int& b : group) b += first;
     all.same_offset.push_back(std::move(group));
   }
+  // A model without steps has a time all the same, for its inputs and outputs.
   joint.end += std::max<int64_t>(steps_of(c), 1);
 }
 
@@ -84,6 +92,7 @@ void add_block(Joint& joint, const std::vector<Compilation>& models, std::vector
                const PoolBytes& sizes) {
   Block block = {std::move(members), {}};
   for (const size_t model : block.models) add_pools(joint, models[model]);
+  // States in a block keep all of it: where in the block they lie, the problem does not see.
   const bool keeps = std::ranges::any_of(
       block.models, [&](size_t model) { return !models[model].lifetimes.states.empty(); });
   for (size_t k = 0; k < sizes.size(); ++k) {
@@ -281,6 +290,7 @@ class Planning {
     } else if (turns.kind != TogetherKind::kConcurrent) {
       for (const Turns& member : turns.members) add(joint, member, used);
     } else {
+      // Each member above those before: nothing of one is ever in the others' way.
       PoolBytes taken = used;
       for (const Turns& member : turns.members) {
         const PoolBytes sizes = planned_from_0(member, taken);

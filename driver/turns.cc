@@ -20,6 +20,7 @@ class Reader {
   Reader(const std::string& origin, const std::vector<std::string>& names)
       : origin_(origin), names_(names), seen_(names.size()) {}
 
+  // All models, each once: one that is left out would have no memory.
   Turns tree(const json& text) {
     const Turns turns = node(text, 1);
     for (size_t k = 0; k < names_.size(); ++k)
@@ -46,6 +47,7 @@ class Reader {
     return turns;
   }
 
+  // Its number; a second mention would run it in two places.
   size_t model(const std::string& name) {
     const auto at = std::ranges::find(names_, name);
     if (at == names_.end())
