@@ -53,8 +53,8 @@ std::string section_macro(const std::string& upper, const std::vector<std::strin
 
 // A union, so that a compiler that knows no alignment has that of a double and an int64_t at least.
 //
-//   kws_pool_arena   | up to KWS_SLACK bytes | KWS_ARENA_SIZE bytes, aligned |      SLACK is 0 where ALIGNED
-//                    works
+//   kws_pool_arena   | up to KWS_SLACK bytes | KWS_ARENA_SIZE bytes, aligned |
+//                      0 where KWS_ALIGNED works
 std::string pool_array(const std::string& name, const std::string& pool, const std::string& macro,
                        const std::string& section) {
   return fmt::format(

@@ -129,8 +129,7 @@ class TermLowering {
   // The terms along axis a, kBytes at once: two multiplications for four products (SMLAD of even and of odd
   // bytes). Of a tile half by half: not all of both fits the registers.
   //
-  //   even x, even w -> acc of all lanes and pixels; odd x, odd w -> acc     in the 14 registers that there
-  //                                                                          are
+  //   even x, even w -> acc of all lanes and pixels; odd x, odd w -> acc        in 14 registers
   void add_along(int a, const Sums& sums, const Expr& term) {
     const auto factors = *byte_factors(term);
     const auto add = [&](const char* half, const Expr& sum) {

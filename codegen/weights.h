@@ -3,8 +3,7 @@
 //   kws_weights.c    const float kws_w_0[432] = { 0.5f, ...      numbers, up to 64 KB in all (readable)
 //                    kws_weights = { "\0\0\0?..." }              or bytes as strings, which compile faster
 //   kws_weights.S    .incbin "kws_weights.bin"                   beyond 4 MB: the assembler copies them
-//   kws_weights.bin  w_0 | pad | w_1 | pad ... | token           little-endian; the token of --weights
-//                    pointer
+//   kws_weights.bin  w_0 | pad | w_1 | pad ... | token           little-endian; with a pointer the token
 //
 // In NAME.c a constant is a pointer expression (weight_pointer()), whatever its form.
 #pragma once

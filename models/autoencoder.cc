@@ -1,7 +1,6 @@
 // Reconstructs 5 frames of 128 mel bands through a bottleneck of 8; the error is the anomaly score.
 //
-//   [1,640] - 128 - 128 - 128 - 128 - 8 - 128 - 128 - 128 - 128 - [1,640]      dense layers, ReLU but for the
-//                                                                              last
+//   [1,640] - 128 - 128 - 128 - 128 - 8 - 128 - 128 - 128 - 128 - [1,640]      dense, all but the last ReLU
 #include <fmt/format.h>
 
 #include "models/calibrate.h"

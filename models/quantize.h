@@ -1,7 +1,6 @@
 // From real numbers to stored integers: see export.h for the scheme.
 //
-//   activation_params({-1, 3}, -128)        scale 4 / 255, zero point -64: -1 is -128, 3 is 127, 0 is exactly
-//                                           -64
+//   activation_params({-1, 3}, -128)        scale 4 / 255, zero point -64: -1 is -128, 0 is -64, 3 is 127
 //
 // Quotients are of doubles and rounded to nearest even, so that every machine stores the same integers.
 #pragma once
