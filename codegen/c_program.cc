@@ -69,6 +69,7 @@ std::optional<Feed> feed_of(const Schedule& schedule, const CallerTensors& input
 
 }  // namespace
 
+// Of names that --pool gives, which are identifiers already, and of "arena".
 std::vector<std::string> pool_identifiers(const std::vector<Pool>& pools) {
   std::vector<std::string> names;
   for (const Pool& pool : pools) names.push_back(pool.name);
@@ -111,6 +112,7 @@ std::string CProgram::parameters(const std::string& first) const {
   return text.empty() ? "void" : text;
 }
 
+// As parameters(), for a call.
 std::string CProgram::arguments(const std::string& first) const {
   std::string text = first;
   if (takes().inputs) text += text.empty() ? "in" : ", in";
@@ -227,7 +229,8 @@ std::vector<std::string> pool_macros(const std::vector<Pool>& pools) {
   return distinct_capitals(pool_identifiers(pools), "WEIGHTS");  // KWS_WEIGHTS_SIZE is that of the constants
 }
 
-// Distinct from the arena's pools as well: both have a _SIZE and an _ALIGN.
+// Distinct from the arena's pools as well: both have a _SIZE and an _ALIGN. "WEIGHTS" is taken, too:
+// KWS_WEIGHTS_SIZE is that of all constants.
 std::vector<std::string> constant_macros(const std::vector<Pool>& pools,
                                          const std::vector<ConstantPool>& constants) {
   std::vector<std::string> all = pool_macros(pools);
@@ -238,6 +241,7 @@ std::vector<std::string> constant_macros(const std::vector<Pool>& pools,
   return {all.begin() + others, all.end()};
 }
 
+// A pool may be called like a word of C.
 std::vector<std::string> pool_members(const std::vector<Pool>& pools) {
   std::vector<std::string> members;
   for (const std::string& pool : pool_identifiers(pools)) members.push_back(c_member(pool));

@@ -167,6 +167,9 @@ std::string float_literal(Float value, const char* suffix) {
 
 // Ends at 48 characters, so that most fit the 63 that C99 tells apart with a prefix and a kind before them;
 // those that do not are called by their number (CProgram::macro_of).
+//
+//   "conv1/BiasAdd:0"   conv1_BiasAdd_0          "__x"   x
+//   "3d"                t3d                      "//"    t
 std::string c_identifier(const std::string& name) {
   std::string id;
   for (const unsigned char c : name) id += is_plain(c) ? static_cast<char>(c) : '_';
@@ -183,6 +186,8 @@ std::string c_identifier(const std::string& name) {
 
 // Counts on per base name, so that a thousand tensors of one name take a thousand steps and not half a
 // million. An identifier is taken with what c_member makes of it: "int" and "int_" are one member.
+//
+//   {"x.y", "x_y", "x:y"}   ->   {"x_y", "x_y_2", "x_y_3"}
 std::vector<std::string> distinct_identifiers(const std::vector<std::string>& names,
                                               const std::string& taken) {
   std::vector<std::string> ids;
@@ -214,6 +219,7 @@ bool is_c_word(const std::string& identifier) {
 std::string c_member(const std::string& identifier) {
   const auto is_capital = [](char c) { return c >= 'A' && c <= 'Z'; };
   const auto is_small = [](char c) { return c >= 'a' && c <= 'z'; };
+  // Two capitals, or one and a digit or underscore.
   const bool capitals = identifier.size() > 1 && is_capital(identifier[0]) && !is_small(identifier[1]);
   const bool prefix = std::any_of(std::begin(kMacroPrefixes), std::end(kMacroPrefixes),
                                   [&](std::string_view p) { return identifier.starts_with(p); });
@@ -250,7 +256,10 @@ std::string cut_off(const std::string& text, size_t most) {
 
 std::string c_comment(const std::string& text) { return cut_off(harmless(text), 73); }
 
-// Words stay whole, lines behind the first of a paragraph are indented by two more.
+// Words stay whole, lines behind the first of a paragraph are indented by two more:
+//
+//   /* conv1 (Conv):
+//      out[0, m, y, x] = max(acc + x2[m], 0)
 std::string c_block_comment(const std::vector<std::string>& paragraphs) {
   constexpr size_t kWidth = 100, kMost = 600;
   std::string text;
@@ -313,6 +322,9 @@ std::vector<size_t> breaks_of(const std::string& line, bool& in_comment) {
 
 // Breaks only where C takes any blank: not in quotes, comments and directives (of which a backslash continues
 // the line). So a text means the same before and after, but for the numbers of its lines.
+//
+//   kws_conv_0((const float *)(void *)(pool_arena + KWS_AT_1), kws_w_0,          | 100 columns
+//       (float *)(void *)(pool_arena + KWS_AT_2)); /* 3: conv2 */
 std::string with_short_lines(const std::string& text) {
   constexpr size_t kWidth = 100;
   std::string result;
@@ -355,6 +367,10 @@ std::string c_unsigned(int64_t value) { return fmt::format("{}{}", value, value 
 
 // Types that are stored as codes have the code; a bool is 0 or 1. The least int32 and int64 are macros:
 // -2147483648 is, in C, the negation of a number that fits no int.
+//
+//   float32 0.1   0.1f        float16 1     0x3c00u       int32 -5    (-5)        in parentheses, for a minus
+//                 may
+//   float32 -inf  (-INFINITY) uint64 7      UINT64_C(7)   text "a"    {"a"}       stand before it
 std::string c_literal(Type type, Scalar value) {
   switch (type) {
     case Type::kFloat32:

@@ -15,6 +15,8 @@ namespace {
 
 // How many points of the nest read the operand: all in its body, those of a result behind it. A loop that
 // keeps a value in a register reads it less often; what counts is the comparison with other constants.
+//
+//   y[m, p] = sum(k) w[m, k] * x[k, p] + b[m]       w: m * k * p points       b: m * p
 double points_reading(const Nest& nest, int operand) {
   const auto reads = [&](const Expr& e) { return e->op == Op::kRead && e->index == operand; };
   double of_result = 1, all = 1;

@@ -23,6 +23,9 @@ bool begins_as_zeros(const Lifetimes& lifetimes) {
 
 // What lasts from call to call of kws_feed, or of kws_step. Zeros are the beginning, so that a workspace that
 // is cleared is right.
+//
+//   --feed           in, out, row, done[stages of the fed group]
+//   --step-cycles    in, out, at, turn, done[the most stages of a group]
 std::string lasting_members(const CProgram& p) {
   if (!p.feed && p.parts == 0) return "";
   const std::string function = p.name + (p.feed ? "_feed" : "_step");
@@ -62,6 +65,10 @@ void feed_declaration(CText& c, const CProgram& p) {
 }
 
 // Numbers for firmware: flash that constants take, who made the file and of what, how much it costs.
+//
+//   #define KWS_WEIGHTS_SIZE 22604u
+//   #define KWS_MODEL_SHA256 "9f86d0..."
+//   #define KWS_CYCLES 6224961u /* of one run, as estimated for cortex-m4 */
 void what_it_is(CText& c, const CProgram& p, const std::string& token) {
   const MapTotals& totals = p.map.totals;
   c.line("#define {}_WEIGHTS_SIZE {} /* bytes of constants */", p.upper, c_unsigned(totals.weights));
@@ -99,6 +106,10 @@ void parts_declarations(CText& c, const CProgram& p) {
 
 // A name has the same number in every program, so that one function can judge the status of several. Those
 // that this one cannot return are left out.
+//
+//   0 OK   1 ENULL   2 EALIGN   3 EBRANCH   4 EVALUE      of every program
+//   5 MORE   6 EORDER     --feed, --step-cycles           7 EWEIGHTS   --weights pointer
+//   8 ELIBRARY            --kernels cmsis-nn              9 ELOAD      copy=start
 void status_codes(CText& c, const CProgram& p) {
   c.line(
       "enum {{ {0}_OK = 0, {0}_ENULL = 1 /* a pointer is null */, {0}_EALIGN = 2 /* the arena is "

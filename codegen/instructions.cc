@@ -67,12 +67,15 @@ Scalar dot(std::span<const Scalar> x) {
   for (int k = 0; k < kCount; ++k) sum += (x[k].i - kLessA) * (x[kCount + k].i - kLessB);
   return apply(Op::kAdd, Type::kInt32, x[2 * kCount], {.i = sum});
 }
+// The operands of dot, with the distance before the sum: to the meaning, which has the elements themselves,
+// that is nothing.
 template <int kCount, int64_t kLessA, int64_t kLessB>
 Scalar apart_dot(std::span<const Scalar> x) {
   std::vector<Scalar> all(x.begin(), x.begin() + 2 * kCount);
   all.push_back(x[2 * kCount + 1]);
   return dot<kCount, kLessA, kLessB>(all);
 }
+// The sum of one factor alone, for the other's zero.
 template <int kCount, int64_t kLess>
 Scalar total(std::span<const Scalar> x) {
   int64_t sum = 0;
@@ -84,6 +87,7 @@ Scalar add_product(std::span<const Scalar> x) {
   return apply(Op::kAdd, Type::kInt32, x[4], {.i = (x[0].i + x[2].i) * (x[1].i + x[3].i)});
 }
 
+// As SDOT: both words from -128 to 127.
 Scalar add_signed_products(std::span<const Scalar> x) {
   int64_t sum = 0;
   for (int k = 0; k < 4; ++k)
@@ -91,6 +95,7 @@ Scalar add_signed_products(std::span<const Scalar> x) {
   return apply(Op::kAdd, Type::kInt32, x[2], {.i = sum});
 }
 
+// Of an int32: the type of the result is int32, too, whatever byte it fits.
 template <int64_t kLow, int64_t kHigh>
 Scalar saturated(std::span<const Scalar> x) {
   return {.i = std::clamp(x[0].i, kLow, kHigh)};
@@ -124,6 +129,7 @@ constexpr const char* kSum = "uint32_t a, uint32_t b, int32_t sum";
 #define ADD(mnemonic)                      \
   "  int32_t next;\n  __asm__(\"" mnemonic \
   " %0, %1, %2, %3\" : \"=r\"(next) : \"r\"(a), \"r\"(b), \"r\"(sum));\n  return next;"
+// Two words to one; of SATURATE one to one.
 #define JOIN(text) \
   "  uint32_t pair;\n  __asm__(\"" text "\" : \"=r\"(pair) : \"r\"(a), \"r\"(b));\n  return pair;"
 #define SATURATE(mnemonic) \
@@ -236,12 +242,14 @@ constexpr const char* kHelium =
         "  return vmladavaq_s" #bits "(sum, " HELIUM_##n##_##a("a") ", " HELIUM_##n##_##b("b") ");", \
         ADD_EACH(#n, SIGNED_##a("a[k]") " * " SIGNED_##b("b[k]")), 1, nullptr, kIncludeHelium, true  \
   }
+// VADDVA adds all lanes of a vector to `sum`.
 #define TOTAL(n, bits, a)                                                                                    \
   {                                                                                                          \
     "total" #n "_" #a, Type::kInt32, n, total<n, LESS_##a>, kHelium, a##_POINTER("a") ", int32_t sum",       \
         "  return vaddvaq_s" #bits "(sum, " HELIUM_##n##_##a("a") ");", ADD_EACH(#n, SIGNED_##a("a[k]")), 1, \
         nullptr, kIncludeHelium                                                                              \
   }
+// The first factor gathered, the second from where it lies.
 #define APART_DOT(n, bits, a, b)                                                                             \
   {                                                                                                          \
     "apart_dot" #n "_" #a #b, Type::kInt32, n, apart_dot<n, LESS_##a, LESS_##b>, kHelium,                    \

@@ -154,6 +154,9 @@ void mark_rings(const Schedule& schedule, const Lifetimes& lifetimes, const std:
 
 // Whether the plan made use of the permission: they are as far apart as it says and share a byte. Others are
 // left out of the map, where they would only be noise.
+//
+//   below   |----------------|
+//   above         |--------------|        distance <= offset(above) - offset(below) < size of below
 bool in_use(const Plan& plan, const Problem& problem, const Overlap& o) {
   const int64_t distance = plan.placements[o.above].offset - plan.placements[o.below].offset;
   return distance >= o.distance && distance < problem.buffers[o.below].size &&

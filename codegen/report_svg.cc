@@ -172,6 +172,9 @@ std::string buffer_shape(const Panel& panel, const Legend& legend, const MapBuff
 
 // At most eight lines of addresses, at multiples of a power of two; times at 1, 2 or 5 times a power of ten,
 // eleven at most.
+//
+//   64K |----------      pool of 80K: a line each 16K
+//   48K |----------
 std::string axes(const Panel& panel) {
   std::string svg =
       fmt::format("<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"{:.1f}\" class=\"plot\"/>\n",

@@ -111,6 +111,8 @@ std::string in_ascii(std::string_view printable_text) {
 
 // The front half and the back half of the columns, an ellipsis between: names of one model begin alike and
 // end alike. Where a wide letter does not fit the last column a blank stands for it.
+//
+//   fitted("model/encoder/layer_3/attention", 16)      "model/e…ttention"
 std::string fitted(std::string_view printable_text, int columns) {
   const int width = columns_of(printable_text);
   if (width <= columns) return std::string(printable_text) + std::string(columns - width, ' ');

@@ -64,6 +64,10 @@ class Stack {
 
   // What the statements name at once, for each of so many lanes. Blocks one after the other use the same
   // bytes, so of what they hold the most counts; loops have a counter and an end.
+  //
+  //   float acc0[8];            32          own
+  //   for k: { v0; .. }         8 + 4       inner: the most of these two
+  //   for l: { v1; v2; }        4 + 2 * 8 * 4
   int64_t named(const Kernel& kernel, const Stmts& body, int64_t lanes) const {
     // Nothing takes less than a word, and no element less than an int.
     const auto bytes_of = [&](int reg, int64_t times) {

@@ -204,6 +204,10 @@ std::vector<size_t> Weights::used_blobs() const {
 // Deterministic: tensors come in the order of their numbers. Constants of one type and the same bytes are
 // one, the first's; so two layers that share weights, or many equal zero points, take flash once. Different
 // types stay apart, for arrays have a type.
+//
+//   read by steps   t3 float [0.5 1]   t7 float [0.5 1]   t9 int8 [1 2]
+//   all             w_0 = t3                              w_1 = t9
+//   of_tensor       t3: 0              t7: 0              t9: 1
 Weights collect_weights(const Schedule& schedule, const EmitOptions& options) {
   Weights weights;
   std::map<std::pair<Type, std::string>, int> known;
@@ -252,6 +256,8 @@ std::string token_of(const Weights& weights, const std::string& source) {
 }
 
 // Byte by byte: the .bin is little-endian on any machine, and where it lies may be anything.
+//
+//   kws_weights.bin   | constants, total() bytes | t0 t1 t2 t3 |      KWS_WEIGHTS_TOKEN, lowest byte first
 std::string weight_check(const Weights& weights, const std::string& name) {
   const std::string upper = upper_case(name);
   return fmt::format(
