@@ -3,7 +3,8 @@
 //   schedules      all that the freedom allows, each with its problem and a lower bound
 //   cycles         of each, with no two buffers over each other; the fastest first
 //   budget?        no    preferred(): of those that --optimize has, the smallest plan
-//                  yes   fitting(): in order of their cycles, the first whose plan fits
+//                  yes   fitting(): in order of their cycles, the first that fits and spills nothing,
+//                        else the one that spills least
 //   chosen         verified; beside it the arena of whole layers, and rungs where they are asked for
 //
 // Plans take most of the time, so each question asks bounds first, then plans of little effort, and plans of
