@@ -4,6 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
+
+#include "frontend/error.h"
 
 namespace arenac {
 namespace {
@@ -12,6 +16,35 @@ namespace {
 const Call* cmsis_nn_of(const Step& step) {
   const Call* call = step.kind == StepKind::kRun ? std::get_if<Call>(&step.node->body) : nullptr;
   return call && cmsis_nn_row(*call) ? call : nullptr;
+}
+
+using Numbers = std::vector<std::pair<const char*, int64_t>>;
+
+int64_t& number(Numbers& numbers, std::string_view name) {
+  const auto found = std::ranges::find(numbers, name, &Numbers::value_type::first);
+  ARENAC_CHECK(found != numbers.end(), "a layer has all numbers");
+  return found->second;
+}
+
+// Whether it is an image of one row that the library would compute otherwise, or refuse. With Helium such
+// images have a function of their own (arm_convolve_1_x_n_s8), which derives the padding at the end from the
+// one at the beginning, and with strides takes it for less than a stride.
+bool is_misread_row(Numbers n) {
+  if (number(n, "in_h") != 1 || number(n, "filter_h") != 1 || number(n, "filter_w") == 1) return false;
+  const int64_t stride = number(n, "stride_w"), pad = number(n, "pad_w"), in = number(n, "in_w");
+  const int64_t padding = (number(n, "out_w") - 1) * stride + number(n, "filter_w") - in;  // at both ends
+  const bool alike = padding == 2 * pad || padding == 2 * pad + 1;
+  return !alike || (stride > 1 && padding > 0) || in < number(n, "filter_w");
+}
+
+// The numbers that a call is written with. What is misread as a row is the same bytes as a column, which the
+// library computes like any image, with no more scratch.
+Numbers numbers_of(const Call& call) {
+  Numbers numbers = cmsis_nn_numbers(call);
+  if (cmsis_nn_core(call) != CmsisNnCore::kHelium || !is_misread_row(numbers)) return numbers;
+  for (const std::string of : {"in_", "filter_", "out_", "stride_", "pad_", "dilation_"})
+    std::swap(number(numbers, of + "h"), number(numbers, of + "w"));
+  return numbers;
 }
 
 }  // namespace
@@ -42,7 +75,7 @@ std::string cmsis_nn_include(const Schedule& schedule, const std::string& name) 
 CText cmsis_nn_call(const Call& call, const CmsisNnOperands& operands) {
   const CmsisNnRow& row = *cmsis_nn_row(call);
   fmt::dynamic_format_arg_store<fmt::format_context> named;
-  for (const auto& [name, number] : cmsis_nn_numbers(call)) named.push_back(fmt::arg(name, number));
+  for (const auto& [name, number] : numbers_of(call)) named.push_back(fmt::arg(name, number));
   const auto& [reads, writes, scratch, refused] = operands;
   named.push_back(fmt::arg("multiplier", reads[3]));
   named.push_back(fmt::arg("shift", reads[4]));

@@ -27,7 +27,7 @@ std::vector<std::string> step_hook(const Compilation& compilation);
 // Exit status: what the model returns; kFileFault when a file fails.
 inline constexpr int kFileFault = 100;
 // What a model returns; see the enum in its header.
-inline constexpr int kBranchLeftOut = 3, kOtherValue = 4;
+inline constexpr int kBranchLeftOut = 3, kOtherValue = 4, kLibraryRefused = 8;
 std::string harness_source(const Compilation& compilation, const HarnessOptions& options = {});
 
 }  // namespace arenac

@@ -251,6 +251,11 @@ RunResult Program::run(const std::vector<Value>& inputs, int repeat) const {
   if (done.status == kOtherValue)
     throw UserError(fmt::format("{}: these inputs have another value than the one compiled in:{}",
                                 c.graph->name, reasons(c.schedule, Refusal::Cause::kValue)));
+  if (done.status == kLibraryRefused)
+    throw UserError(fmt::format(
+        "{}: a function of CMSIS-NN refused what it was called with: build the library for the core that "
+        "--target names; a version whose functions ask for more scratch than the plan has cannot be used",
+        c.graph->name));
   if (done.status != 0)
     throw InternalError(fmt::format("the compiled model ended with status {}: {}", done.status, done.output));
 

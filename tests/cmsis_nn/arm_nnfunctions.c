@@ -2,7 +2,9 @@
    read, so that what else lies there is seen to be lost.
 
    Products are rounded as the library does: to a multiple of 2^-31 * 2^-shift by one addition, then by a
-   shift, halves away from zero. With -DONE_ROUNDING they are rounded as arenac does, as one float32. */
+   shift, halves away from zero. With -DONE_ROUNDING they are rounded as arenac does, as one float32.
+
+   With Helium, images of one row are refused that the library refuses or computes otherwise. */
 #include "tests/cmsis_nn/arm_nnfunctions.h"
 
 #include <math.h>
@@ -10,6 +12,19 @@
 
 #ifndef MORE_SCRATCH /* than the documentation says */
 #define MORE_SCRATCH 0
+#endif
+
+/* Which of the library's sources it stands for: those of plain C, or with DSP instructions, or with Helium.
+ */
+#if defined(PLAIN_CORE) || (defined(__arm__) && !defined(__ARM_FEATURE_DSP))
+enum { PLAIN = 1 };
+#else
+enum { PLAIN = 0 };
+#endif
+#if defined(ARM_MATH_MVEI) || (defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 1))
+enum { HELIUM = 1 };
+#else
+enum { HELIUM = 0 };
 #endif
 
 static int32_t requantized(int32_t sum, int32_t multiplier, int32_t shift) {
@@ -73,6 +88,15 @@ static int lacks(const cmsis_nn_context* ctx, int32_t needed) {
   return 0;
 }
 
+/* Images of one row go to arm_convolve_1_x_n_s8, which is right for windows padded alike at both ends or by
+   one more at the right, and with a stride for those that are not padded. */
+static int is_misread_row(const cmsis_nn_conv_params* params, const cmsis_nn_dims* x, const cmsis_nn_dims* f,
+                          const cmsis_nn_dims* out) {
+  const int32_t padding = (out->w - 1) * params->stride.w + f->w - x->w, left = params->padding.w;
+  if (!HELIUM || x->h != 1 || f->h != 1 || f->w == 1 || params->dilation.w != 1) return 0;
+  return (padding != 2 * left && padding != 2 * left + 1) || (params->stride.w > 1 && padding > 0);
+}
+
 arm_cmsis_nn_status arm_convolve_wrapper_s8(const cmsis_nn_context* ctx, const cmsis_nn_conv_params* params,
                                             const cmsis_nn_per_channel_quant_params* quant,
                                             const cmsis_nn_dims* input_dims, const int8_t* input,
@@ -88,7 +112,7 @@ arm_cmsis_nn_status arm_convolve_wrapper_s8(const cmsis_nn_context* ctx, const c
                          0};
   if (lacks(ctx, arm_convolve_wrapper_s8_get_buffer_size(params, input_dims, filter_dims, output_dims)) ||
       filter_dims->n != output_dims->c || filter_dims->c != input_dims->c || bias_dims->c != output_dims->c ||
-      input_dims->n != output_dims->n)
+      input_dims->n != output_dims->n || is_misread_row(params, input_dims, filter_dims, output_dims))
     return ARM_CMSIS_NN_ARG_ERROR;
   convolve(&window, quant, input_dims, input, filter_dims, filter, bias, output_dims, output);
   return ARM_CMSIS_NN_SUCCESS;
@@ -101,7 +125,7 @@ int32_t arm_convolve_wrapper_s8_get_buffer_size(const cmsis_nn_conv_params* para
   const int32_t column = filter_dims->h * filter_dims->w * input_dims->c;
   (void)output_dims;
   if (filter_dims->h == 1 && filter_dims->w == 1 && params->stride.h == 1 && params->stride.w == 1) return 0;
-  return 4 * ((column + 3) / 4 * 4) + MORE_SCRATCH;
+  return 4 * (HELIUM ? (column + 15) / 16 * 16 : (column + 3) / 4 * 4) + MORE_SCRATCH;
 }
 
 arm_cmsis_nn_status arm_depthwise_conv_wrapper_s8(const cmsis_nn_context* ctx,
@@ -127,13 +151,14 @@ arm_cmsis_nn_status arm_depthwise_conv_wrapper_s8(const cmsis_nn_context* ctx,
   return ARM_CMSIS_NN_SUCCESS;
 }
 
-/* As with DSP instructions. */
+/* A window of all channels as int16, or with Helium four of 124 channels. */
 int32_t arm_depthwise_conv_wrapper_s8_get_buffer_size(const cmsis_nn_dw_conv_params* params,
                                                       const cmsis_nn_dims* input_dims,
                                                       const cmsis_nn_dims* filter_dims,
                                                       const cmsis_nn_dims* output_dims) {
   (void)output_dims;
-  if (input_dims->n != 1 || params->dilation.w != 1 || params->dilation.h != 1) return 0;
+  if (PLAIN || input_dims->n != 1 || params->dilation.w != 1 || params->dilation.h != 1) return 0;
+  if (HELIUM) return 4 * 124 * filter_dims->w * filter_dims->h;
   if (filter_dims->w == 3 && filter_dims->h == 3 && params->padding.h <= 1 && params->padding.w <= 1)
     return 0;
   return 2 * input_dims->c * filter_dims->w * filter_dims->h;
@@ -160,6 +185,5 @@ arm_cmsis_nn_status arm_fully_connected_s8(const cmsis_nn_context* ctx, const cm
 }
 
 int32_t arm_fully_connected_s8_get_buffer_size(const cmsis_nn_dims* filter_dims) {
-  (void)filter_dims;
-  return 0;
+  return HELIUM ? 4 * filter_dims->c : 0;
 }
