@@ -13,7 +13,7 @@ namespace {
 // An installed tool prints its version at once; one that hangs is none.
 constexpr int kProbeSeconds = 60;
 const std::string kQemu = "qemu-", kLeastRiscv = "qemu-rv32";
-constexpr uint32_t kMB = 1 << 20;
+constexpr int64_t kMB = 1 << 20;
 
 #define ARM(m) "arm-none-eabi-gcc", "-mthumb -mcpu=cortex-" m
 #define RISCV(march, mabi) "riscv64-unknown-elf-gcc", "-march=" march " -mabi=" mabi " -mcmodel=medany"
@@ -22,14 +22,14 @@ constexpr uint32_t kMB = 1 << 20;
 // the machine's clock counts in when -icount makes an instruction a nanosecond: 25 MHz of the mps2 is 40,000
 // ps.
 constexpr Core kCores[] = {
-    {"m0", ARM("m0"), "qemu-system-arm -M mps2-an385", "cortex-m0", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
-    {"m3", ARM("m3"), "qemu-system-arm -M mps2-an385", "cortex-m3", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
-    {"m4", ARM("m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an386", "cortex-m4", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
-    {"m7", ARM("m7 -mfpu=fpv5-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an500", "cortex-m7", 0, 0x20000000, 4 * kMB, 4 * kMB, 40000},
-    {"m33", ARM("m33 -mfpu=fpv5-sp-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an505", "cortex-m33", 0x10000000, 0x38000000, 4 * kMB, 2 * kMB, 50000},
-    {"m55", ARM("m55 -mfloat-abi=hard"), "qemu-system-arm -M mps3-an547", "cortex-m55", 0, 0x31000000, kMB / 2, 4 * kMB, 31250},
-    {"rv32imac", RISCV("rv32imac", "ilp32"), "qemu-system-riscv32 -M virt -bios none", "rv32imc", 0x80000000, 0x80400000, 4 * kMB, 4 * kMB, 1},
-    {"rv32imafc", RISCV("rv32imafc", "ilp32f"), "qemu-system-riscv32 -M virt -bios none", "rv32imafc", 0x80000000, 0x80400000, 4 * kMB, 4 * kMB, 1},
+    {"m0", ARM("m0"), "qemu-system-arm -M mps2-an385", "cortex-m0", {0, 4 * kMB}, {0x20000000, 4 * kMB}, {0x21000000, 16 * kMB}, 40000},
+    {"m3", ARM("m3"), "qemu-system-arm -M mps2-an385", "cortex-m3", {0, 4 * kMB}, {0x20000000, 4 * kMB}, {0x21000000, 16 * kMB}, 40000},
+    {"m4", ARM("m4 -mfpu=fpv4-sp-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an386", "cortex-m4", {0, 4 * kMB}, {0x20000000, 4 * kMB}, {0x21000000, 16 * kMB}, 40000},
+    {"m7", ARM("m7 -mfpu=fpv5-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an500", "cortex-m7", {0, 4 * kMB}, {0x20000000, 4 * kMB}, {0x60000000, 16 * kMB}, 40000},
+    {"m33", ARM("m33 -mfpu=fpv5-sp-d16 -mfloat-abi=hard"), "qemu-system-arm -M mps2-an505", "cortex-m33", {0x10000000, 4 * kMB}, {0x38000000, 2 * kMB}, {0x80000000, 16 * kMB}, 50000},
+    {"m55", ARM("m55 -mfloat-abi=hard"), "qemu-system-arm -M mps3-an547", "cortex-m55", {0, kMB / 2}, {0x31000000, 4 * kMB}, {0x60000000, 256 * kMB}, 31250},
+    {"rv32imac", RISCV("rv32imac", "ilp32"), "qemu-system-riscv32 -M virt -bios none", "rv32imc", {0x80000000, 4 * kMB}, {0x80400000, 4 * kMB}, {0x80800000, 120 * kMB}, 1},
+    {"rv32imafc", RISCV("rv32imafc", "ilp32f"), "qemu-system-riscv32 -M virt -bios none", "rv32imafc", {0x80000000, 4 * kMB}, {0x80400000, 4 * kMB}, {0x80800000, 120 * kMB}, 1},
 };
 // clang-format on
 
@@ -79,12 +79,12 @@ std::string compiler_command(const Core& core) {
 
 // Of picolibc's linker script, which takes the memories as symbols; crt0=hosted calls exit(), by which files
 // are closed.
-std::string program_flags(const Core& core) {
+std::string program_flags(const Core& core, const Memory& ram) {
   return fmt::format(
       "--oslib=semihost --crt0=hosted -DPICOSECONDS_PER_TICK={} "
       "-Wl,--defsym=__flash={},--defsym=__flash_size={}"
       ",--defsym=__ram={},--defsym=__ram_size={},--defsym=__stack_size={}",
-      core.picoseconds_per_tick, core.code, core.code_bytes, core.ram, core.ram_bytes, kBoardStackBytes);
+      core.picoseconds_per_tick, core.code.begin, core.code.bytes, ram.begin, ram.bytes, kBoardStackBytes);
 }
 
 // -icount counts instructions instead of time, so that two runs count the same.

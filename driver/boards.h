@@ -18,15 +18,20 @@
 
 namespace arenac {
 
+struct Memory {
+  uint32_t begin;
+  int64_t bytes;
+};
+
 // One row of the table of cores. ARMv6-M code runs on the board of an M3, which executes it as it is.
 struct Core {
-  std::string_view name;  // "m4"
-  const char* compiler;   // "arm-none-eabi-gcc"
-  const char* flags;      // which code it makes
-  const char* emulator;   // "qemu-system-arm -M mps2-an386"
-  const char* target;     // of --target
-  uint32_t code, ram;     // where they begin
-  uint32_t code_bytes, ram_bytes;
+  std::string_view name;     // "m4"
+  const char* compiler;      // "arm-none-eabi-gcc"
+  const char* flags;         // which code it makes
+  const char* emulator;      // "qemu-system-arm -M mps2-an386"
+  const char* target;        // of --target
+  Memory code, ram;          // of programs that fit
+  Memory store;              // for what does not (driver/board_memory.h)
   int picoseconds_per_tick;  // of its timer
 };
 
@@ -45,7 +50,7 @@ inline constexpr int kBoardStackBytes = 0x4000;
 // Compiles C for the core, with a C library.
 std::string compiler_command(const Core& core);
 // What that command takes to link a program that the emulator runs.
-std::string program_flags(const Core& core);
+std::string program_flags(const Core& core, const Memory& ram);
 // Runs such a program; what it exits with, the emulator does.
 std::string emulator_command(const Core& core, const std::string& program);
 

@@ -13,7 +13,9 @@
 #include <cstring>
 #include <random>
 
+#include "codegen/c_text.h"
 #include "codegen/report_words.h"
+#include "driver/board_memory.h"
 #include "driver/compare.h"
 #include "driver/files.h"
 #include "driver/harness.h"
@@ -45,6 +47,18 @@ std::vector<std::string> runner_command(const std::string& runner) {
   return command;
 }
 
+// The script of a board's linker.
+constexpr const char* kLinkerScript = "board.ld";
+
+std::vector<std::string> board_flags(const Core& board, const Compilation& c) {
+  const BoardLayout layout = layout_on(board, c);
+  std::vector<std::string> flags = words_of(program_flags(board, layout.ram));
+  flags.push_back(fmt::format("-D{}_NO_STATIC_ARENA", upper_case(c.name)));
+  if (!layout.linker_script.empty())
+    for (const char* flag : {"-fdata-sections", "-T", kLinkerScript}) flags.emplace_back(flag);
+  return flags;
+}
+
 // Every source of the compilation, then -lm; $CFLAGS before what a board needs, which has to win.
 std::vector<std::string> build_command(const Compilation& c, const std::vector<File>& files,
                                        const ProgramOptions& options) {
@@ -53,7 +67,7 @@ std::vector<std::string> build_command(const Compilation& c, const std::vector<F
   if (command.empty()) throw UserError("CC is empty: set it to a C compiler", Exit::kUsage);
   for (const std::string& flag : words_from("CFLAGS", "-O2")) command.push_back(flag);
   if (options.board)
-    for (const std::string& flag : words_of(program_flags(*options.board))) command.push_back(flag);
+    for (const std::string& flag : board_flags(*options.board, c)) command.push_back(flag);
   if (options.profile)
     for (const std::string& flag : step_hook(c)) command.push_back(flag);
   for (const char* word : {"-o", "program"}) command.emplace_back(word);
@@ -121,12 +135,17 @@ std::vector<File> sources_of(const Compilation& c, const ProgramOptions& options
     return std::any_of(files.begin(), files.end(), [&](const File& f) { return f.name == file; });
   };
   if (named(c.name + "_weights.bin") && !named(c.name + "_weights.S") && c.weights != WeightsForm::kPointer)
-    files.push_back({"place_weights.S", fmt::format(".data\n.globl {0}_weights\n.balign 64\n{0}_weights:\n"
-                                                    ".incbin \"{0}_weights.bin\"\n"
-                                                    ".section .note.GNU-stack, \"\"\n",
-                                                    c.name)});
+    files.push_back(
+        {"place_weights.S", fmt::format(".section .rodata.{0}_weights, \"a\"\n.globl {0}_weights\n"
+                                        ".balign 64\n{0}_weights:\n"
+                                        ".incbin \"{0}_weights.bin\"\n"
+                                        ".section .note.GNU-stack, \"\"\n",
+                                        c.name)});
   files.push_back(
       {"main.c", harness_source(c, {.elsewhere = is_elsewhere(options), .profile = options.profile})});
+  if (options.board)
+    if (const BoardLayout layout = layout_on(*options.board, c); !layout.linker_script.empty())
+      files.push_back({kLinkerScript, layout.linker_script});
   if (options.profile) files.push_back({"arenac_step.h", "void arenac_step(int step);\n"});
   return files;
 }
@@ -230,6 +249,11 @@ Program::Program(const Compilation& compilation, const ProgramOptions& options)
   write_files(folder_.path(), sources);
   const std::vector<std::string> command = build_command(compilation, sources, options);
   const Finished done = run_process(command, folder_.path(), kBuildSeconds);
+  if (done.status != 0 && options.board && done.output.find("overflowed by") != std::string::npos)
+    throw UserError(fmt::format(
+        "--on qemu-{}: {} does not fit the board, whose code takes {} at most: "
+        "--code small, --optimize ram\n{}",
+        options.board->name, compilation.graph->name, bytes_words(options.board->code.bytes), done.output));
   if (done.status != 0)
     throw UserError(fmt::format("the C compiler failed with status {}: {}\n{}", done.status,
                                 fmt::join(command, " "), done.output));

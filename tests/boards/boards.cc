@@ -23,7 +23,7 @@ std::string link_command(const Core& core, size_t input_bytes, size_t output_byt
   return fmt::format(
       "{} -std=gnu99 -O2 {} -DHEADER=\"model.h\" -DSTACK_BYTES={} -DMODEL_INPUT_BYTES={} "
       "-DMODEL_OUTPUT_BYTES={} main.c model.o model_weights.c -lm -o model.elf",
-      compiler_command(core), program_flags(core), kBoardStackBytes, input_bytes, output_bytes);
+      compiler_command(core), program_flags(core, core.ram), kBoardStackBytes, input_bytes, output_bytes);
 }
 
 std::string finished(const std::string& command, const std::filesystem::path& folder, int seconds) {
