@@ -55,7 +55,8 @@ std::vector<double> reads_of(const Weights& weights, const Schedule& schedule) {
                           const std::vector<ConstantPool>& allowed) {
   std::string pools;
   for (const ConstantPool& each : allowed)
-    pools += fmt::format("{}{} ({} bytes)", pools.empty() ? "" : ", ", each.name(), *each.pool.capacity);
+    pools += fmt::format("{}{} ({} bytes{})", pools.empty() ? "" : ", ", each.name(), *each.pool.capacity,
+                         each.of_others > 0 ? fmt::format(" beside {} of other models", each.of_others) : "");
   throw UserError(fmt::format("{}: constant '{}' of {} bytes finds no room in {}\n"
                               "  a --pool of kind=constants without a size takes what the others cannot",
                               schedule.graph->name, c_comment(schedule.graph->tensors[weight.tensor].name),

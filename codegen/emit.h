@@ -59,6 +59,7 @@ struct ConstantPool {
   std::string section = {};          // of the linker; "": the compiler's own
   bool copied = false;               // whether it is RAM that NAME_load fills from flash
   std::optional<int64_t> wait = {};  // as GroupPool::wait; none: not said
+  int64_t of_others = 0;             // bytes beside the capacity that other models' constants take
 
   const std::string& name() const { return pool.name; }
 };

@@ -58,16 +58,24 @@ std::vector<File> depfiles(const Options& options, const Compilation& c) {
   return {{options.depfile, make_rule(target, model_files(options.compile.model))}};
 }
 
-void print_totals(const std::vector<Compilation>& models, const Together& together, const MemoryMap& map) {
+void print_totals(const std::vector<Compilation>& models, const Options& options, const MemoryMap& map) {
+  const Together& together = options.together;
   for (const Compilation& c : models)
     fmt::print(stderr, "{}: arena {}; weights {}; {}\n", c.name, bytes_words(c.map.totals.arena),
                bytes_words(c.map.totals.weights), counted(c.map.steps.size(), "step"));
   fmt::print(stderr, "{}: arena {} for all\n", together.name, bytes_words(map.totals.arena));
+  for (const ConstantPool& each : options.models[0].constants.pools) {
+    int64_t bytes = 0;
+    for (const MapConstant& constant : map.constants)
+      bytes += constant.pool == each.name() ? constant.size : 0;
+    fmt::print(stderr, "{}: {} of constants in {}\n", together.name, bytes_words(bytes), each.name());
+  }
 }
 
 // Dependencies of all outputs are all models, and the file that says how they take turns.
 Exit compile_several(const Options& options) {
   const CompiledTogether all = compile_together(options.models, options.together);
+  if (options.output.empty()) return Exit::kDone;
   write_files(options.output, all.files);
   if (!options.depfile.empty()) {
     std::vector<std::string> dependencies;
@@ -77,7 +85,7 @@ Exit compile_several(const Options& options) {
     const std::string target = (fs::path(options.output) / all.files.front().name).string();
     write_text(options.depfile, make_rule(target, dependencies));
   }
-  if (options.models[0].verbosity != Verbosity::kQuiet) print_totals(all.models, options.together, all.map);
+  if (options.models[0].verbosity != Verbosity::kQuiet) print_totals(all.models, options, all.map);
   return Exit::kDone;
 }
 
@@ -121,7 +129,7 @@ Exit run_export(const Options& options) {
   }
   const CompiledTogether all = compile_together(options.models, options.together);
   write(options.together.name, all.map, all.files);
-  if (options.models[0].verbosity != Verbosity::kQuiet) print_totals(all.models, options.together, all.map);
+  if (options.models[0].verbosity != Verbosity::kQuiet) print_totals(all.models, options, all.map);
   return Exit::kDone;
 }
 

@@ -656,13 +656,6 @@ void interpret_together(const Raw& raw, Options& options) {
   if (raw.together.empty())
     wrong_usage(fmt::format("{} models: --together exclusive, sequential or concurrent says how they run",
                             options.files.size()));
-  for (const std::string& text : raw.pools)
-    if (const PoolWords words = pool_of(text);
-        words.kind == "constants" && words.pool.capacity && words.copied != Copied::kByGroup)
-      wrong_usage(fmt::format(
-          "--pool {}: of several models, memories of constants have no size; --pin MODEL:TENSOR={} "
-          "says what lies there",
-          text, words.pool.name));
   Together& together = options.together;
   together.name = options.compile.name.empty() ? "together" : options.compile.name;
   require_identifier(together.name);
@@ -749,7 +742,7 @@ Options parse_options(int argc, const char* const* argv) {
   if (options.models.empty())
     interpret_raw(raw, options);
   else
-    options.output = raw.output.value_or(".");
+    options.output = raw.output.value_or(options.compile.dump_after.empty() ? "." : "");
   return options;
 }
 
