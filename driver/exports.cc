@@ -38,6 +38,49 @@ data list_of(const std::vector<File>& files, bool (*is_listed)(const std::string
   return list;
 }
 
+data list_of(const std::vector<SketchTensor>& tensors) {
+  data list(data::type::list);
+  for (const SketchTensor& tensor : tensors) {
+    data row;
+    row.set("type", tensor.type);
+    row.set("member", tensor.member);
+    row.set("name", tensor.name);
+    row.set("macro", tensor.macro);
+    row.set("function", tensor.function);
+    row.set("placed", tensor.placed);
+    list << row;
+  }
+  return list;
+}
+
+data list_of(const std::vector<SketchModel>& models) {
+  data list(data::type::list);
+  for (const SketchModel& model : models) {
+    data row, pools(data::type::list);
+    for (const auto& [member, pool] : model.pools) {
+      data each("member", member);
+      each.set("pool", pool);
+      pools << each;
+    }
+    const auto any_placed = [](const std::vector<SketchTensor>& tensors) {
+      return std::ranges::any_of(tensors, &SketchTensor::placed);
+    };
+    row.set("model", model.name);
+    row.set("MODEL", model.upper);
+    row.set("runs", model.runs);
+    row.set("resets", model.resets);
+    row.set("memory", any_placed(model.inputs) || any_placed(model.outputs));
+    row.set("pools", pools);
+    row.set("in", model.arguments.starts_with("&in"));
+    row.set("out", model.arguments.ends_with("&out"));
+    row.set("inputs", list_of(model.inputs));
+    row.set("outputs", list_of(model.outputs));
+    row.set("arguments", model.arguments);
+    list << row;
+  }
+  return list;
+}
+
 // What templates may name: exports.h lists it.
 data values_of(const Generated& generated, const std::vector<File>& files, const Ecosystem& ecosystem) {
   data values;
@@ -47,6 +90,7 @@ data values_of(const Generated& generated, const std::vector<File>& files, const
   values.set("arena", std::to_string(generated.arena));
   values.set("headers", std::string(ecosystem.headers));
   values.set("folder", std::string(ecosystem.folder));
+  values.set("models", list_of(generated.models));
   values.set("sources", list_of(files, is_source));
   values.set("public", list_of(files, is_header));
   return values;

@@ -14,12 +14,14 @@
 #include <vector>
 
 #include "codegen/emit.h"
+#include "driver/sketch.h"
 
 namespace arenac {
 
 // One row; the templates lie in driver/exports/NAME/. In these, in Mustache: {{name}} and {{NAME}} of the C,
 // {{version}} of arenac, {{arena}} in bytes, {{headers}} and {{folder}} of the sources; lists of {{file}}:
-// {{#sources}}, {{#public}} (the headers). NAME in the path of a template is the C's name.
+// {{#sources}}, {{#public}} (the headers); a list of {{#models}} as sketch.h has them. NAME in the path of a
+// template is the C's name.
 struct Ecosystem {
   std::string_view name, description;
   std::string_view headers, folder;  // of the generated headers and sources
@@ -40,6 +42,7 @@ struct Generated {
   std::string name;         // the C prefix
   int64_t arena;            // bytes
   std::vector<File> files;  // as compiled
+  std::vector<SketchModel> models;
 };
 
 // The component's files; names hold folders. `ecosystem`: the name of a row.

@@ -19,6 +19,7 @@ void add_pools(Joint& joint, const Compilation& c) {
     pools[k].align = std::max(pools[k].align, c.lifetimes.problem.pools[k].align);
 }
 
+// By the model's own name of it; the message names the nearest.
 TensorId tensor_named(const std::string& name, const std::vector<std::string>& names,
                       const std::vector<TensorId>& ids, const char* kind, const std::string& model) {
   const auto at = std::find(names.begin(), names.end(), name);

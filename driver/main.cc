@@ -117,18 +117,20 @@ Exit run_compile(const Options& options) {
 
 // The same files as compile writes, in the folders of the ecosystem.
 Exit run_export(const Options& options) {
-  const auto write = [&](const std::string& name, const MemoryMap& map, const std::vector<File>& files) {
-    if (options.output.empty()) return;
-    write_files(options.output, exported({name, map.totals.arena, files}, options.ecosystem));
+  const auto write = [&](const Generated& generated) {
+    if (!options.output.empty()) write_files(options.output, exported(generated, options.ecosystem));
   };
   if (options.models.empty()) {
     const Compilation c = compile(options.compile);
-    write(c.name, c.map, c.files);
+    write({c.name, c.map.totals.arena, c.files, {sketch_of(c, options.compile)}});
     print_totals(c, options.compile);
     return Exit::kDone;
   }
   const CompiledTogether all = compile_together(options.models, options.together);
-  write(options.together.name, all.map, all.files);
+  std::vector<SketchModel> sketches;
+  for (size_t m = 0; m < all.models.size(); ++m)
+    sketches.push_back(sketch_of(all.models[m], options.models[m]));
+  write({options.together.name, all.map.totals.arena, all.files, sketches});
   if (options.models[0].verbosity != Verbosity::kQuiet) print_totals(all.models, options, all.map);
   return Exit::kDone;
 }

@@ -27,6 +27,8 @@ PoolBytes sizes_of(const Plan& plan) {
   return sizes;
 }
 
+// Of a model in a block: its places in the pool, as they are to each other, from where the block has come to
+// lie.
 void move_up(Compilation& c, size_t pool, int64_t bytes) {
   std::vector<Placement> placements = c.plan.placements;
   for (Placement& placement : placements)

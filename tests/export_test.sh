@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # export_test.sh ARENAC MODELS_DIR WORK_DIR [--update]: what `arenac export` writes for each ecosystem is what lies in
 # tests/exports (generated C apart), and builds: with make and meson as they are; with CMake for ESP-IDF, whose function a
-# stand-in has here, and STM32Cube (Zephyr's: examples_test.sh); Arduino's sketch as C++. --update writes tests/exports anew.
+# stand-in has here, and STM32Cube (Zephyr's: examples_test.sh); Arduino's sketch as C++, which runs. --update writes tests/exports anew.
 set -euo pipefail
 tests=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 arenac=$1 models=$2 work=$(realpath -m "$3") update=${4:-}
@@ -76,20 +76,46 @@ add_subdirectory(components/tiny_cnn)
 target_link_libraries(app PRIVATE tiny_cnn m)
 TEXT
 
-# Arduino: sketches are C++.
-component arduino "$work"/arduino/tiny_cnn
+# Arduino: sketches are C++. Whatever the model's memory looks like, the example runs it and prints its outputs.
+mkdir "$work"/arduino
 cat >"$work"/arduino/Arduino.h <<'TEXT'
 #include <stdio.h>
 struct {
   void begin(long) {}
   void print(const char* text) { printf("%s", text); }
+  void print(double number, int digits) { printf("%.*f", digits, number); }
+  void print(long number) { printf("%ld", number); }
+  void print(unsigned long number) { printf("%lu", number); }
+  void println() { printf("\n"); }
+  void println(const char* text) { printf("%s\n", text); }
+  void println(int number) { printf("%d\n", number); }
   void println(unsigned long number) { printf("%lu\n", number); }
 } Serial;
+inline unsigned long micros() { return 0; }
+inline void delay(int) {}
 void setup();
-int main() { setup(); }
+void loop();
+int main() { setup(), loop(); }
 TEXT
-g++ -I"$work"/arduino/tiny_cnn/src -include "$work"/arduino/Arduino.h -x c++ "$work"/arduino/tiny_cnn/examples/size/size.ino -o "$work"/arduino/size
-grep -qx "bytes of arena: [1-9][0-9]*" <("$work"/arduino/size) || fail "the sketch prints the bytes of the arena"
+sketch_prints() {  # LINES, an extended expression of as many lines; then the words of the export
+  local lines=$1 library=$work/arduino/library file
+  shift
+  rm -rf "$library"
+  (cd "$models" && quietly "$arenac" export "$@" --for arduino -o "$library" --quiet)
+  for file in "$library"/src/*.c; do quietly cc -std=c99 -Wall -Wextra -Werror -c "$file" -o "${file%.c}.o"; done
+  quietly g++ -Wall -Wextra -Werror -I"$library"/src -include "$work"/arduino/Arduino.h -x c++ \
+    "$library"/examples/run/run.ino -x none "$library"/src/*.o -lm -o "$work"/arduino/sketch
+  "$work"/arduino/sketch >"$work"/arduino/printed
+  grep -qx "bytes of arena: [1-9][0-9]*" "$work"/arduino/printed || fail "the sketch prints the bytes of the arena"
+  [[ $(grep -cE "$lines" "$work"/arduino/printed) == 2 ]] || { cat "$work"/arduino/printed; fail "the sketch of '$*' runs what it can"; }
+}
+ten=' 0\.[0-9]{6}'
+sketch_prints "^(tiny_cnn: 0 microseconds|  probabilities:($ten){10})$" tiny_cnn.onnx
+sketch_prints "^(tiny_cnn: 0 microseconds|  probabilities:($ten){10})$" tiny_cnn.onnx --io arena --pool name=tcm,size=300 --pool name=sram
+sketch_prints "^(tiny_cnn: 0 microseconds|lstm: 0 microseconds)$" tiny_cnn.onnx lstm.onnx --together exclusive --name both
+sketch_prints "^(ds_cnn_qdq: 0 microseconds|  probabilities:($ten){12})$" ds_cnn_qdq.onnx --pool name=sram --pool name=tcm,kind=constants,copy=start,size=9K --pool name=rest,kind=constants
+"$arenac" export "$models"/tiny_cnn.onnx --for arduino --weights pointer -o "$work"/arduino/pointer --quiet
+grep -q "tiny_cnn wants its rows or constants from you" "$work"/arduino/pointer/examples/run/run.ino || fail "a sketch says what it does not run"
 
 # Two models in one component, and what is refused.
 "$arenac" export "$models"/tiny_cnn.onnx "$models"/lstm.onnx --together exclusive --name both --for makefile -o "$work"/both --quiet
