@@ -16,7 +16,7 @@ prints() {  # EXAMPLE COMMAND...
 rm -rf "$work" && mkdir -p "$work" && cp -r "$root"/examples "$root"/models "$work"
 cd "$work"/examples
 flags="-O1 -Wall -Wextra -pedantic -Wconversion -Werror -fsanitize=address,undefined"
-for example in host two_models camera_rows audio_stream state pools double_buffer; do
+for example in host two_models camera_rows audio_stream state pools double_buffer double_buffer_arena; do
   quietly make -C $example CFLAGS="$flags"
   prints $example $example/app
 done
