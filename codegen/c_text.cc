@@ -175,6 +175,7 @@ std::string c_identifier(const std::string& name) {
   for (const unsigned char c : name) id += is_plain(c) ? static_cast<char>(c) : '_';
   constexpr size_t kLongest = 48;
   if (id.size() > kLongest) id.resize(kLongest);
+  if (id.size() == kLongest && id[0] >= '0' && id[0] <= '9') id.pop_back();  // room for a letter before it
   // A leading underscore belongs to the implementation.
   const size_t first = id.find_first_not_of('_');
   id = first == std::string::npos ? "t" : id.substr(first);

@@ -28,8 +28,8 @@ double points_reading(const Nest& nest, int operand) {
          (!nest.finish.empty() && any_of(nest.finish, reads) ? of_result : 0);
 }
 
-// Per constant how often a run reads each of its elements, on average: what room in fast memory is given by.
-// A constant that several steps read has the sum.
+// Per constant how many elements a run reads for each byte that it takes: what room in fast memory is given
+// by, as a load of a byte takes what one of four takes. A constant that several steps read has the sum.
 std::vector<double> reads_of(const Weights& weights, const Schedule& schedule) {
   std::vector<double> reads(weights.all.size());
   const std::vector<int64_t> trips = iterations_of(schedule.steps);
@@ -40,12 +40,13 @@ std::vector<double> reads_of(const Weights& weights, const Schedule& schedule) {
       const auto at = weights.of_tensor.find(node.reads[k]);
       if (at == weights.of_tensor.end()) continue;
       double points = 0;
-      const auto elements = static_cast<double>(element_count(schedule.graph->tensors[node.reads[k]].shape));
+      const Tensor& tensor = schedule.graph->tensors[node.reads[k]];
       if (const auto* nests = std::get_if<Nests>(&node.body))
         for (const Nest& nest : *nests) points += points_reading(nest, static_cast<int>(k));
       else
-        points = elements;  // a C kernel
-      reads[static_cast<size_t>(at->second)] += points / elements * static_cast<double>(trips[s]);
+        points = static_cast<double>(element_count(tensor.shape));  // a C kernel
+      reads[static_cast<size_t>(at->second)] +=
+          points / static_cast<double>(bytes_of(tensor)) * static_cast<double>(trips[s]);
     }
   }
   return reads;

@@ -82,9 +82,11 @@ ScheduledNest::ScheduledNest(const FlatNest& flat, const LoopPlan& loops, std::v
       bytes(bytes_at_once(flat, loops)),
       names(std::move(of_axes)),
       trips_(trips_of(flat)) {
-  ARENAC_CHECK(is_along_sum_of_lanes(bytes) || std::all_of(flat.words.begin(), flat.words.end(),
-                                                           [](const Words& w) { return w.row == 0; }),
-               "words are read as such");
+  // Another nest of the node may read words: one that adds to what this one begins.
+  const auto is_plain = [&](const Expr* read) { return flat.words[(*read)->index].row == 0; };
+  for (const Expr* e : {&flat.body, &flat.finish})
+    ARENAC_CHECK(is_along_sum_of_lanes(bytes) || std::ranges::all_of(reads_of(*e), is_plain),
+                 "words are read as such");
   names.resize(flat.axes.size());
   for (size_t a = 0; a < names.size(); ++a)
     if (names[a].empty()) names[a] = fmt::format("i{}", a);

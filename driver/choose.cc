@@ -270,13 +270,14 @@ Planned balanced(const Graph& graph, const std::vector<Candidate>& all, const Ch
     return c.cycles <= slower * layers.cycles && has(Freedom::kSecondPasses, c.schedule) &&
            !slow.contains(&c);
   };
-  for (;;) {
-    Planned best = *smallest_of(all, choosing, which);
-    const Candidate& c = all[best.candidate];
-    if (cycles_of(c, best.plan, choosing) <= most) return best;
+  while (std::optional<Planned> best = smallest_of(all, choosing, which)) {
+    const Candidate& c = all[best->candidate];
+    if (cycles_of(c, best->plan, choosing) <= most) return std::move(*best);
     // With its plan it takes longer than was foreseen: the next smallest is asked.
     slow.insert(&c);
   }
+  // Not even whole layers, with a plan of all effort, keep to what those of little effort take.
+  return {static_cast<size_t>(&layers - all.data()), planned(layers, choosing)};
 }
 
 // Of those that --optimize has: whole layers; what is balanced; what does little again.

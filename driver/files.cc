@@ -118,10 +118,11 @@ class Staging {
     write_file(staged_.back().from, shown, bytes);
   }
 
-  // Where one rename fails, those before it are taken back.
+  // Where one rename fails, those before it are taken back: what they replaced has a second name until then.
   void rename_all() const {
     for (size_t k = 0; k < staged_.size(); ++k) {
       std::error_code error, ignored;
+      fs::create_hard_link(staged_[k].to, replaced(k), ignored);
       fs::rename(staged_[k].from, staged_[k].to, error);
       if (error ==
           std::errc::device_or_resource_busy) {  // a file that something is mounted on, as in containers
@@ -129,7 +130,10 @@ class Staging {
         continue;
       }
       if (!error) continue;
-      for (size_t done = 0; done < k; ++done) fs::remove(staged_[done].to, ignored);
+      for (size_t done = 0; done < k; ++done) {
+        fs::remove(staged_[done].to, ignored);
+        fs::rename(replaced(done), staged_[done].to, ignored);
+      }
       cannot("written", staged_[k].shown, error.message());
     }
   }
@@ -138,6 +142,8 @@ class Staging {
   struct Staged {
     fs::path from, to, shown;
   };
+  fs::path replaced(size_t k) const { return staged_[k].from.string() + ".replaced"; }
+
   std::map<fs::path, std::unique_ptr<TemporaryFolder>> folders_;
   std::vector<Staged> staged_;
 };

@@ -51,6 +51,7 @@ void add_buffers(Joint& joint, const Compilation& c, size_t model) {
     for (int& b : group) b += first;
     all.same_offset.push_back(std::move(group));
   }
+  // A model without steps has a time all the same, for its inputs and outputs.
   joint.end += std::max<int64_t>(static_cast<int64_t>(c.schedule.steps.size()), 1);
 }
 
@@ -58,6 +59,7 @@ void add_block(Joint& joint, const std::vector<Compilation>& models, std::vector
                const PoolBytes& sizes) {
   PlannedModels block = {std::move(members), {}};
   for (const size_t model : block.models) add_pools(joint, models[model]);
+  // States in a block keep all of it: where in the block they lie, the problem does not see.
   const bool keeps = std::ranges::any_of(
       block.models, [&](size_t model) { return !models[model].lifetimes.states.empty(); });
   for (size_t k = 0; k < sizes.size(); ++k) {
@@ -80,6 +82,8 @@ void keep_states(Joint& joint) {
 }
 
 void connect(Joint& joint, const std::vector<Compilation>& models, const Connection& by) {
+  // Models in blocks are not found: those run at the same time as others, and have no output that another
+  // could wait for.
   const auto part = [&](const std::string& name) {
     return std::ranges::find_if(joint.models,
                                 [&](const auto& row) { return models[row.first].name == name; });
@@ -102,6 +106,7 @@ void connect(Joint& joint, const std::vector<Compilation>& models, const Connect
         Exit::kUsage);
   const int first = from->second + above, second = to->second + below;
   Problem& all = joint.problem;
+  // The output lives on until its reader begins, so that no model between the two is given its bytes.
   all.buffers[first].end = std::max(all.buffers[first].end, all.buffers[second].begin);
   std::set<int> group = {first, second};
   std::erase_if(all.same_offset, [&](const std::vector<int>& other) {

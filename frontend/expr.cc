@@ -15,7 +15,7 @@ namespace {
 // One row an Op, in the order of the enum: info() indexes by its number. The arity is what make() demands; a
 // row with 0 or -1 (the indices of an element, the operands of an instruction) is built by a function of its
 // own. A libm name is the double's: C code appends an f to it for float32. `round` has none, as C's round()
-// goes away from zero at ties and Op::kRound to even.
+// goes away from zero at ties and Op::kRound to even, to a zero of either sign.
 constexpr OpInfo kOps[] = {
     {Op::kConst, "const", 0, false, nullptr},
     {Op::kAxis, "axis", 0, false, nullptr},

@@ -364,6 +364,12 @@ constexpr auto kFn2 = [](const Expr& a, const Expr& b) {
   return make(kOp, {a, b});
 };
 
+// -0.3 becomes -0: the sign of a zero is not Op::kRound's.
+constexpr auto kRoundToEven = [](const Expr& x) {
+  const Expr whole = make(Op::kRound, {x});
+  return select(whole == 0.0, x * 0.0, whole);
+};
+
 constexpr auto kGreater = [](const Expr& a, const Expr& b) { return a > b; };
 constexpr auto kGreaterOrEqual = [](const Expr& a, const Expr& b) { return a >= b; };
 constexpr auto kAverage = [](const Expr& sum, int count) { return sum / count; };
@@ -427,7 +433,7 @@ std::span<const OperatorRow> elementwise_operators() {
       {"", "Pow", 1, power},
       {"", "Reciprocal", 1, unary<kReal, [](const Expr& x) { return 1 / x; }>},
       {"", "Relu", 1, named_activation},
-      {"", "Round", 11, unary<kReal, kFn<Op::kRound>>},
+      {"", "Round", 11, unary<kReal, kRoundToEven>},
       {"", "Scale", 1, with_attributes<kReal, kScale>, 10},            // as Affine
       {"", "ScaledTanh", 1, with_attributes<kReal, kScaledTanh>, 10},  // as Affine
       {"", "Selu", 1, with_attributes<kReal, kSelu>},

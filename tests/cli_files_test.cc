@@ -109,6 +109,19 @@ TEST_F(CliFiles, CompileWritesThroughLinks) {
   EXPECT_THAT(content("elsewhere/tiny_cnn.h"), HasSubstr("tiny_cnn_run"));
 }
 
+// The last of several files cannot be replaced: the others are again what they were.
+TEST_F(CliFiles, FilesAreReplacedTogetherOrNotAtAll) {
+  ASSERT_EQ(sh("$A compile $M -o gen").status, 0);
+  const std::string before = content("gen/tiny_cnn.c");
+  if (sh("chattr +i gen/tiny_cnn_weights.c").status != 0)
+    GTEST_SKIP() << "no file here can be made immutable";
+  const Finished done = sh("$A compile $M -o gen --optimize speed; status=$?; chattr -i gen/*; exit $status");
+  EXPECT_EQ(done.status, 2) << done.output;
+  EXPECT_EQ(content("gen/tiny_cnn.c"), before);
+  ASSERT_EQ(sh("$A compile $M -o gen --optimize speed").status, 0);
+  EXPECT_NE(content("gen/tiny_cnn.c"), before);
+}
+
 TEST_F(CliFiles, StandardOutputHasSeveralNames) {
   for (const char* name : {"-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"})
     for (const char* into : {" > got", " | cat > got", " >> got"}) {

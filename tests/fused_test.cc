@@ -157,6 +157,25 @@ TEST(HoistedSums, AreTheSameByEverySchedule) {
   }
 }
 
+// A dense layer of bytes adds row after row of what it reads to zeros; its weights lie in words.
+TEST(Words, AreReadBySumsThatARowIsAddedTo) {
+  std::vector<int64_t> weights;
+  for (int64_t k = 0; k < 1024 * 32; ++k) weights.push_back(k * 7 % 5 - 2);
+  const std::string text = fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]>\n"
+      "g (int8[1, 16, 128] x) => (float[1, 32] z) <int8[1024, 32] w = {{{}}}> {{\n"
+      "  a = MaxPool<kernel_shape = [2], strides = [2]>(x)  t = Transpose<perm = [0, 2, 1]>(a)\n"
+      "  f = Flatten(t)  m = MatMulInteger(f, w)  z = Cast<to = 1>(m)\n}}\n",
+      fmt::join(weights, ", "));
+  for (const char* target : {"x86-64-v3", "x86-64-v4", "cortex-m4", "aarch64-dotprod"}) {
+    Way way;
+    way.scheduler = "rows", way.target = static_cast<size_t>(&target_named(target) - targets().data());
+    const Compilation c = compile_graph(import_text(text), "m", way);
+    std::mt19937 random(1);
+    EXPECT_EQ(shadow_fault(c, random_inputs(*c.graph, 1, Numbers::kAny), random, 0), "") << target;
+  }
+}
+
 // A recurrence among convolutions in time, and beside a residual; states that begin as inputs.
 TEST(Recurrences, AreTheSameByEverySchedule) {
   for (const std::string op : {"LSTM", "GRU", "RNN"}) {

@@ -203,6 +203,25 @@ std::string rewrite_fault(Graph graph, const std::vector<Value>& inputs, double 
   return "";
 }
 
+// As ONNX has it: -0.3 is rounded to -0, whose reciprocal is negative.
+TEST(Round, KeepsTheSignOfZero) {
+  const std::string text = R"(<ir_version: 8, opset_import: ["" : 17]>
+    g (float[4] x, double[4] w) => (float[4] y, double[4] z) {
+    a = Round(x)  y = Reciprocal(a)  b = Round(w)  z = Reciprocal(b) })";
+  for (const CompilerRow& compiler : compilers()) {
+    std::vector<Emitted> batch = {{compile_graph(import_text(text), "m0", {})}};
+    const Graph& graph = *batch[0].compilation.graph;
+    for (TensorId id : graph.inputs) {
+      Value& x = batch[0].inputs.emplace_back(graph.tensors[id].type, Shape{4});
+      for (int64_t k = 0; k < 4; ++k) store(x, k, {.f = std::vector{-0.25, 0.5, -0.5, -0.0}[k]});
+    }
+    run_emitted(batch, compiler);
+    ASSERT_EQ(batch[0].fault, "");
+    for (const Value& y : batch[0].outputs)
+      for (int64_t k = 0; k < 4; ++k) EXPECT_EQ(load(y, k).f, k == 1 ? INFINITY : -INFINITY) << compiler.name;
+  }
+}
+
 TEST(Rewrites, KeepRandomModels) {
   std::set<std::string_view> taken;
   for (unsigned seed = 0; seed < seeds(200); ++seed) {
