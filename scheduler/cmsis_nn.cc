@@ -23,8 +23,19 @@ bool is_pointwise(const CmsisNnLayer& l) {
 }
 
 bool serves_all(const CmsisNnLayer&, CmsisNnCore) { return true; }
-// Of a single channel it is a convolution.
-bool serves_channels(const CmsisNnLayer& l, CmsisNnCore) { return l.in_c > 1; }
+// Of 3x3 taps without dilation or batches the library has unrolled loops, but with Helium.
+bool is_unrolled(const CmsisNnLayer& l, CmsisNnCore core) {
+  return core != CmsisNnCore::kHelium && l.n == 1 && l.dilation_h == 1 && l.dilation_w == 1 &&
+         l.filter_h == 3 && l.filter_w == 3 && l.pad_h <= 1 && l.pad_w <= 1;
+}
+
+// Of a single channel it is a convolution. The unrolled loops read the middle column of every window.
+//
+//   two columns of padding at the right    . . x | 0 0      x would be multiplied, and what is behind it
+bool serves_channels(const CmsisNnLayer& l, CmsisNnCore core) {
+  const int64_t last_column = (l.out_w - 1) * l.stride_w - l.pad_w;  // where the last window begins
+  return l.in_c > 1 && !(is_unrolled(l, core) && last_column + 1 >= l.in_w);
+}
 // With Helium it wants sums of the filter beside its scratch.
 bool serves_without_helium(const CmsisNnLayer&, CmsisNnCore core) { return core != CmsisNnCore::kHelium; }
 
@@ -46,8 +57,7 @@ int64_t depthwise_scratch(const CmsisNnLayer& l, CmsisNnCore core) {
   const int64_t taps = l.filter_h * l.filter_w;
   if (core == CmsisNnCore::kPlain || l.n > 1 || l.dilation_h > 1 || l.dilation_w > 1) return 0;
   if (core == CmsisNnCore::kHelium) return 4 * kChannelsAtOnce * taps;
-  const bool unrolled = l.filter_h == 3 && l.filter_w == 3 && l.pad_h <= 1 && l.pad_w <= 1;
-  return unrolled ? 0 : 2 * l.in_c * taps;
+  return is_unrolled(l, core) ? 0 : 2 * l.in_c * taps;
 }
 
 int64_t no_scratch(const CmsisNnLayer&, CmsisNnCore) { return 0; }

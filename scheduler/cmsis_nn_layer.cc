@@ -138,6 +138,7 @@ class LayerMatcher {
     window.pad = -x.constant;
     // CMSIS-NN's scratch is for windows that hold a pixel of the image or its edge.
     if (!moves || window.pad < 0 || window.pad > (window.taps - 1) * window.dilation) return std::nullopt;
+    if ((window.out - 1) * window.stride - window.pad > window.in) return std::nullopt;
     return window;
   }
 

@@ -65,6 +65,22 @@ TEST_F(CmsisNn, LeavesRowsToOurKernels) {
             build_and_run(compiled(LayerKernels::kOwn), inputs, {}).outputs);
 }
 
+TEST_F(CmsisNn, LeavesPaddingThatItReadsPastToOurKernels) {
+  const auto calls_of = [&](const char* filter, const char* attributes, const char* target) {
+    const int64_t weights = std::string(filter) == "6,1,3,3" ? 54 : 24;
+    write_model("net.onnx", network_of({"", "", "6,6,6", filter, attributes, weights, 6}));
+    return calls_in(compiled(LayerKernels::kCmsisNn, Optimize::kSpeed, target)).size();
+  };
+  const char* right = "<group = 6, pads = [0,0,0,2]>";  // its unrolled loops read a column behind the image
+  EXPECT_EQ(calls_of("6,1,3,3", "<group = 6, pads = [0,0,2,1]>", "cortex-m4"), 1);
+  EXPECT_EQ(calls_of("6,1,3,3", right, "cortex-m4"), 0);
+  EXPECT_EQ(calls_of("6,1,3,3", right, "cortex-m0"), 0);
+  EXPECT_EQ(calls_of("6,1,3,3", right, "cortex-m55"), 1);
+  EXPECT_EQ(calls_of("6,1,2,2", "<group = 6, pads = [0,0,2,2]>", "cortex-m4"), 1);
+  EXPECT_EQ(calls_of("6,1,2,2", "<group = 6, pads = [0,0,3,3]>", "cortex-m4"),
+            0);  // fills more than its scratch
+}
+
 TEST_F(CmsisNn, LeavesWhatItHasNotToOurKernels) {
   const auto calls_of = [&](const std::string& from, const std::string& to) {
     write_model("net.onnx", std::regex_replace(network_of(kLayers[0]), std::regex(from), to));
