@@ -19,6 +19,7 @@
 #include "planner/exact.h"
 #include "planner/free_rectangles.h"
 #include "planner/local_search.h"
+#include "planner/order_search.h"
 #include "planner/packing.h"
 #include "planner/parallel.h"
 #include "planner/repair.h"
@@ -65,6 +66,7 @@ constexpr double kWorthAllDraws = 0.01;            // of the bound
 constexpr double kRepairWork = 6e8, kOneRepair = 2e8;  // of exact search around the few that are too high
 constexpr double kRepairable = 0.002;                  // of the bound: what that is tried for
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
+constexpr double kOrderWork = 6e9;   // of local search over orders, for a gap of kWorthAll or more
 constexpr double kExactWork = 1e9;   // of exact search
 constexpr size_t kExactBuffers = 20'000;  // more are not worth it
 constexpr double kFirstLook = 0.1;        // of that work, before local search
@@ -480,9 +482,11 @@ class Portfolio {
     if (!done() && problem_.pools.size() == 1 && is_worth_drawing())
       draw_valleys(best_->pools[0].lower_bound, kLaterDraws, kValleyWork * worth_of_draws());
     if (!done()) make_room_in(pool, members, goal, is_regrouped_ ? kRegroupedShare : 1);
-    if (done() || !is_exact) return;
-    search_exactly_in(pool, goal, std::max(kSecondLook, worth(pool)));
-    if (!done() && worth(pool) >= kFarOff) make_room_in(pool, members, goal, kSecondTry);
+    if (!done() && is_exact) search_exactly_in(pool, goal, std::max(kSecondLook, worth(pool)));
+    if (!done() && can_reorder(problem_, members))
+      reorder_in(pool, members, goal);
+    else if (!done() && is_exact && worth(pool) >= kFarOff)
+      make_room_in(pool, members, goal, kSecondTry);
   }
 
   // What part of the work the pool's gap is worth.
@@ -497,20 +501,34 @@ class Portfolio {
     return double(use.size - use.lower_bound) / std::max(1.0, double(use.lower_bound));
   }
 
+  // Local search over orders.
+  void reorder_in(int pool, const std::vector<int>& members, int64_t goal) {
+    if (best_->pools[pool].size <= goal) return;
+    const LocalSearch search = {int64_t(effort_ * kOrderWork * worth(pool)), search_.seed + round_, cutoff_};
+    offer_moved(pool, members, reorder(problem_, pool, members, offsets_of_best(), goal, search));
+  }
+
+  std::vector<int64_t> offsets_of_best() const {
+    std::vector<int64_t> offsets;
+    for (const Placement& place : best_->placements) offsets.push_back(place.offset);
+    return offsets;
+  }
+
+  void offer_moved(int pool, const std::vector<int>& members, const Improved& improved) {
+    Plan plan = *best_;
+    for (int id : members) plan.placements[id].offset = improved.offsets[id];
+    plan.pools[pool].size = improved.size;
+    offer(std::move(plan), "local search");
+  }
+
   // Local search, as much as the gap and the number of buffers are worth, times `share`.
   void make_room_in(int pool, const std::vector<int>& members, int64_t goal, double share) {
     const PoolUse use = best_->pools[pool];
     if (use.size <= goal) return;
     const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 4.5);
     const double work = effort_ * kSearchWork * std::min(4.5, buffers * worth(pool) * share);
-    std::vector<int64_t> offsets;
-    for (const Placement& place : best_->placements) offsets.push_back(place.offset);
-    const Improved improved = make_room(problem_, pool, members, std::move(offsets), goal,
-                                        {int64_t(work), search_.seed + round_, cutoff_});
-    Plan plan = *best_;
-    for (int id : members) plan.placements[id].offset = improved.offsets[id];
-    plan.pools[pool].size = improved.size;
-    offer(std::move(plan), "local search");
+    const LocalSearch search = {int64_t(work), search_.seed + round_, cutoff_};
+    offer_moved(pool, members, make_room(problem_, pool, members, offsets_of_best(), goal, search));
   }
 
   void search_exactly_in(int pool, int64_t goal, double share) {

@@ -318,6 +318,30 @@ Problem shrunk(int buffers, uint64_t seed) {
 // A perfect packing of which one buffer in twenty is gone.
 Problem holed(int buffers, uint64_t seed) { return with_gaps(perfect(buffers, seed), seed + 1); }
 
+// Three in four at random; the others, too, where the load lets them lie below the peak of those. So it is
+// nearly the peak all the time, and no packing is known.
+Problem dense(int buffers, uint64_t seed) {
+  constexpr int kTries = 5000;
+  Dice random{std::mt19937_64(seed)};
+  Problem problem = one_pool();
+  const int64_t times = std::max(4, buffers / 2), longest = std::min<int64_t>(times * 2 / 5, 200);
+  std::vector<int64_t> load(size_t(times), 0);
+  int64_t peak = 0;
+  for (int tries = 0; tries < kTries && int(problem.buffers.size()) < buffers; ++tries) {
+    const int64_t first = random.between(1 - longest, times - 1), size = random.between(1, 100);
+    const int64_t begin = std::max<int64_t>(first, 0),
+                  end = std::min(times, first + random.between(1, longest));
+    if (begin >= end) continue;
+    const auto from = load.begin() + begin, to = load.begin() + end;
+    const bool is_free = int(problem.buffers.size()) < buffers * 3 / 4;
+    if (!is_free && *std::max_element(from, to) + size > peak) continue;
+    std::for_each(from, to, [&](int64_t& bytes) { peak = std::max(peak, bytes += size); });
+    add(problem, size, begin, end);
+    tries = 0;
+  }
+  return problem;
+}
+
 }  // namespace
 
 const std::vector<ProblemFamily> kProblemFamilies = {
@@ -335,6 +359,7 @@ const std::vector<ProblemFamily> kProblemFamilies = {
     {"pinwheel", "a rectangle in nested pinwheels: the optimum is the load", pinwheel},
     {"shrunk", "perfect, each size smaller by up to 3 %", shrunk},
     {"holed", "perfect, one buffer in twenty gone", holed},
+    {"dense", "sizes up to 100, the load nearly the same at all times", dense},
     {"hopper", "cut and turned in coarse times and sizes: the optimum is the load", hopper},
     {"burke", "any piece cut anywhere, in coarse times and sizes: the optimum is the load", burke},
     {"hopper_holed", "hopper, one buffer in twenty gone", hopper_holed},
