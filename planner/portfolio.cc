@@ -24,8 +24,10 @@ constexpr double kWorthAllDraws = 0.01;                // of the bound
 constexpr double kRepairWork = 6e8, kOneRepair = 2e8;  // of exact search around the few that are too high
 constexpr double kRepairable = 0.002;                  // of the bound: what that is tried for
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
-constexpr double kOrderWork = 6e9;   // of local search over orders, for a gap of kWorthAll or more
-constexpr double kExactWork = 1e9;   // of exact search
+constexpr double kOrderWork = 6e9;   // of local search over orders, the same for so many buffers or more
+constexpr double kAllOrderWork = 200;
+constexpr double kOrderEffort = 0.2;      // with less, as for one of many trials, none of that
+constexpr double kExactWork = 1e9;        // of exact search
 constexpr size_t kExactBuffers = 20'000;  // more are not worth it
 constexpr double kFirstLook = 0.1;        // of that work, before local search
 constexpr double kSecondLook = 0.3;       // of that work at least, after local search
@@ -217,7 +219,7 @@ void Portfolio::search_pool(int pool) {
     draw_valleys(best_->pools[0].lower_bound, kLaterDraws, kValleyWork * worth_of_draws());
   if (!done()) make_room_in(pool, members, goal, is_regrouped_ ? kRegroupedShare : 1);
   if (!done() && is_exact) search_exactly_in(pool, goal, std::max(kSecondLook, worth(pool)));
-  if (!done() && can_reorder(problem_, members))
+  if (!done() && search_.effort >= kOrderEffort && can_reorder(problem_, members))
     reorder_in(pool, members, goal);
   else if (!done() && is_exact && worth(pool) >= kFarOff)
     make_room_in(pool, members, goal, kSecondTry);
@@ -234,7 +236,9 @@ double Portfolio::gap(int pool) const {
 
 void Portfolio::reorder_in(int pool, const std::vector<int>& members, int64_t goal) {
   if (best_->pools[pool].size <= goal) return;
-  const LocalSearch search = {int64_t(effort_ * kOrderWork * worth(pool)), search_.seed + round_, cutoff_};
+  const double work =
+      effort_ * kOrderWork * worth(pool) * std::min(1.0, double(members.size()) / kAllOrderWork);
+  const LocalSearch search = {int64_t(work), search_.seed + round_, cutoff_};
   offer_moved(pool, members, reorder(problem_, pool, members, offsets_of_best(), goal, search));
 }
 
