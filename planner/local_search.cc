@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "frontend/error.h"
+#include "planner/cost_steps.h"
 #include "planner/packing.h"
 #include "planner/random.h"
 #include "planner/timeline.h"
@@ -107,14 +108,6 @@ class Ejection {
     int other;
     int64_t begin, end;
   };
-  // The cost of an offset changes here.
-  struct Change {
-    int64_t at, by;
-  };
-  struct Choice {
-    int64_t offset = 0, cost = std::numeric_limits<int64_t>::max();
-  };
-
   void add(Arena& arena, int id) {
     arena.number[id] = int(ids_.size());
     ids_.push_back(id);
@@ -151,50 +144,20 @@ class Ejection {
     waiting_.push_back({weights_[i], i});
   }
 
-  // Lists where the cost of an offset of i up to `last` changes; the cost at 0.
-  int64_t list_changes(int i, int64_t last) {
-    int64_t cost = 0;
-    changes_.clear();
+  // Where it meets nothing, or what has the cheapest owners; not where i was.
+  OffsetChoice cheapest(int i, int64_t capacity) {
+    costs_.begin(round_down(capacity - sizes_[i], steps_[i]));
     for (const Edge& edge : edges_of(i)) {
       const auto [begin, end] = forbidden(edge);
-      if (end <= 0 || begin > last) continue;
-      if (begin <= 0)
-        cost += weights_[edge.other];
-      else
-        changes_.push_back({begin, weights_[edge.other]});
-      if (end <= last) changes_.push_back({end, -weights_[edge.other]});
+      costs_.meet(begin, end, weights_[edge.other]);
     }
-    work_ += 2 * int64_t(first_edge_[i + 1] - first_edge_[i]) + 10 * int64_t(changes_.size());
-    std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) { return a.at < b.at; });
-    return cost;
-  }
-
-  // Among the offsets that touch something, one of those with the cheapest owners; not where i was.
-  Choice cheapest(int i, int64_t capacity) {
-    const int64_t last = round_down(capacity - sizes_[i], steps_[i]);
-    int64_t cost = list_changes(i, last), from = 0;  // the cost from there on
-    Choice best;
-    uint64_t ties = 0;
-    const auto consider = [&](int64_t offset) {
-      if (offset == offsets_[i] || cost > best.cost) return;
-      if (cost < best.cost) ties = 0;
-      if (random_.below(++ties) == 0) best = {offset, cost};
-    };
-    for (size_t k = 0; k <= changes_.size();) {
-      const int64_t to = k < changes_.size() ? changes_[k].at : last + 1;
-      const int64_t low = round_up(from, steps_[i]), high = round_down(to - 1, steps_[i]);
-      if (low < to) consider(low);
-      if (low < high) consider(high);
-      if (k == changes_.size()) break;
-      for (; k < changes_.size() && changes_[k].at == to; ++k) cost += changes_[k].by;
-      from = to;
-    }
-    return best;
+    work_ += 2 * int64_t(first_edge_[i + 1] - first_edge_[i]) + 10 * int64_t(costs_.changes.size());
+    return cheapest_offset(costs_, steps_[i], offsets_[i], random_);
   }
 
   // False if only what stays could make room.
   bool insert(int i, int64_t capacity) {
-    const Choice choice = cheapest(i, capacity);
+    const OffsetChoice choice = cheapest(i, capacity);
     if (choice.cost >= kImmovable) return false;
     if (choice.cost > 0) {
       weights_[i] += price_[i];
@@ -215,7 +178,7 @@ class Ejection {
   std::vector<size_t> first_edge_;        // per movable buffer, and the end
   std::vector<Edge> edges_;
   std::vector<Waiting> waiting_;
-  std::vector<Change> changes_;  // of the last list_changes()
+  CostSteps costs_;  // of the last that was placed
   Random random_;
   int64_t work_ = 0, turns_ = 0;
 };
@@ -279,7 +242,8 @@ bool fit_by_stretches(Arena& arena, const std::vector<int>& members, int64_t cap
 }  // namespace
 
 Improved make_room(const Problem& problem, int pool, const std::vector<int>& members,
-                   std::vector<int64_t> offsets, int64_t lower_bound, const LocalSearch& search) {
+                   std::vector<int64_t> offsets, const LocalSearch& search) {
+  const int64_t lower_bound = search.lower_bound;
   Timeline timeline = make_timeline(problem, members);
   PieceIndex index(timeline.slots);
   for (int id : members) index.insert(id, timeline);

@@ -19,13 +19,14 @@
 namespace arenac {
 
 struct LocalSearch {
-  int64_t work = 0;  // steps, about a nanosecond each
+  int64_t lower_bound = 0;  // bytes: with these it ends
+  int64_t work = 0;         // steps, about a nanosecond each
   uint64_t seed = 1;
   Cutoff cutoff = {};
 };
 
 // Offsets, per buffer of the problem, that let the pool end at `size` or below: the smallest size found
-// between `lower_bound` and the size that the given offsets come to. `members` are the buffers of the pool.
+// between the lower bound and the size that the given offsets come to. `members` are the buffers of the pool.
 // Where too many of them meet for one search, it looks at a stretch of time around each buffer that is too
 // high. Memory is linear in the buffers.
 struct Improved {
@@ -33,6 +34,6 @@ struct Improved {
   int64_t size = 0;  // bytes
 };
 Improved make_room(const Problem& problem, int pool, const std::vector<int>& members,
-                   std::vector<int64_t> offsets, int64_t lower_bound, const LocalSearch& search);
+                   std::vector<int64_t> offsets, const LocalSearch& search);
 
 }  // namespace arenac

@@ -6,6 +6,7 @@
 #include <limits>
 #include <utility>
 
+#include "planner/cost_steps.h"
 #include "planner/packing.h"
 #include "planner/random.h"
 #include "planner/timeline.h"
@@ -19,7 +20,6 @@ constexpr int64_t kSettleWork = 30;      // of one that is placed, both ways
 constexpr int kOrderWeights = 1000;      // of the smallest buffer to the largest: 1 to this
 constexpr int64_t kOrderSteps = 15;      // to the bound
 constexpr int64_t kOrderAttempts = 10;   // each with this part of the work
-constexpr int64_t kImpossible = std::numeric_limits<int64_t>::max();
 constexpr int64_t kUnplaced = std::numeric_limits<int64_t>::min();
 
 // How far up slots are taken: segments of equal height. Whatever is raised becomes one, so that each item
@@ -136,14 +136,6 @@ class OrderSearch {
   int64_t work() const { return work_; }
 
  private:
-  // The cost of an offset changes here.
-  struct Change {
-    int64_t at, by;
-  };
-  struct Choice {
-    int64_t offset = 0, cost = kImpossible;
-  };
-
   int64_t top(int i) const { return lowest_[i] + items_[i].size; }  // when all has sunk
 
   void set_prices() {
@@ -214,51 +206,18 @@ class OrderSearch {
     }
   }
 
-  // Lists where the cost of an offset of i up to `last` changes; the cost at 0.
-  int64_t list_changes(int i, int64_t last) {
-    int64_t cost = 0;
-    changes_.clear();
-    for (int other : neighbours_[i]) {
-      if (!is_placed_[other]) continue;
-      const int64_t begin = highest_[other] - items_[i].size + 1, end = top(other);
-      if (begin >= end || begin > last) continue;
-      if (begin <= 0)
-        cost += weights_[other];
-      else
-        changes_.push_back({begin, weights_[other]});
-      if (end <= last) changes_.push_back({end, -weights_[other]});
-    }
-    work_ += 2 * int64_t(neighbours_[i].size()) + 10 * int64_t(changes_.size());
-    std::ranges::sort(changes_, {}, &Change::at);
-    return cost;
-  }
-
-  // Among the offsets at which the cost changes, one of the cheapest; not where i was put the last time.
-  Choice cheapest(int i) {
-    const int64_t step = items_[i].step, last = round_down(capacity_ - items_[i].size, step);
-    int64_t cost = list_changes(i, last), from = 0;  // the cost from there on
-    Choice best;
-    uint64_t ties = 0;
-    const auto consider = [&](int64_t offset) {
-      if (offset == last_[i] || cost > best.cost) return;
-      if (cost < best.cost) ties = 0;
-      if (random_.below(++ties) == 0) best = {offset, cost};
-    };
-    for (size_t k = 0; k <= changes_.size();) {
-      const int64_t to = k < changes_.size() ? changes_[k].at : last + 1;
-      const int64_t low = round_up(from, step), high = round_down(to - 1, step);
-      if (low < to) consider(low);
-      if (low < high) consider(high);
-      if (k == changes_.size()) break;
-      for (; k < changes_.size() && changes_[k].at == to; ++k) cost += changes_[k].by;
-      from = to;
-    }
-    return best;
+  // Where it meets no placed one, or those of the least weights; not where i was put the last time.
+  OffsetChoice cheapest(int i) {
+    costs_.begin(round_down(capacity_ - items_[i].size, items_[i].step));
+    for (int other : neighbours_[i])
+      if (is_placed_[other]) costs_.meet(highest_[other] - items_[i].size + 1, top(other), weights_[other]);
+    work_ += 2 * int64_t(neighbours_[i].size()) + 10 * int64_t(costs_.changes.size());
+    return cheapest_offset(costs_, items_[i].step, last_[i], random_);
   }
 
   void insert(int i) {
-    Choice choice = cheapest(i);
-    if (choice.cost == kImpossible) {  // it can lie where it was only
+    OffsetChoice choice = cheapest(i);
+    if (choice.cost == OffsetChoice{}.cost) {  // it can lie where it was only
       last_[i] = kUnplaced;
       choice = cheapest(i);
     }
@@ -307,7 +266,7 @@ class OrderSearch {
   std::vector<int64_t> prices_, weights_;  // what waiting adds to the weight, and the weight
   std::vector<int> waiting_, above_;       // the second while one is placed
   Outline outline_;                        // of what has sunk or risen
-  std::vector<Change> changes_;            // of the last list_changes()
+  CostSteps costs_;                        // of the last that was placed
   Random random_;
   int64_t work_ = 0, turns_ = 0;
 };
@@ -325,7 +284,8 @@ bool can_reorder(const Problem& problem, const std::vector<int>& members) {
 }
 
 Improved reorder(const Problem& problem, int pool, const std::vector<int>& members,
-                 std::vector<int64_t> offsets, int64_t lower_bound, const LocalSearch& search) {
+                 std::vector<int64_t> offsets, const LocalSearch& search) {
+  const int64_t lower_bound = search.lower_bound;
   const Timeline timeline = make_timeline(problem, members);
   std::vector<OrderSearch::Item> items;
   std::vector<int> ids;

@@ -30,6 +30,6 @@ bool can_reorder(const Problem& problem, const std::vector<int>& members);
 
 // As make_room(), for members that can be reordered. Gaps of lives count as used.
 Improved reorder(const Problem& problem, int pool, const std::vector<int>& members,
-                 std::vector<int64_t> offsets, int64_t lower_bound, const LocalSearch& search);
+                 std::vector<int64_t> offsets, const LocalSearch& search);
 
 }  // namespace arenac

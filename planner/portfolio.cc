@@ -26,6 +26,7 @@ constexpr double kRepairable = 0.002;                  // of the bound: what tha
 constexpr double kSearchWork = 1e9;  // of local search, for a thousand buffers and a gap of kWorthAll or more
 constexpr double kOrderWork = 6e9;   // of local search over orders, the same for so many buffers or more
 constexpr double kAllOrderWork = 200;
+constexpr double kOrderGap = 0.01;        // of the bound: what it is not for
 constexpr double kOrderEffort = 0.2;      // with less, as for one of many trials, none of that
 constexpr double kExactWork = 1e9;        // of exact search
 constexpr size_t kExactBuffers = 20'000;  // more are not worth it
@@ -67,7 +68,8 @@ Portfolio::Portfolio(const Problem& problem, const Search& search)
       search_(search),
       effort_(search.effort * (search.warm_start.empty() ? 1 : kWarmEffort)),
       cutoff_(search.cutoff()),
-      timeline_(make_timeline(problem, all_buffers(problem))) {}
+      timeline_(make_timeline(problem, all_buffers(problem))),
+      repair_work_(int64_t(kRepairWork * effort_)) {}
 
 Plan Portfolio::run() {
   if (is_warm()) start_warm();
@@ -236,10 +238,11 @@ double Portfolio::gap(int pool) const {
 
 void Portfolio::reorder_in(int pool, const std::vector<int>& members, int64_t goal) {
   if (best_->pools[pool].size <= goal) return;
-  const double work =
-      effort_ * kOrderWork * worth(pool) * std::min(1.0, double(members.size()) / kAllOrderWork);
-  const LocalSearch search = {int64_t(work), search_.seed + round_, cutoff_};
-  offer_moved(pool, members, reorder(problem_, pool, members, offsets_of_best(), goal, search));
+  const double worth = std::clamp((gap(pool) - kOrderGap) / (kWorthAll - kOrderGap), 0.0, 1.0);
+  const double work = effort_ * kOrderWork * worth * std::min(1.0, double(members.size()) / kAllOrderWork);
+  if (work == 0) return;
+  const LocalSearch search = {goal, int64_t(work), search_.seed + round_, cutoff_};
+  offer_moved(pool, members, reorder(problem_, pool, members, offsets_of_best(), search));
 }
 
 std::vector<int64_t> Portfolio::offsets_of_best() const {
@@ -260,8 +263,8 @@ void Portfolio::make_room_in(int pool, const std::vector<int>& members, int64_t 
   if (use.size <= goal) return;
   const double buffers = std::clamp(double(members.size()) / 1000, 0.002, 4.5);
   const double work = effort_ * kSearchWork * std::min(4.5, buffers * worth(pool) * share);
-  const LocalSearch search = {int64_t(work), search_.seed + round_, cutoff_};
-  offer_moved(pool, members, make_room(problem_, pool, members, offsets_of_best(), goal, search));
+  const LocalSearch search = {goal, int64_t(work), search_.seed + round_, cutoff_};
+  offer_moved(pool, members, make_room(problem_, pool, members, offsets_of_best(), search));
 }
 
 void Portfolio::search_exactly_in(int pool, int64_t goal, double share) {

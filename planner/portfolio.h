@@ -108,7 +108,7 @@ class Portfolio {
   const double effort_;
   const Cutoff cutoff_;
   Timeline timeline_;
-  int64_t repair_work_ = 0;   // left
+  int64_t repair_work_;       // left
   int64_t dearest_pack_ = 0;  // steps, of the starts so far
   Clock::duration longest_start_ = {};
   std::optional<ValleySearch> valleys_;              // of one pool

@@ -45,13 +45,16 @@ TEST(OrderSearch, ComesNearANearlyFullLoadAndIsDeterministic) {
     const std::vector<int> ids = all_buffers(problem);
     const int64_t bound = load(problem, ids);
     ASSERT_TRUE(can_reorder(problem, ids));
-    const Improved once = reorder(problem, 0, ids, heap(problem), bound, {.work = 150'000'000});
-    EXPECT_EQ(once.offsets, reorder(problem, 0, ids, heap(problem), bound, {.work = 150'000'000}).offsets);
+    const Improved once =
+        reorder(problem, 0, ids, heap(problem), {.lower_bound = bound, .work = 150'000'000});
+    EXPECT_EQ(once.offsets,
+              reorder(problem, 0, ids, heap(problem), {.lower_bound = bound, .work = 150'000'000}).offsets);
     const Plan p = plan_at(problem, once.offsets);
     EXPECT_EQ(verify(problem, p), std::nullopt);
     EXPECT_EQ(p.pools[0].size, once.size);
     EXPECT_LT(double(once.size), 1.05 * double(bound)) << seed;
-    EXPECT_LT(once.size, make_room(problem, 0, ids, heap(problem), bound, {.work = 150'000'000}).size)
+    EXPECT_LT(once.size,
+              make_room(problem, 0, ids, heap(problem), {.lower_bound = bound, .work = 150'000'000}).size)
         << seed;
   }
 }
@@ -70,7 +73,7 @@ TEST(OrderSearch, HonoursAlignmentsAndGapsAndEndsAtTheBound) {
     std::vector<int64_t> offsets;
     for (const Placement& place : start.placements) offsets.push_back(place.offset);
     const Improved better =
-        reorder(problem, 0, ids, offsets, start.pools[0].lower_bound, {.work = 20'000'000});
+        reorder(problem, 0, ids, offsets, {.lower_bound = start.pools[0].lower_bound, .work = 20'000'000});
     const Plan p = plan_at(problem, better.offsets);
     EXPECT_EQ(verify(problem, p), std::nullopt) << seed;
     EXPECT_LE(p.pools[0].size, start.pools[0].size) << seed;

@@ -200,8 +200,8 @@ TEST(LocalSearch, LowersAHeapOfBuffersAndIsDeterministic) {
   int64_t top = 0;
   for (const Buffer& b : problem.buffers) heap.push_back(std::exchange(top, top + b.size));
   const int64_t bound = load(problem, ids);
-  const Improved once = make_room(problem, 0, ids, heap, bound, {.work = 20'000'000});
-  const Improved again = make_room(problem, 0, ids, heap, bound, {.work = 20'000'000});
+  const Improved once = make_room(problem, 0, ids, heap, {.lower_bound = bound, .work = 20'000'000});
+  const Improved again = make_room(problem, 0, ids, heap, {.lower_bound = bound, .work = 20'000'000});
   EXPECT_EQ(once.offsets, again.offsets);
   const Plan p = plan_at(problem, once.offsets);
   EXPECT_EQ(verify(problem, p), std::nullopt);
@@ -213,7 +213,7 @@ TEST(LocalSearch, LeavesFixedBuffersAndHonoursAlignmentGapsAndOverlaps) {
   const Problem problem = with_every_feature(family("uniform", 200));
   const Plan start = plan(problem, "tflite_by_size");
   const Improved better = make_room(problem, 0, all_buffers(problem), offsets_of(start),
-                                    start.pools[0].lower_bound, {.work = 20'000'000});
+                                    {.lower_bound = start.pools[0].lower_bound, .work = 20'000'000});
   EXPECT_EQ(better.offsets[0], 160);
   EXPECT_EQ(verify(problem, plan_at(problem, better.offsets)), std::nullopt);
   EXPECT_LE(better.size, start.pools[0].size);

@@ -209,7 +209,8 @@ TEST(Round, KeepsTheSignOfZero) {
     g (float[4] x, double[4] w) => (float[4] y, double[4] z) {
     a = Round(x)  y = Reciprocal(a)  b = Round(w)  z = Reciprocal(b) })";
   for (const CompilerRow& compiler : compilers()) {
-    std::vector<Emitted> batch = {{compile_graph(import_text(text), "m0", {})}};
+    std::vector<Emitted> batch;
+    batch.push_back(Emitted{compile_graph(import_text(text), "m0", {})});
     const Graph& graph = *batch[0].compilation.graph;
     for (TensorId id : graph.inputs) {
       Value& x = batch[0].inputs.emplace_back(graph.tensors[id].type, Shape{4});
