@@ -8,6 +8,8 @@
 namespace arenac {
 namespace {
 
+constexpr int64_t kWorthACopy = 5;  // results of each element of what the caller lays out
+
 const Expr& without_casts(const Expr& e) { return e->op == Op::kCast ? without_casts(e->args[0]) : e; }
 
 // The axis along which neighbouring elements of the result are stored; -1: none.
@@ -20,6 +22,23 @@ int innermost_kept(const Nest& nest) {
   return -1;
 }
 
+// Whether windows slide along the axis: an index is more than the axis.
+bool slides_along(const Nest& nest, int a) {
+  return any_of(nest.body, [&](const Expr& e) {
+    return e->op == Op::kRead && std::ranges::any_of(e->args, [&](const Expr& index) {
+             return index->op != Op::kAxis && names_axis(index, a);
+           });
+  });
+}
+
+// The axis along which neighbouring results are computed side by side: of convolutions that of the channels.
+int axis_of_lanes(const Nest& nest) {
+  const int lane = innermost_kept(nest);
+  if (lane < 0 || nest.store.size() < 3 || !slides_along(nest, lane)) return lane;
+  const Expr& channel = nest.store[1];
+  return channel->op == Op::kAxis && channel->index >= 0 ? channel->index : -1;
+}
+
 Node identity_of(const Node& reader, TensorId from, TensorId to, const Graph& graph) {
   const Tensor& tensor = graph.tensors[from];
   return {.origin = reader.origin,
@@ -27,6 +46,14 @@ Node identity_of(const Node& reader, TensorId from, TensorId to, const Graph& gr
           .reads = {from},
           .writes = {to},
           .body = Nests{copy_nest(tensor.type, tensor.shape)}};
+}
+
+// Of a factor each element, so many results at most.
+int64_t results_for_each(const Nest& nest, const ProductLanes& lanes) {
+  int64_t results = 1;
+  for (size_t a = 0; a < nest.axes.size(); ++a)
+    if (!nest.axes[a].reduced && !names_axis(lanes.read, static_cast<int>(a))) results *= nest.axes[a].extent;
+  return results;
 }
 
 // The operand by which a node's only nest reads a factor that it has to share; -1: none.
@@ -38,14 +65,15 @@ int shared_factor(const Node& node, const Graph& graph, const std::vector<int>& 
   const int operand = lanes->read->index;
   const TensorId id = node.reads[operand];
   const bool is_input = std::ranges::count(graph.inputs, id) > 0;
-  return times_read(nests->front(), operand) == 1 && (is_input || readers[id] > 1) ? operand : -1;
+  const bool is_shared = is_input ? results_for_each(nests->front(), *lanes) >= kWorthACopy : readers[id] > 1;
+  return times_read(nests->front(), operand) == 1 && is_shared ? operand : -1;
 }
 
 }  // namespace
 
 std::optional<ProductLanes> product_lanes(const Nest& nest, const Node& node, const Graph& graph) {
   if (!sums_products(nest) || !is_float(nest.body->type)) return std::nullopt;
-  const int lane = innermost_kept(nest);
+  const int lane = axis_of_lanes(nest);
   if (lane < 0) return std::nullopt;
   std::vector<Expr> along;
   for (const Expr& factor : nest.body->args) {

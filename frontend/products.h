@@ -3,6 +3,10 @@
 //   scores[h, t, o] = sum(i) q[h, t, i] * k[h, i, o]
 //
 //   neighbouring results, those of o, share an element of q, and each has one of k of its own
+//
+// and convolutions whose weights are computed:
+//
+//   y[m, i, j] = sum(c, u, v) x[c, i + u, j + v] * w[m, c, u, v]         those of m share an element of x
 #pragma once
 
 #include <optional>
@@ -11,8 +15,8 @@
 
 namespace arenac {
 
-// In a nest of such a sum: the axis along which neighbouring results are stored, and of the two reads the one
-// that moves along it.
+// In a nest of such a sum: the axis along which neighbouring results are stored (channels of what slides
+// windows), and of the two reads the one that moves along it.
 struct ProductLanes {
   int axis;
   Expr read;

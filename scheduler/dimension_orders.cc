@@ -174,6 +174,9 @@ std::vector<int64_t> preferred_strides(const StorageFacts& facts, const std::vec
   // Sums of floats walk the elements as they would the caller's whole tensor (loops.cc), in the same order.
   if (const TensorId fed = fed_to(node, graph); fed >= 0 && is_float(graph.tensors[fed].type))
     return layouts[fed].strides;
+  const auto in_lanes = [&](const std::vector<int64_t>& strides) {
+    return choice.factors == Factors::kInLanes ? strides_in_lanes(facts, out, strides) : strides;
+  };
   // The node's own windows; where all that it reads has the caller's order, those of its readers.
   size_t windowed = first_windowed_dimension(nests->front(), shape.size());
   if (windowed == shape.size() && follows_input(facts, layouts, node))
@@ -182,7 +185,7 @@ std::vector<int64_t> preferred_strides(const StorageFacts& facts, const std::vec
   if (windowed == 2 && choice.windowed == Windowed::kPlanes && reader &&
       smaller_in_planes(out, node, *reader, graph))
     return row_major_strides(shape);
-  if (windowed < shape.size()) return channels_last(shape, windowed, choice.windowed);
+  if (windowed < shape.size()) return in_lanes(channels_last(shape, windowed, choice.windowed));
 
   if (auto strides = strides_for_renaming(facts, layouts, out)) return *std::move(strides);
   // As an operand has it, so that both are walked side by side.
@@ -191,10 +194,9 @@ std::vector<int64_t> preferred_strides(const StorageFacts& facts, const std::vec
     paces = paces_of_rows(facts, layouts, node, shape);
   if (paces.empty()) {
     windowed = wanted_by_readers(facts, out);
-    if (windowed < shape.size()) return channels_last(shape, windowed, choice.windowed);
+    if (windowed < shape.size()) return in_lanes(channels_last(shape, windowed, choice.windowed));
   }
-  const auto strides = paces.empty() ? row_major_strides(shape) : strides_in_order_of(paces, shape);
-  return choice.factors == Factors::kInLanes ? strides_in_lanes(facts, out, strides) : strides;
+  return in_lanes(paces.empty() ? row_major_strides(shape) : strides_in_order_of(paces, shape));
 }
 
 }  // namespace arenac

@@ -76,6 +76,19 @@ TEST(Products, AreOfACopyInLanesWhereOthersReadTheFactor) {
 
 // In groups by rows: k is wanted whole by the first row of scores, and x read again by q, so that k in parts
 // would save nothing.
+// Weights that are computed lie by output channels, those of a model's input as a copy.
+TEST(Products, AreOfTheChannelsOfAConvolution) {
+  const Lying computed =
+      lying(R"((float[1, 3, 6, 6] x, float[1, 4] r, float[4, 135] e) => (float[1, 5, 6, 6] y) <
+      int64[4] shape = {5, 3, 3, 3}> {
+      m = MatMul(r, e)  w = Reshape(m, shape)  a = Relu(x)  y = Conv<pads = [1, 1, 1, 1]>(a, w) })");
+  EXPECT_EQ(computed.distance, 1);
+  EXPECT_THAT(computed.steps, ElementsAre("MatMul", "Reshape", "Relu", "Conv"));
+  const Lying given = lying(R"((float[1, 3, 6, 6] x, float[5, 3, 3, 3] w) => (float[1, 5, 6, 6] y) {
+      a = Relu(x)  y = Conv<pads = [1, 1, 1, 1]>(a, w) })");
+  EXPECT_EQ(given.distance, 1);
+}
+
 TEST(Products, RunTheFactorThatIsWantedWholeAtOnce) {
   const Graph graph = import_text(R"(<ir_version: 8, opset_import: ["" : 17]> g
       (float[5, 4] i) => (float[5, 5] y) <float[4, 4] w = {1,0,0,0, 0,1,0,0, 0,0,1,0, 0,0,0,1}> {
