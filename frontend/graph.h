@@ -124,8 +124,8 @@ struct Node {
 std::vector<TensorId> tensors_read(const Node& node);
 
 // Whether a node of nests reads what it writes: a recurrence. Its nests run together, all for row 0 of the
-// result (dimension 0), then all for row 1, ..: each writes one row for each value of its axis 0, which is
-// the last index plus or minus a constant, or one row alone. Made for schedules (scheduler/recurrences.h).
+// result (index 0 of dimension 0), then all for row 1, ..: a nest writes a row for each value of an axis, or
+// one row alone, of rows that are there by then. Schedules have such nodes (scheduler/recurrences.h).
 bool is_recurrence(const Node& node);
 // What a nest of a recurrence does for a row; nothing where it does nothing for that one.
 std::optional<Nest> nest_at_row(const Nest& nest, int64_t row);
@@ -157,7 +157,8 @@ void visit_nests(Block& block, const Visit& visit) {
 }
 
 // Every tensor is written by one node before it is read, except those that control flow assigns: they are
-// written by one copy before a loop and one in it, or by one copy (or a refusal) in each branch of an If.
+// written by one copy before a loop and one in it, or by one copy (or a refusal) in each branch of an If; a
+// recurrence reads its own earlier rows.
 struct Graph {
   std::string name;  // the model's file name, for messages
   std::vector<Tensor> tensors;
