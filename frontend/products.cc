@@ -8,8 +8,6 @@
 namespace arenac {
 namespace {
 
-constexpr int64_t kWorthACopy = 5;  // results of each element of what the caller lays out
-
 const Expr& without_casts(const Expr& e) { return e->op == Op::kCast ? without_casts(e->args[0]) : e; }
 
 // The axis along which neighbouring elements of the result are stored; -1: none.
@@ -48,14 +46,6 @@ Node identity_of(const Node& reader, TensorId from, TensorId to, const Graph& gr
           .body = Nests{copy_nest(tensor.type, tensor.shape)}};
 }
 
-// Of a factor each element, so many results at most.
-int64_t results_for_each(const Nest& nest, const ProductLanes& lanes) {
-  int64_t results = 1;
-  for (size_t a = 0; a < nest.axes.size(); ++a)
-    if (!nest.axes[a].reduced && !names_axis(lanes.read, static_cast<int>(a))) results *= nest.axes[a].extent;
-  return results;
-}
-
 // The operand by which a node's only nest reads a factor that it has to share; -1: none.
 int shared_factor(const Node& node, const Graph& graph, const std::vector<int>& readers) {
   const Nests* nests = std::get_if<Nests>(&node.body);
@@ -65,7 +55,9 @@ int shared_factor(const Node& node, const Graph& graph, const std::vector<int>& 
   const int operand = lanes->read->index;
   const TensorId id = node.reads[operand];
   const bool is_input = std::ranges::count(graph.inputs, id) > 0;
-  const bool is_shared = is_input ? results_for_each(nests->front(), *lanes) >= kWorthACopy : readers[id] > 1;
+  // Weights that the caller passes stay where they are.
+  const bool is_shared =
+      is_input ? !slides_along(nests->front(), innermost_kept(nests->front())) : readers[id] > 1;
   return times_read(nests->front(), operand) == 1 && is_shared ? operand : -1;
 }
 
