@@ -152,16 +152,17 @@ std::shared_ptr<Value> room_for(TensorId id, const Graph& graph,
   return std::make_shared<Value>(graph.tensors[id].type, graph.tensors[id].shape);
 }
 
-// Row by row, all nests for each.
-void run_recurrence(const Node& node, const Graph& graph, std::vector<std::shared_ptr<const Value>>& values,
-                    std::span<const int64_t> iterations) {
-  auto write = room_for(node.writes[0], graph, values);
-  std::vector<const Value*> reads;
-  for (TensorId id : node.reads) reads.push_back(id == node.writes[0] ? write.get() : values[id].get());
-  for (int64_t row = 0; row < write->shape[0]; ++row)
-    for (const Nest& nest : std::get<Nests>(node.body))
-      if (const auto at = nest_at_row(nest, row)) run_nest(*at, reads, *write, iterations);
-  values[node.writes[0]] = write;
+// Nest after nest; of a recurrence all nests for row 0, then for row 1, ...
+void run_nests(const Node& node, std::span<const Value* const> reads, Value& write,
+               std::span<const int64_t> iterations) {
+  const Nests& nests = std::get<Nests>(node.body);
+  if (!is_recurrence(node)) {
+    for (const Nest& nest : nests) run_nest(nest, reads, write, iterations);
+    return;
+  }
+  for (int64_t row = 0; row < write.shape[0]; ++row)
+    for (const Nest& nest : nests)
+      if (const auto at = nest_at_row(nest, row)) run_nest(*at, reads, write, iterations);
 }
 
 }  // namespace
@@ -268,15 +269,17 @@ void run_node(const Node& node, const Graph& graph, std::vector<std::shared_ptr<
                  fmt::format("'{}' reads '{}' before it is written", node.origin, graph.tensors[id].name));
     return values[id].get();
   };
-  if (is_recurrence(node)) return run_recurrence(node, graph, values, iterations);
   std::vector<const Value*> reads;
+  if (std::holds_alternative<Nests>(node.body)) {
+    const TensorId out = node.writes[0];
+    auto write = room_for(out, graph, values);
+    for (TensorId id : node.reads) reads.push_back(id == out ? write.get() : operand(id));
+    run_nests(node, reads, *write, iterations);
+    values[out] = write;
+    return;
+  }
   for (TensorId id : node.reads) reads.push_back(operand(id));
-
-  if (const Nests* nests = std::get_if<Nests>(&node.body)) {
-    auto write = room_for(node.writes[0], graph, values);
-    for (const Nest& nest : *nests) run_nest(nest, reads, *write, iterations);
-    values[node.writes[0]] = write;
-  } else if (const Call* call = std::get_if<Call>(&node.body)) {
+  if (const Call* call = std::get_if<Call>(&node.body)) {
     // as the emitted C calls it: dense operands, results, integer parameters
     std::vector<const void*> in;
     for (const Value* read : reads) in.push_back(read->bytes.data());

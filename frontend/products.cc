@@ -56,8 +56,7 @@ int shared_factor(const Node& node, const Graph& graph, const std::vector<int>& 
   const TensorId id = node.reads[operand];
   const bool is_input = std::ranges::count(graph.inputs, id) > 0;
   // Weights that the caller passes stay where they are.
-  const bool is_shared =
-      is_input ? !slides_along(nests->front(), innermost_kept(nests->front())) : readers[id] > 1;
+  const bool is_shared = is_input ? lanes->axis == innermost_kept(nests->front()) : readers[id] > 1;
   return times_read(nests->front(), operand) == 1 && is_shared ? operand : -1;
 }
 

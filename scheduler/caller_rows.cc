@@ -165,12 +165,15 @@ int dimension_of(const Graph& graph, const CallerRows& rows, size_t index, Direc
   int64_t most = -1;
   for (int d = 0; d < rank; ++d) {
     if (shape[static_cast<size_t>(d)] < 2) continue;
-    const Graph with = with_copy(graph, index, d, direction);
+    Graph with = with_copy(graph, index, d, direction);
     const TensorId copied = (direction == Direction::kFed ? with.inputs : with.outputs)[index];
-    const Graph accumulating = with_accumulators(with);
-    const int64_t steps =
-        std::max({steps_in_turn(with, copied, direction), steps_in_turn(accumulating, copied, direction),
-                  steps_in_turn(with_recurrences(accumulating), copied, direction)});
+    int64_t steps = steps_in_turn(with, copied, direction);
+    for (const auto& in_rows : {with_accumulators, with_recurrences}) {
+      Graph changed = in_rows(with);
+      if (changed.tensors.size() == with.tensors.size()) continue;
+      with = std::move(changed);
+      steps = std::max(steps, steps_in_turn(with, copied, direction));
+    }
     if (steps > most || (steps == most && best == 0)) best = d, most = steps;
   }
   if (best < 0)

@@ -70,8 +70,9 @@ void Chunks::gather_pulls() {
   for (size_t k = 0; k < pulls.size(); ++k) group_.stages[k].pulls = std::move(pulls[k]);
 }
 
-// The writer is a guest from now on; its chunks come with cut(). Not of a writer whose rows the caller
-// passes, which come once; that adds to what it wrote; or that is a guest already.
+// The writer is a guest from now on; its chunks come with cut(). Not of a writer whose rows come once, as the
+// caller passes them or each follows from the one before; that adds to what it wrote; or that is a guest
+// already.
 //
 //   a 3x3 convolution whose slab t reads rows [2t - 1, 2t + 2) of h: within its slab t, the writer of h runs
 //   its slabs [2t - 1, 2t + 2), of which the first has run in slab t - 1, too
@@ -79,7 +80,8 @@ bool Chunks::compute_again(TensorId storage) {
   const auto pair = pair_of(uses_, storage);
   if (!pair) return false;
   Stage& writer = group_.stages[pair->writer];
-  if (uses_.is_fed(pair->writer) || has_sums(uses_.node(pair->writer)) || writer.host >= 0) return false;
+  const Node& node = uses_.node(pair->writer);
+  if (runs_by_rows(node, uses_.graph()) || has_sums(node) || writer.host >= 0) return false;
   auto slabs = slabs_read(read_of(uses_, pair->reader, storage), uses_.slabs(pair->writer).write);
   if (!slabs) return false;
   writer.host = pair->reader;

@@ -30,6 +30,12 @@ std::vector<StorageChoice> choices_for(const Graph& graph, bool is_whole) {
   return choices;
 }
 
+// What a rewriting made of a graph, which has more tensors then; null where it is the graph as it was.
+std::shared_ptr<const Graph> changed(Graph made, const Graph& from) {
+  if (made.tensors.size() == from.tensors.size()) return nullptr;
+  return std::make_shared<const Graph>(std::move(made));
+}
+
 // The file's order, by phases, the best one: those that differ.
 std::vector<Ordered> orders_of(const Graph& graph, Deadline deadline) {
   std::vector<Ordered> orders = {in_order(graph, file_order, deadline)};
@@ -62,13 +68,10 @@ std::vector<Ordered> in_storages(const Graph& graph, Ordered ordered,
 PlainSchedules plain_schedules(const std::shared_ptr<const Graph>& graph, const Target& target,
                                Deadline deadline) {
   std::vector<std::shared_ptr<const Graph>> graphs = {graph};
-  if (Graph split = with_accumulators(*graph); split.tensors.size() > graph->tensors.size())
-    graphs.push_back(std::make_shared<const Graph>(std::move(split)));
+  if (auto split = changed(with_accumulators(*graph), *graph)) graphs.push_back(std::move(split));
   PlainSchedules plain;
   plain.last = graphs.back();
-  if (Graph rows = with_recurrences(*plain.last); rows.tensors.size() > plain.last->tensors.size())
-    graphs.push_back(std::make_shared<const Graph>(std::move(rows)));
-
+  if (auto rows = changed(with_recurrences(*plain.last), *plain.last)) graphs.push_back(std::move(rows));
   std::vector<Schedule>& all = plain.schedules;
   for (const auto& g : graphs) {
     if (!all.empty() && has_passed(deadline)) break;
@@ -108,12 +111,9 @@ std::vector<std::shared_ptr<const Graph>> bases_of(const Graph& graph, Freedom f
                                                    const Target& target) {
   std::vector<std::shared_ptr<const Graph>> all = {borrowed(graph)};
   if (freedom > Freedom::kWholeLayers) return all;
-  const auto changed = [&](Graph made) {
-    return made.tensors.size() > all.front()->tensors.size() ? std::make_shared<const Graph>(std::move(made))
-                                                             : nullptr;
-  };
-  if (auto copied = changed(with_input_copies(graph, target))) all.front() = std::move(copied);
-  if (auto hoisted = changed(with_hoisted_sums(*all.front()))) all.push_back(std::move(hoisted));
+  if (auto copied = changed(with_input_copies(graph, target), graph)) all.front() = std::move(copied);
+  const Graph& first = *all.front();
+  if (auto hoisted = changed(with_hoisted_sums(first), first)) all.push_back(std::move(hoisted));
   return all;
 }
 

@@ -175,7 +175,7 @@ class RowsOfLoop {
       const auto part = parts_.find(id);
       NodeOfRows made = part != parts_.end() ? first_row(nodes, part->second.state) : NodeOfRows{};
       for (size_t k : nodes)
-        if (!is_taken_over(written_by(k))) add_moments(k, made);
+        if (!taken_over_.contains(written_by(k))) add_moments(k, made);
       const TensorId out = part != parts_.end() ? part->second.state : rows_.contains(id) ? rows_.at(id) : id;
       all.push_back({first.origin, first.op, std::move(made.operands.ids), {out}, std::move(made.nests)});
     }
@@ -243,7 +243,6 @@ class RowsOfLoop {
         std::ranges::any_of(taken_over_, [&](const auto& taken) { return taken.second == of; });
     return part != parts_.end() && part->second.state == state && !facts_.carried.contains(of) && !is_taken;
   }
-  bool is_taken_over(TensorId id) const { return taken_over_.contains(id); }
 
   // Where an element of a part lies in its row.
   Expr in_row(TensorId id, const std::vector<Expr>& indices) const {
@@ -333,8 +332,10 @@ void begin_apart(Graph& graph, TensorId id, Carried& carried) {
 // with is a tensor of its own.
 Graph with_recurrences(Graph graph) {
   for (size_t k = 0; k < graph.block.size(); ++k) {
-    std::optional<BodyFacts> facts;
-    if (static_loop(graph.block[k])) facts = facts_of_loop(k, WrittenGraph(graph));
+    if (!static_loop(graph.block[k])) continue;
+    WrittenGraph written(std::move(graph));
+    std::optional<BodyFacts> facts = facts_of_loop(k, written);
+    graph = std::move(written.graph);
     if (!facts) continue;
     const Node loop = std::move(graph.block[k]);
     facts->loop = &std::get<Loop>(loop.body);

@@ -12,6 +12,7 @@
 #include "planner/skyline.h"
 #include "planner/verify.h"
 #include "tests/bench/coarse_tilings.h"
+#include "tests/plans.h"
 #include "tests/seeds.h"
 
 namespace arenac {
@@ -24,11 +25,7 @@ struct Packing {
     bound = load(problem, all_buffers(problem));
   }
 
-  Plan plan_at(const std::vector<int64_t>& offsets) const {
-    std::vector<Placement> placements;
-    for (int64_t offset : offsets) placements.push_back({0, offset});
-    return make_plan(problem, placements);
-  }
+  Plan plan_at(const std::vector<int64_t>& offsets) const { return arenac::plan_at(problem, offsets); }
 
   PlanBlocks in_valleys() const {
     return [this](const auto& blocks) { return fill_valleys(blocks, timeline.slots); };

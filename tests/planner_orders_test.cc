@@ -11,17 +11,10 @@
 #include "planner/planners.h"
 #include "planner/timeline.h"
 #include "planner/verify.h"
-#include "tests/bench/planning_problems.h"
+#include "tests/plans.h"
 
 namespace arenac {
 namespace {
-
-Problem made(std::string_view name, int buffers, uint64_t seed = 1) {
-  for (const ProblemFamily& f : kProblemFamilies)
-    if (f.name == name) return f.make(buffers, seed);
-  ADD_FAILURE() << "no family " << name;
-  return {};
-}
 
 // One on top of the other.
 std::vector<int64_t> heap(const Problem& problem) {
@@ -32,16 +25,10 @@ std::vector<int64_t> heap(const Problem& problem) {
   return offsets;
 }
 
-Plan plan_at(const Problem& problem, const std::vector<int64_t>& offsets) {
-  std::vector<Placement> placements;
-  for (int64_t offset : offsets) placements.push_back({0, offset});
-  return make_plan(problem, placements);
-}
-
 // Nearer than ejection from fixed places with as much work.
 TEST(OrderSearch, ComesNearANearlyFullLoadAndIsDeterministic) {
   for (uint64_t seed : {1, 2, 3}) {
-    const Problem problem = made("dense", 200, seed);
+    const Problem problem = family("dense", 200, seed);
     const std::vector<int> ids = all_buffers(problem);
     const int64_t bound = load(problem, ids);
     ASSERT_TRUE(can_reorder(problem, ids));
@@ -61,7 +48,7 @@ TEST(OrderSearch, ComesNearANearlyFullLoadAndIsDeterministic) {
 
 TEST(OrderSearch, HonoursAlignmentsAndGapsAndEndsAtTheBound) {
   for (uint64_t seed : {1, 2, 3}) {
-    Problem problem = made("uniform", 150, seed);
+    Problem problem = family("uniform", 150, seed);
     for (size_t i = 0; i < problem.buffers.size(); ++i) {
       Buffer& b = problem.buffers[i];
       b.align = i % 3 == 0 ? 16 : i % 3 == 1 ? 12 : 1;
@@ -82,7 +69,7 @@ TEST(OrderSearch, HonoursAlignmentsAndGapsAndEndsAtTheBound) {
 }
 
 TEST(OrderSearch, RefusesWhatMayNotGiveWay) {
-  Problem problem = made("uniform", 20);
+  Problem problem = family("uniform", 20);
   const std::vector<int> ids = all_buffers(problem);
   EXPECT_TRUE(can_reorder(problem, ids));
   problem.buffers[3].fixed_offset = 0;
@@ -94,7 +81,7 @@ TEST(OrderSearch, RefusesWhatMayNotGiveWay) {
 }
 
 TEST(Portfolio, PlansNearlyFullLoadsWithinThreePercent) {
-  const Problem problem = made("dense", 300);
+  const Problem problem = family("dense", 300);
   const Plan p = plan(problem, kDefaultPlanner, {.effort = 0.3});
   EXPECT_LT(double(p.pools[0].size), 1.03 * double(load(problem, all_buffers(problem))));
 }

@@ -23,29 +23,16 @@
 #include "planner/starts.h"
 #include "planner/valley_search.h"
 #include "planner/verify.h"
-#include "tests/bench/planning_problems.h"
+#include "tests/plans.h"
 #include "tests/seeds.h"
 
 namespace arenac {
 namespace {
 
-Problem family(std::string_view name, int buffers, uint64_t seed = 1) {
-  for (const ProblemFamily& f : kProblemFamilies)
-    if (f.name == name) return f.make(buffers, seed);
-  ADD_FAILURE() << "no family " << name;
-  return {};
-}
-
 std::vector<Rectangle> rectangles(const Problem& problem, const Timeline& timeline) {
   std::vector<Rectangle> result;
   for (int id : all_buffers(problem)) result.push_back({timeline.spans[id], problem.buffers[id].size});
   return result;
-}
-
-Plan plan_at(const Problem& problem, const std::vector<int64_t>& offsets) {
-  std::vector<Placement> placements;
-  for (int64_t offset : offsets) placements.push_back({0, offset});
-  return make_plan(problem, placements);
 }
 
 std::vector<int64_t> offsets_of(const Plan& plan) {
